@@ -1,0 +1,62 @@
+"""Score patient notes against a rubric, with evidence, and measure how far to trust it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public names, imported on first use so that the command starts fast.
+_PLACES = {
+    "Annotation": "rubricate.corpus",
+    "Annotator": "rubricate.corpus",
+    "Corpus": "rubricate.corpus",
+    "CorpusBuilder": "rubricate.builder",
+    "Feature": "rubricate.rubric",
+    "Metadata": "rubricate.rubric",
+    "Note": "rubricate.corpus",
+    "Rubric": "rubricate.rubric",
+    "RubricateError": "rubricate.errors",
+    "Score": "rubricate.corpus",
+    "Span": "rubricate.spans",
+    "load_corpus": "rubricate.formats",
+    "read_corpus": "rubricate.formats",
+    "write_corpus": "rubricate.formats",
+}
+
+__all__ = [
+    "Annotation",
+    "Annotator",
+    "Corpus",
+    "CorpusBuilder",
+    "Feature",
+    "Metadata",
+    "Note",
+    "Rubric",
+    "RubricateError",
+    "Score",
+    "Span",
+    "__version__",
+    "load_corpus",
+    "read_corpus",
+    "write_corpus",
+]
+
+if TYPE_CHECKING:
+    from rubricate.builder import CorpusBuilder
+    from rubricate.corpus import Annotation, Annotator, Corpus, Note, Score
+    from rubricate.errors import RubricateError
+    from rubricate.formats import load_corpus, read_corpus, write_corpus
+    from rubricate.rubric import Feature, Metadata, Rubric
+    from rubricate.spans import Span
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'rubricate' has no attribute {name!r}")
+    return getattr(importlib.import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,300 @@
+"""The value that travels through everything: notes, rubrics, annotators and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rubricate.rows import NO_DETAIL, Detail, Rows
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.spans import Span, covered_text
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One text to be scored, exactly as stored (line breaks are never normalised)."""
+
+    id: str
+    case: str
+    text: str
+    metadata: Metadata = field(default=NO_METADATA)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """Somebody, or something, that marks notes. ``group`` says e.g. expert, crowd, system."""
+
+    id: str
+    group: str = ""
+    metadata: Metadata = field(default=NO_METADATA)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A total somebody gave a note, kept beside the annotations."""
+
+    note: str
+    annotator: str
+    value: float
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One expression of one feature in one note: one or more fragments.
+
+    Parameters
+    ----------
+    feature : str
+        The feature's id.
+    spans : tuple of Span
+        The fragments, sorted.
+    confidence : float, optional
+        How sure a matcher is.
+    detail : Detail
+        Reason, comment, attributes, and the text a file stated where it differs.
+    """
+
+    feature: str
+    spans: tuple[Span, ...]
+    confidence: float | None = None
+    detail: Detail = NO_DETAIL
+
+    def text(self, note_text: str) -> str:
+        """Return the annotated words, fragments joined by one space."""
+        return covered_text(self.spans, note_text)
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Notes with their rubrics and, for each annotator, what was judged and found.
+
+    Build one with `rubricate.CorpusBuilder`, read one with `rubricate.read_corpus`, or load an
+    embedded one with `rubricate.load_corpus`. A corpus never changes; methods return new ones.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes")
+    >>> len(corpus.notes), len(corpus.features)
+    (2040, 2083)
+    >>> note = corpus.notes[0]
+    >>> [a.text(note.text) for a in corpus.annotations(note.id, "3", "reference")]
+    ['3 wks']
+    """
+
+    notes: tuple[Note, ...]
+    rubrics: tuple[Rubric, ...]
+    annotators: tuple[Annotator, ...] = ()
+    rows: Rows = field(default_factory=Rows.empty)
+    scores: tuple[Score, ...] = ()
+    metadata: Metadata = field(default=NO_METADATA)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        return (
+            self.notes == other.notes
+            and self.rubrics == other.rubrics
+            and self.annotators == other.annotators
+            and self.rows == other.rows
+            and self.scores == other.scores
+            and self.metadata == other.metadata
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.notes, self.rubrics, self.annotators, len(self.rows)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Corpus: {len(self.notes)} notes, {len(self.rubrics)} cases, "
+            f"{len(self.features)} features, {len(self.annotators)} annotators, "
+            f"{len(self.rows)} rows>"
+        )
+
+    @cached_property
+    def features(self) -> tuple[Feature, ...]:
+        """All features, rubric after rubric; rows point into this."""
+        return tuple(feature for rubric in self.rubrics for feature in rubric.features)
+
+    @cached_property
+    def note_index(self) -> dict[str, int]:
+        """Position of each note by id."""
+        return {note.id: i for i, note in enumerate(self.notes)}
+
+    @cached_property
+    def feature_index(self) -> dict[str, int]:
+        """Position of each feature by id."""
+        return {feature.id: i for i, feature in enumerate(self.features)}
+
+    @cached_property
+    def annotator_index(self) -> dict[str, int]:
+        """Position of each annotator by id."""
+        return {annotator.id: i for i, annotator in enumerate(self.annotators)}
+
+    @cached_property
+    def _rubric_of_case(self) -> dict[str, Rubric]:
+        return {rubric.case: rubric for rubric in self.rubrics}
+
+    @cached_property
+    def _row_keys(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return self.rows.key(n_annotators=len(self.annotators), n_features=len(self.features))
+
+    def note(self, note_id: str) -> Note:
+        """Return the note with this id (KeyError if there is none)."""
+        return self.notes[self.note_index[note_id]]
+
+    def feature(self, feature_id: str) -> Feature:
+        """Return the feature with this id (KeyError if there is none)."""
+        return self.features[self.feature_index[feature_id]]
+
+    def rubric(self, case: str) -> Rubric:
+        """Return the rubric of the case; a case nobody wrote a rubric for has an empty one."""
+        return self._rubric_of_case.get(case, Rubric(case, ()))
+
+    def row(self, note_id: str, feature_id: str, annotator_id: str) -> int | None:
+        """Return the row's number, or None where the annotator did not judge the feature."""
+        key = self.note_index[note_id] * len(self.annotators) + self.annotator_index[annotator_id]
+        key = key * len(self.features) + self.feature_index[feature_id]
+        place = int(np.searchsorted(self._row_keys, key))
+        found = place < len(self._row_keys) and self._row_keys[place] == key
+        return place if found else None
+
+    def annotations(
+        self, note_id: str, feature_id: str, annotator_id: str
+    ) -> tuple[Annotation, ...] | None:
+        """Return what the annotator marked: None if not judged, ``()`` if judged absent."""
+        row = self.row(note_id, feature_id, annotator_id)
+        return None if row is None else self.row_annotations(row)
+
+    def row_annotations(self, row: int) -> tuple[Annotation, ...]:
+        """Return the annotations of one row as values."""
+        rows = self.rows
+        feature_id = self.features[int(rows.feature[row])].id
+        found = []
+        for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
+            own = range(int(rows.first_span[i]), int(rows.first_span[i + 1]))
+            confidence = None if rows.confidence is None else float(rows.confidence[i])
+            if confidence is not None and np.isnan(confidence):
+                confidence = None
+            spans = tuple(Span(int(rows.start[k]), int(rows.end[k])) for k in own)
+            found.append(Annotation(feature_id, spans, confidence, rows.details.get(i, NO_DETAIL)))
+        return tuple(found)
+
+    def note_rows(self, note_id: str) -> range:
+        """Return the row numbers of one note, all annotators."""
+        i = self.note_index[note_id]
+        first, last = np.searchsorted(self.rows.note, [i, i + 1])
+        return range(int(first), int(last))
+
+    def values(self) -> Iterator[tuple[Note, Annotator, Feature, tuple[Annotation, ...]]]:
+        """Walk over all rows as values, in canonical order."""
+        rows = self.rows
+        for row in range(len(rows)):
+            yield (
+                self.notes[int(rows.note[row])],
+                self.annotators[int(rows.annotator[row])],
+                self.features[int(rows.feature[row])],
+                self.row_annotations(row),
+            )
+
+    def with_rows(self, rows: Rows, annotators: Iterable[Annotator] | None = None) -> Corpus:
+        """Return the same notes and rubrics with other annotations."""
+        kept = self.annotators if annotators is None else tuple(annotators)
+        return replace(self, rows=rows, annotators=kept, scores=())
+
+    def select(
+        self,
+        *,
+        notes: Collection[str] | Callable[[Note], bool] | None = None,
+        cases: Collection[str] | None = None,
+        annotators: Collection[str] | None = None,
+    ) -> Corpus:
+        """Return the part of the corpus with these notes, cases and annotators.
+
+        Examples
+        --------
+        >>> from rubricate import load_corpus
+        >>> corpus = load_corpus("open-notes")
+        >>> test = corpus.select(notes=lambda note: note.metadata["split"] == "test")
+        >>> len(test.notes)
+        200
+        """
+        wanted_cases = None if cases is None else set(cases)
+        if callable(notes):
+            keep = notes
+        else:
+            ids = None if notes is None else set(notes)
+            keep = lambda note: ids is None or note.id in ids  # noqa: E731
+        keep_note = np.array(
+            [(wanted_cases is None or n.case in wanted_cases) and keep(n) for n in self.notes],
+            dtype=bool,
+        )
+        rubrics = tuple(r for r in self.rubrics if wanted_cases is None or r.case in wanted_cases)
+        kept_features = {f.id for r in rubrics for f in r.features}
+        keep_feature = np.array([f.id in kept_features for f in self.features], dtype=bool)
+        keep_annotator = np.array(
+            [annotators is None or a.id in set(annotators) for a in self.annotators], dtype=bool
+        )
+        rows = self.rows.take(
+            keep_note[self.rows.note]
+            & keep_feature[self.rows.feature]
+            & keep_annotator[self.rows.annotator]
+        ).relabel(
+            note=np.cumsum(keep_note) - 1,
+            feature=np.cumsum(keep_feature) - 1,
+            annotator=np.cumsum(keep_annotator) - 1,
+        )
+        kept_notes = tuple(n for n, k in zip(self.notes, keep_note, strict=True) if k)
+        kept_annotators = tuple(
+            a for a, k in zip(self.annotators, keep_annotator, strict=True) if k
+        )
+        note_ids, annotator_ids = {n.id for n in kept_notes}, {a.id for a in kept_annotators}
+        return replace(
+            self,
+            notes=kept_notes,
+            rubrics=rubrics,
+            annotators=kept_annotators,
+            rows=rows,
+            scores=tuple(
+                s for s in self.scores if s.note in note_ids and s.annotator in annotator_ids
+            ),
+        )
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return one line a span: note, case, annotator, feature, annotation, start, end.
+
+        Rows without annotations have one line with nulls, so nothing judged disappears.
+        """
+        import polars
+
+        rows = self.rows
+        n_annotations = np.diff(rows.first_annotation)
+        table = polars.DataFrame(
+            {
+                "row": np.arange(len(rows)),
+                "note": [self.notes[i].id for i in rows.note],
+                "case": [self.notes[i].case for i in rows.note],
+                "annotator": [self.annotators[i].id for i in rows.annotator],
+                "feature": [self.features[i].id for i in rows.feature],
+            }
+        )
+        annotation_in_row = np.arange(rows.n_annotations) - np.repeat(
+            rows.first_annotation[:-1], n_annotations
+        )
+        spans = polars.DataFrame(
+            {
+                "row": rows.span_row,
+                "annotation": annotation_in_row[rows.span_annotation],
+                "start": rows.start,
+                "end": rows.end,
+            }
+        )
+        return table.join(spans, on="row", how="left", maintain_order="left").drop("row")

@@ -1,0 +1,122 @@
+"""Every error rubricate raises on purpose.
+
+The tree::
+
+    RubricateError
+    ├── InputError (ValueError)          a file or value is wrong; lists every fault
+    ├── UnknownNameError (LookupError)   no such format, matcher, corpus, rule, ...
+    ├── LossError (ValueError)           --strict, and the target cannot hold everything
+    ├── OutputExistsError (FileExistsError)
+    └── MissingExtraError (ImportError)  an optional dependency is not installed
+
+Messages say what is wrong, where (path and 1-based line or row), what is allowed and what to
+do. They never hold note text: note ids and offsets identify the place.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: How many faults a message prints; ``InputError.faults`` always holds all of them.
+SHOWN_FAULTS = 20
+
+
+class RubricateError(Exception):
+    """Root of all errors raised on purpose; the command prints its message and exits with 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with an input, and where.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what is allowed, without any note text.
+    path : Path, optional
+        The file.
+    line : int, optional
+        1-based line (text files) or data row (tables; the header is not counted).
+    unit : str
+        What ``line`` counts: ``"line"`` or ``"row"``.
+
+    Examples
+    --------
+    >>> print(Fault("column 'pn_num' is missing", path=Path("train.csv")))
+    train.csv: column 'pn_num' is missing
+    >>> print(Fault("offset 90 is past the end (80)", Path("train.csv"), 3, "row"))
+    train.csv, row 3: offset 90 is past the end (80)
+    """
+
+    message: str
+    path: Path | None = None
+    line: int | None = None
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else str(self.path)
+        if self.line is not None:
+            place += f"{', ' if place else ''}{self.unit} {self.line}"
+        return f"{place}: {self.message}" if place else self.message
+
+
+class InputError(RubricateError, ValueError):
+    """An input is wrong. All its faults are reported at once.
+
+    Examples
+    --------
+    >>> error = InputError([Fault("a"), Fault("b")])
+    >>> len(error.faults)
+    2
+    """
+
+    def __init__(self, faults: Iterable[Fault] | str) -> None:
+        self.faults: tuple[Fault, ...] = (
+            (Fault(faults),) if isinstance(faults, str) else tuple(faults)
+        )
+        shown = [str(fault) for fault in self.faults[:SHOWN_FAULTS]]
+        if len(self.faults) > SHOWN_FAULTS:
+            shown.append(f"... and {len(self.faults) - SHOWN_FAULTS} more")
+        head = [] if len(self.faults) == 1 else [f"{len(self.faults)} faults in the input"]
+        super().__init__("\n  ".join(head + shown))
+
+
+class UnknownNameError(RubricateError, LookupError):
+    """A name that is not known, with the nearest one that is.
+
+    Examples
+    --------
+    >>> print(UnknownNameError("format", "brta", ["brat", "nbme"]))
+    no format 'brta'; did you mean 'brat'? Known: brat, nbme
+    """
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known)}")
+        self.name = name
+
+
+class LossError(RubricateError, ValueError):
+    """The target format cannot hold everything, and the caller asked for no loss."""
+
+
+class OutputExistsError(RubricateError, FileExistsError):
+    """The output is already there and may not be overwritten."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} already exists. Use --overwrite to replace it.")
+        self.path = path
+
+
+class MissingExtraError(RubricateError, ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs packages that are not installed. Run: pip install 'rubricate[{extra}]'"
+        )
+        self.extra = extra

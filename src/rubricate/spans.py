@@ -1,0 +1,76 @@
+"""Spans of text and their arithmetic; half-open, in Unicode code points, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """The characters ``start`` to ``end`` of a note, ``end`` not included.
+
+    Offsets count Unicode code points, as Python's ``str`` does. A span is never empty.
+
+    Examples
+    --------
+    >>> Span(0, 5).text("58 yo M")
+    '58 yo'
+    >>> len(Span(2, 7))
+    5
+    """
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(
+                f"span {self.start} {self.end}: need 0 <= start < end (half-open code points)"
+            )
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def text(self, note_text: str) -> str:
+        """Return the words of the note this span covers."""
+        return note_text[self.start : self.end]
+
+    def overlaps(self, other: Span) -> bool:
+        """Tell whether the two share a character; touching spans do not.
+
+        Examples
+        --------
+        >>> Span(0, 5).overlaps(Span(5, 9))
+        False
+        """
+        return self.start < other.end and other.start < self.end
+
+
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return the union of the spans as sorted spans that neither overlap nor touch.
+
+    Examples
+    --------
+    >>> merge_spans([Span(0, 3), Span(3, 5), Span(7, 9)])
+    [Span(start=0, end=5), Span(start=7, end=9)]
+    """
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start <= merged[-1].end:
+            if span.end > merged[-1].end:
+                merged[-1] = Span(merged[-1].start, span.end)
+        else:
+            merged.append(span)
+    return merged
+
+
+def covered_text(spans: Iterable[Span], note_text: str) -> str:
+    """Return the fragments' words joined by one space, as BRAT and the competition write them.
+
+    Examples
+    --------
+    >>> covered_text([Span(0, 6), Span(14, 22)], "denies palps, fainting")
+    'denies fainting'
+    """
+    return " ".join(span.text(note_text) for span in spans)
