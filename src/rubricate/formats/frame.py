@@ -1,0 +1,198 @@
+"""The frame file: what annotation tools have no room for, kept beside their files.
+
+Tools keep texts, labels and spans; rubrics, cases, metadata, groups and scores have no place in
+their files. Writers of such formats put them into ``rubricate.json`` (in a folder) or
+``NAME.rubricate.json`` (beside a file); readers use it when it is there and do without when not.
+It holds no annotation and no note text, so what a person changes in the tool is what is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rubricate.builder import CorpusBuilder
+from rubricate.corpus import Annotator, Corpus, Note, Score
+from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import (
+    annotator_from_json,
+    head_to_json,
+    metadata_from_json,
+    rubric_from_json,
+    scores_from_json,
+)
+from rubricate.formats.faults import read_text
+from rubricate.formats.losses import foreign_rows
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+
+FRAME_NAME = "rubricate.json"
+FRAME_VERSION = 1
+#: The case of notes when nothing says which it is.
+NO_CASE = "case"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a frame file says.
+
+    Parameters
+    ----------
+    notes : mapping from note id to (case, metadata)
+    labels : mapping from the label used in the tool's files to the feature id
+    judged : mapping from (annotator id, note id) to feature ids
+        Only where the annotator judged something else than exactly the rubric of the note's case.
+    """
+
+    rubrics: tuple[Rubric, ...] = ()
+    annotators: tuple[Annotator, ...] = ()
+    notes: Mapping[str, tuple[str, Metadata]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    judged: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    scores: tuple[Score, ...] = ()
+    metadata: Metadata = NO_METADATA
+
+    def builder(self) -> CorpusBuilder:
+        """Return a builder that holds the frame's rubrics, annotators and scores already."""
+        builder = CorpusBuilder(self.metadata)
+        for rubric in self.rubrics:
+            builder.add_rubric(rubric)
+        for annotator in self.annotators:
+            builder.add_annotator(annotator)
+        for score in self.scores:
+            builder.add_score(score)
+        return builder
+
+    def note(self, note_id: str, text: str) -> Note:
+        """Return the note with the case and metadata the frame knows."""
+        case, metadata = self.notes.get(note_id, (self.default_case, NO_METADATA))
+        return Note(note_id, case, text, metadata)
+
+    @property
+    def default_case(self) -> str:
+        """The case of a note the frame does not know: the only one there is, or `NO_CASE`."""
+        return self.rubrics[0].case if len(self.rubrics) == 1 else NO_CASE
+
+    def feature_id(self, label: str, case: str, builder: CorpusBuilder) -> str:
+        """Return the feature a label stands for; an unknown label becomes a feature of the case."""
+        feature_id = self.labels.get(label, label)
+        if not builder.has_feature(feature_id):
+            builder.add_feature(Feature(feature_id, case, label.replace("_", " ")))
+        return feature_id
+
+    def judge_note(self, builder: CorpusBuilder, annotator_id: str, note_id: str) -> None:
+        """Record the rows an annotator judged in a note whose annotations were read.
+
+        Call it after all annotations of all notes were added, so that features met on the way
+        count as part of the rubric.
+        """
+        partial = self.judged.get((annotator_id, note_id))
+        if partial is None:
+            builder.judge_all(annotator_id, note_id)
+        else:
+            for feature_id in partial:
+                builder.judge(annotator_id, note_id, feature_id)
+
+
+def frame_path(path: Path, *, is_folder: bool) -> Path:
+    """Return where the frame of this output lies."""
+    return path / FRAME_NAME if is_folder else path.with_name(f"{path.name}.{FRAME_NAME}")
+
+
+def feature_labels(corpus: Corpus) -> dict[str, str]:
+    """Return a label for each feature id that every tool takes: letters, digits, ``-`` and ``_``.
+
+    Examples
+    --------
+    >>> from rubricate.builder import CorpusBuilder
+    >>> builder = CorpusBuilder()
+    >>> builder.add_feature(Feature("7", "0", "Pain (left) jaw"))
+    >>> feature_labels(builder.build())
+    {'7': '7_Pain-left-jaw'}
+    """
+    labels: dict[str, str] = {}
+    taken: set[str] = set()
+    for feature in corpus.features:
+        stem = _safe(f"{feature.id}_{feature.text}")[:80].rstrip("-_") or "feature"
+        label, n = stem, 2
+        while label in taken:
+            label, n = f"{stem}-{n}", n + 1
+        taken.add(label)
+        labels[feature.id] = label
+    return labels
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")
+
+
+def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
+    """Write the frame of a corpus that was written to ``path``."""
+    labels = feature_labels(corpus)
+    value = {
+        "rubricate_frame": FRAME_VERSION,
+        **head_to_json(corpus),
+        "labels": {label: feature_id for feature_id, label in labels.items()},
+        "notes": {
+            n.id: {"case": n.case, **({"metadata": dict(n.metadata)} if n.metadata else {})}
+            for n in corpus.notes
+        },
+        "judged": _partly_judged(corpus),
+    }
+    target = frame_path(path, is_folder=is_folder)
+    target.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _partly_judged(corpus: Corpus) -> dict[str, dict[str, list[str]]]:
+    """Return the rows of each (annotator, note) that judged other than its whole rubric."""
+    rubric_ids = {r.case: [f.id for f in r.features] for r in corpus.rubrics}
+    rows = corpus.rows
+    foreign = foreign_rows(corpus)
+    found: dict[tuple[int, int], list[int]] = {}
+    odd: set[tuple[int, int]] = set()
+    for i in range(len(rows)):
+        key = (int(rows.annotator[i]), int(rows.note[i]))
+        found.setdefault(key, []).append(int(rows.feature[i]))
+        if foreign[i]:
+            odd.add(key)
+    partial: dict[str, dict[str, list[str]]] = {}
+    for (annotator, note), features in found.items():
+        whole = rubric_ids.get(corpus.notes[note].case, [])
+        if (annotator, note) in odd or len(features) != len(whole):
+            ids = [corpus.features[f].id for f in features]
+            partial.setdefault(corpus.annotators[annotator].id, {})[corpus.notes[note].id] = ids
+    return partial
+
+
+def read_frame(path: Path, *, is_folder: bool) -> Frame:
+    """Read the frame beside ``path``; an absent one is an empty frame."""
+    place = frame_path(path, is_folder=is_folder)
+    if not place.exists():
+        return Frame()
+    try:
+        value = json.loads(read_text(place))
+        if value.get("rubricate_frame") != FRAME_VERSION:
+            raise ValueError("it was written by another version")
+        return Frame(
+            rubrics=tuple(rubric_from_json(r) for r in value["rubrics"]),
+            annotators=tuple(annotator_from_json(a) for a in value["annotators"]),
+            notes={
+                note_id: (str(n["case"]), metadata_from_json(n.get("metadata")))
+                for note_id, n in value["notes"].items()
+            },
+            labels=dict(value["labels"]),
+            judged={
+                (annotator, note): tuple(features)
+                for annotator, notes in value["judged"].items()
+                for note, features in notes.items()
+            },
+            scores=scores_from_json(value.get("scores", [])),
+            metadata=metadata_from_json(value.get("metadata")),
+        )
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Delete it to read the folder without it, or convert again from the source."
+        raise InputError([Fault(f"not a valid frame file ({error}). {hint}", place)]) from error

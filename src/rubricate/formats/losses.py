@@ -1,0 +1,173 @@
+"""What a target format cannot hold, counted before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Corpus
+from rubricate.rows import F32, I64, Rows, ranges
+
+#: Everything a format may or may not hold, with what the count counts.
+HOLDABLE = {
+    "fragments": "annotations of several fragments",
+    "overlaps": "annotations that share words with another",
+    "repeats": "annotations given twice in the same row",
+    "annotators": "annotators beyond the first",
+    "rubrics": "features whose id, wording, weight, kind, group or note is simplified",
+    "metadata": "notes, rubrics and annotators with metadata",
+    "groups": "annotators with a group",
+    "unjudged": "rows missing from otherwise judged notes",
+    "unannotated": "notes that nobody judged",
+    "empty notes": "notes without text",
+    "foreign": "rows whose feature belongs to another case",
+    "newlines": "annotations that run across a line break",
+    "confidence": "annotations with a confidence",
+    "probability": "rows with a probability",
+    "reasons": "annotations with a reason",
+    "comments": "annotations with a comment",
+    "attributes": "annotations with attributes",
+    "stated text": "annotations whose stated text differs from the note",
+    "boundaries": "annotations that begin or end inside a token",
+    "scores": "scores given to notes",
+    "ids": "note and feature ids that are not numbers",
+}
+
+#: What a format keeps thanks to the frame file beside it (see `rubricate.formats.frame`).
+HELD_BY_FRAME = frozenset({"rubrics", "metadata", "groups", "unjudged", "scores", "foreign"})
+
+
+def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
+    """Return how many items would be lost, by kind, where there are any.
+
+    Examples
+    --------
+    >>> from rubricate.builder import CorpusBuilder
+    >>> from rubricate import Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "no fever, chills"))
+    >>> builder.add_feature(Feature("f", "c", "No chills"))
+    >>> builder.annotate("a", "n", "f", [(0, 2), (10, 16)])
+    >>> count_losses(builder.build(), frozenset({"rubrics", "ids"}))
+    {'fragments': 1}
+    """
+    counters: dict[str, Callable[[], int]] = {
+        "fragments": lambda: int(np.sum(np.diff(corpus.rows.first_span) > 1)),
+        "overlaps": lambda: len(overlapping_annotations(corpus.rows)),
+        "repeats": lambda: len(repeated_annotations(corpus.rows)),
+        "annotators": lambda: max(0, len(corpus.annotators) - 1),
+        "rubrics": lambda: len(corpus.features),
+        "metadata": lambda: _with_metadata(corpus),
+        "groups": lambda: sum(bool(a.group) for a in corpus.annotators),
+        "unjudged": lambda: _unjudged(corpus),
+        "unannotated": lambda: len(corpus.notes) - len(np.unique(corpus.rows.note)),
+        "empty notes": lambda: sum(not note.text for note in corpus.notes),
+        "foreign": lambda: int(np.sum(foreign_rows(corpus))),
+        "newlines": lambda: _across_newlines(corpus),
+        "confidence": lambda: _known(corpus.rows.confidence),
+        "probability": lambda: _known(corpus.rows.probability),
+        "reasons": lambda: sum(bool(d.reason) for d in corpus.rows.details.values()),
+        "comments": lambda: sum(bool(d.comment) for d in corpus.rows.details.values()),
+        "attributes": lambda: sum(bool(d.attributes) for d in corpus.rows.details.values()),
+        "stated text": lambda: sum(d.stated_text is not None for d in corpus.rows.details.values()),
+        "boundaries": lambda: 0,
+        "scores": lambda: len(corpus.scores),
+        "ids": lambda: (
+            sum(not _is_number(n.id) for n in corpus.notes)
+            + sum(not _is_number(f.id) for f in corpus.features)
+        ),
+    }
+    counted = {name: counters[name]() for name in HOLDABLE if name not in holds}
+    return {name: count for name, count in counted.items() if count}
+
+
+def foreign_rows(corpus: Corpus) -> npt.NDArray[np.bool_]:
+    """Return a mask of the rows whose feature belongs to another case than the note."""
+    cases = {case: i for i, case in enumerate({n.case for n in corpus.notes})}
+    note_case = np.array([cases[n.case] for n in corpus.notes], dtype=np.int64)
+    feature_case = np.array([cases.get(f.case, -1) for f in corpus.features], dtype=np.int64)
+    foreign: npt.NDArray[np.bool_] = (
+        note_case[corpus.rows.note] != feature_case[corpus.rows.feature]
+    )
+    return foreign
+
+
+def overlapping_annotations(rows: Rows) -> I64:
+    """Return the annotations that share a character with another of the same annotator and note."""
+    if len(rows.start) < 2:
+        return np.zeros(0, dtype=np.int64)
+    row = rows.span_row
+    note, annotator = rows.note[row], rows.annotator[row]
+    owner = rows.span_annotation
+    order = np.lexsort((rows.end, rows.start, annotator, note))
+    note, annotator, owner = note[order], annotator[order], owner[order]
+    start, end = rows.start[order].astype(np.int64), rows.end[order].astype(np.int64)
+    new_block = np.concatenate(
+        ([True], (note[1:] != note[:-1]) | (annotator[1:] != annotator[:-1]))
+    )
+    block = np.cumsum(new_block)
+    # One axis for all notes: spans of different blocks can never meet.
+    width = int(end.max()) + 1
+    start, end = start + block * width, end + block * width
+    last = np.searchsorted(start, end, side="left")
+    n_hits = last - np.arange(len(start)) - 1
+    left = np.repeat(np.arange(len(start)), n_hits)
+    right = ranges(np.arange(1, len(start) + 1), n_hits)
+    apart = owner[left] != owner[right]
+    return np.unique(np.concatenate((owner[left][apart], owner[right][apart])))
+
+
+def repeated_annotations(rows: Rows) -> list[int]:
+    """Return the annotations that an equal annotation of the same row precedes."""
+    repeated = []
+    n_in_row = np.diff(rows.first_annotation)
+    for row in np.flatnonzero(n_in_row > 1):
+        seen = set()
+        for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
+            own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
+            key = (rows.start[own].tobytes(), rows.end[own].tobytes())
+            if key in seen:
+                repeated.append(i)
+            seen.add(key)
+    return repeated
+
+
+def _with_metadata(corpus: Corpus) -> int:
+    return (
+        sum(bool(n.metadata) for n in corpus.notes)
+        + sum(bool(r.metadata) for r in corpus.rubrics)
+        + sum(bool(a.metadata) for a in corpus.annotators)
+    )
+
+
+def _unjudged(corpus: Corpus) -> int:
+    """Count the rows that are missing where an annotator judged part of a note's rubric."""
+    size = {rubric.case: len(rubric) for rubric in corpus.rubrics}
+    expected = np.array([size.get(n.case, 0) for n in corpus.notes], dtype=np.int64)
+    own = ~foreign_rows(corpus)
+    pair = corpus.rows.note.astype(np.int64) * max(1, len(corpus.annotators))
+    pair = pair + corpus.rows.annotator
+    touched = np.unique(pair)
+    found = np.bincount(np.searchsorted(touched, pair[own]), minlength=len(touched))
+    return int((expected[touched // max(1, len(corpus.annotators))] - found).sum())
+
+
+def _across_newlines(corpus: Corpus) -> int:
+    rows = corpus.rows
+    note = rows.note[rows.span_row]
+    across = [
+        owner
+        for owner, n, s, e in zip(rows.span_annotation, note, rows.start, rows.end, strict=True)
+        if "\n" in corpus.notes[n].text[s:e]
+    ]
+    return len(set(across))
+
+
+def _known(column: F32 | None) -> int:
+    return 0 if column is None else int(np.sum(~np.isnan(column)))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and str(int(text)) == text

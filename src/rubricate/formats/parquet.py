@@ -1,0 +1,191 @@
+"""Our own bulk format: a folder with a JSON head and the columnar arrays as Parquet; lossless."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import (
+    annotator_from_json,
+    head_to_json,
+    metadata_from_json,
+    rubric_from_json,
+    scores_from_json,
+)
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.losses import HOLDABLE
+from rubricate.rows import Detail, Rows
+from rubricate.rubric import NO_METADATA, Metadata
+
+VERSION = 1
+HEAD = "corpus.json"
+
+
+def looks_like_parquet(path: Path) -> bool:
+    """Tell whether the folder holds our head and tables."""
+    return path.is_dir() and (path / HEAD).is_file() and (path / "notes.parquet").is_file()
+
+
+def write_parquet(corpus: Corpus, path: Path) -> None:
+    """Write the corpus as a folder of Parquet tables."""
+    import polars as pl
+
+    path.mkdir()
+    head = {"rubricate_parquet": VERSION, **head_to_json(corpus)}
+    (path / HEAD).write_text(
+        json.dumps(head, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    rows = corpus.rows
+    tables = {
+        "notes": pl.DataFrame(
+            {
+                "id": [n.id for n in corpus.notes],
+                "case": [n.case for n in corpus.notes],
+                "text": [n.text for n in corpus.notes],
+                "metadata": [_dumped(dict(n.metadata)) for n in corpus.notes],
+            },
+            schema={"id": pl.String, "case": pl.String, "text": pl.String, "metadata": pl.String},
+        ),
+        "rows": pl.DataFrame(
+            {
+                "note": rows.note,
+                "annotator": rows.annotator,
+                "feature": rows.feature,
+                "n_annotations": np.diff(rows.first_annotation).astype(np.int32),
+            }
+            | ({} if rows.probability is None else {"probability": rows.probability})
+        ),
+        "annotations": pl.DataFrame(
+            {"n_spans": np.diff(rows.first_span).astype(np.int32)}
+            | ({} if rows.confidence is None else {"confidence": rows.confidence})
+            | ({"detail": _details_to_column(rows)} if rows.details else {})
+        ),
+        "spans": pl.DataFrame({"start": rows.start, "end": rows.end}),
+    }
+    for name, table in tables.items():
+        table.write_parquet(path / f"{name}.parquet", compression="zstd", compression_level=9)
+
+
+def _dumped(value: Any) -> str | None:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+
+
+def _details_to_column(rows: Rows) -> list[str | None]:
+    column: list[str | None] = [None] * rows.n_annotations
+    for i, detail in rows.details.items():
+        column[i] = _dumped(detail._asdict())
+    return column
+
+
+def read_parquet(path: Path, *, strict: bool = True) -> Corpus:
+    """Read a corpus written by `write_parquet`."""
+    import polars as pl
+
+    try:
+        head = json.loads(read_text(path / HEAD))
+        if head.get("rubricate_parquet") != VERSION:
+            raise ValueError("it was written by another version")
+        tables = {
+            name: pl.read_parquet(path / f"{name}.parquet")
+            for name in ("notes", "rows", "annotations", "spans")
+        }
+        corpus = _corpus(head, tables)
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        message = f"not a valid parquet corpus: {type(error).__name__} {error}"
+        raise InputError([Fault(message, path)]) from error
+    _check(corpus, Faults(path, unit="row"), strict=strict)
+    return corpus
+
+
+def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
+    notes, rows, annotations, spans = tables.values()
+    known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
+    for text in notes["metadata"].unique():
+        if text is not None:
+            known[text] = metadata_from_json(json.loads(text))
+    details: dict[int, Detail] = {}
+    if "detail" in annotations.columns:
+        for i, text in enumerate(annotations["detail"]):
+            if text is not None:
+                value = json.loads(text)
+                value["attributes"] = tuple((k, v) for k, v in value["attributes"])
+                details[i] = Detail(**value)
+    return Corpus(
+        notes=tuple(
+            Note(i, c, t, known[m])
+            for i, c, t, m in zip(*(notes[k] for k in notes.columns), strict=True)
+        ),
+        rubrics=tuple(rubric_from_json(r) for r in head["rubrics"]),
+        annotators=tuple(annotator_from_json(a) for a in head["annotators"]),
+        rows=Rows(
+            note=rows["note"].to_numpy(),
+            annotator=rows["annotator"].to_numpy(),
+            feature=rows["feature"].to_numpy(),
+            first_annotation=_pointers(rows["n_annotations"].to_numpy()),
+            first_span=_pointers(annotations["n_spans"].to_numpy()),
+            start=spans["start"].to_numpy(),
+            end=spans["end"].to_numpy(),
+            probability=rows["probability"].to_numpy() if "probability" in rows else None,
+            confidence=annotations["confidence"].to_numpy()
+            if "confidence" in annotations
+            else None,
+            details=details,
+        ),
+        scores=scores_from_json(head.get("scores", [])),
+        metadata=metadata_from_json(head.get("metadata")),
+    )
+
+
+def _pointers(counts: Any) -> Any:
+    first = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=first[1:])
+    return first
+
+
+def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
+    """Refuse tables that do not fit together, and (if strict) spans outside their note."""
+    rows = corpus.rows
+    if len(corpus.note_index) != len(corpus.notes):
+        faults.add("notes.parquet: note ids occur twice")
+    if len(corpus.feature_index) != len(corpus.features):
+        faults.add(f"{HEAD}: feature ids occur twice")
+    for name, column, size in (
+        ("note", rows.note, len(corpus.notes)),
+        ("annotator", rows.annotator, len(corpus.annotators)),
+        ("feature", rows.feature, len(corpus.features)),
+    ):
+        if len(column) and not (column.min() >= 0 and column.max() < size):
+            faults.add(f"rows.parquet: column {name!r} points outside its {size} entries")
+    if rows.first_annotation[-1] != rows.n_annotations or rows.first_span[-1] != len(rows.start):
+        faults.add("the tables rows, annotations and spans do not fit together")
+    faults.raise_any()
+    keys = rows.key(n_annotators=len(corpus.annotators), n_features=len(corpus.features))
+    if not (np.diff(keys) > 0).all():
+        faults.add("rows.parquet: rows are not in order, or occur twice")
+    if strict:
+        length = np.array([len(n.text) for n in corpus.notes], dtype=np.int64)
+        note = rows.note[rows.span_row]
+        wrong = (rows.start < 0) | (rows.start >= rows.end) | (rows.end > length[note])
+        for i in np.flatnonzero(wrong):
+            note_ = corpus.notes[int(note[i])]
+            start, end = int(rows.start[i]), int(rows.end[i])
+            faults.check_span(start, end, len(note_.text), note_.id, int(i) + 1)
+    faults.raise_any()
+
+
+FORMAT = Format(
+    name="parquet",
+    summary="our own, a folder of Parquet tables; lossless, small, fast",
+    looks_like=looks_like_parquet,
+    read=read_parquet,
+    write=write_parquet,
+    holds=frozenset(HOLDABLE),
+)
