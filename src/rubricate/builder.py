@@ -1,4 +1,4 @@
-"""Building a corpus piece by piece, by id, in any order."""
+"""Building rows and corpora piece by piece, in any order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,86 @@ from dataclasses import replace
 import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Note, Score
-from rubricate.rows import NO_DETAIL, Detail, RowsBuilder
+from rubricate.rows import NO_DETAIL, Detail, Rows
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 from rubricate.spans import Span
+
+
+class RowsBuilder:
+    """Collects rows one by one, in any order, by index.
+
+    Examples
+    --------
+    >>> builder = RowsBuilder()
+    >>> builder.judge(0, 0, 1)
+    0
+    >>> builder.annotate(0, 0, 0, [(3, 8)])
+    >>> rows = builder.build()
+    >>> rows.feature.tolist(), rows.n_annotations
+    ([0, 1], 1)
+    """
+
+    def __init__(self) -> None:
+        self._row: dict[tuple[int, int, int], int] = {}
+        self._probability: list[float] = []
+        self._row_of_annotation: list[int] = []
+        self._confidence: list[float] = []
+        self._annotation_of_span: list[int] = []
+        self._start: list[int] = []
+        self._end: list[int] = []
+        self._details: dict[int, Detail] = {}
+
+    def __contains__(self, key: tuple[int, int, int]) -> bool:
+        return key in self._row
+
+    def judge(
+        self, note: int, annotator: int, feature: int, *, probability: float | None = None
+    ) -> int:
+        """Say that the annotator judged this feature in this note; return the row's number."""
+        row = self._row.setdefault((note, annotator, feature), len(self._row))
+        if row == len(self._probability):
+            self._probability.append(float("nan"))
+        if probability is not None:
+            self._probability[row] = probability
+        return row
+
+    def annotate(
+        self,
+        note: int,
+        annotator: int,
+        feature: int,
+        spans: Iterable[tuple[int, int]],
+        *,
+        confidence: float | None = None,
+        detail: Detail = NO_DETAIL,
+    ) -> None:
+        """Add one annotation, of one or more fragments."""
+        row = self.judge(note, annotator, feature)
+        annotation = len(self._row_of_annotation)
+        self._row_of_annotation.append(row)
+        self._confidence.append(float("nan") if confidence is None else confidence)
+        for start, end in spans:
+            self._annotation_of_span.append(annotation)
+            self._start.append(start)
+            self._end.append(end)
+        if detail != NO_DETAIL:
+            self._details[annotation] = detail
+
+    def build(self) -> Rows:
+        """Return everything collected, in canonical order."""
+        keys = np.array(list(self._row), dtype=np.int32).reshape(-1, 3)
+        return Rows.build(
+            note=keys[:, 0],
+            annotator=keys[:, 1],
+            feature=keys[:, 2],
+            row_of_annotation=self._row_of_annotation,
+            annotation_of_span=self._annotation_of_span,
+            start=self._start,
+            end=self._end,
+            probability=self._probability,
+            confidence=self._confidence,
+            details=self._details,
+        )
 
 
 class CorpusBuilder:

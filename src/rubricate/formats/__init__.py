@@ -30,14 +30,15 @@ FORMATS = Registry(
     "format",
     {
         "parquet": "rubricate.formats.parquet:FORMAT",
+        "jsonl": "rubricate.formats.jsonl:FORMAT",
         "nbme": "rubricate.formats.nbme:FORMAT",
+        "submission": "rubricate.formats.submission:FORMAT",
         "brat": "rubricate.formats.brat:FORMAT",
         "webanno": "rubricate.formats.webanno:FORMAT",
         "cas": "rubricate.formats.cas:FORMAT",
         "ebmnlp": "rubricate.formats.ebmnlp:FORMAT",
         "labelstudio": "rubricate.formats.labelstudio:FORMAT",
         "doccano": "rubricate.formats.doccano:FORMAT",
-        "jsonl": "rubricate.formats.jsonl:FORMAT",
     },
     group="rubricate.formats",
 )
@@ -65,7 +66,13 @@ def detect_format(path: Path) -> str:
     )
 
 
-def read_corpus(path: str | Path, *, format: str | None = None, strict: bool = True) -> Corpus:  # noqa: A002
+def read_corpus(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    strict: bool = True,
+    like: Corpus | None = None,
+) -> Corpus:
     """Read a corpus, or load an embedded one by its name.
 
     Parameters
@@ -77,6 +84,8 @@ def read_corpus(path: str | Path, *, format: str | None = None, strict: bool = T
     strict : bool
         With False, annotations with wrong offsets or of another case's feature are kept as they
         stand, for checking and repair.
+    like : Corpus, optional
+        The corpus a submission (which has no notes of its own) speaks of.
 
     Raises
     ------
@@ -89,6 +98,10 @@ def read_corpus(path: str | Path, *, format: str | None = None, strict: bool = T
     chosen: Format = FORMATS[format or detect_format(place)]
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
+    if chosen.name == "submission" and like is not None:
+        from rubricate.formats.submission import read_submission
+
+        return read_submission(place, like, strict=strict)
     return chosen.read(place, strict=strict)
 
 
@@ -142,7 +155,7 @@ def load_corpus(name: str) -> Corpus:
     Examples
     --------
     >>> load_corpus("open-notes")
-    <Corpus: 2040 notes, 140 cases, 2083 features, 2 annotators, 33924 rows>
+    <Corpus: 2040 notes, 140 cases, 2083 features, 2 annotators, 34024 rows>
     """
     if name not in EMBEDDED:
         raise UnknownNameError("embedded corpus", name, EMBEDDED)

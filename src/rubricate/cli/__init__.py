@@ -1,0 +1,65 @@
+"""The command: one file a verb, each thin over the function that does the work."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from rubricate.errors import RubricateError
+
+#: What a person wants to do → verb → (one-line help, module). Modules load when they run.
+VERBS: dict[str, dict[str, tuple[str, str]]] = {
+    "Look at notes and annotations": {
+        "check": ("find, and repair, faulty annotations", "rubricate.cli.check"),
+        "convert": ("turn a corpus into another format", "rubricate.cli.convert"),
+        "describe": ("say what a corpus holds", "rubricate.cli.describe"),
+    },
+}
+
+
+class VerbGroup(click.Group):
+    """A group that knows its verbs' help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all verbs, section by section."""
+        return [verb for verbs in VERBS.values() for verb in verbs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the verb's module and return its command."""
+        for verbs in VERBS.values():
+            if cmd_name in verbs:
+                module = importlib.import_module(verbs[cmd_name][1])
+                command: click.Command = getattr(module, f"{cmd_name}_command")
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs under what a person wants to do."""
+        for section, verbs in VERBS.items():
+            with formatter.section(section):
+                formatter.write_dl([(verb, text) for verb, (text, _) in verbs.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; our own errors become one clear message and exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except RubricateError as error:
+            if ctx.params.get("traceback"):
+                raise
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(
+    cls=VerbGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: rubricate describe open-notes",
+)
+@click.version_option(package_name="rubricate", message="%(prog)s %(version)s")
+@click.option("--traceback", is_flag=True, help="Show where in the program an error arose.")
+def main(traceback: bool) -> None:
+    """Score patient notes against a rubric, with the words that express each feature.
+
+    CORPUS is a file or folder in any format, or an embedded corpus: open-notes.
+    """

@@ -1,0 +1,74 @@
+"""``rubricate convert``: turn a corpus into another format."""
+
+from __future__ import annotations
+
+import click
+
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    open_corpus,
+    overwrite_option,
+    split_option,
+)
+from rubricate.cli.output import print_json
+
+EPILOG = """
+Example: rubricate convert open-notes notes --to nbme
+"""
+
+
+@click.command("convert", epilog=EPILOG)
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")
+@from_option
+@split_option()
+@click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
+@click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
+@overwrite_option
+@json_option
+def convert_command(
+    source: str,
+    target: str,
+    to_format: str,
+    from_format: str | None,
+    where: tuple[str, ...],
+    annotators: tuple[str, ...],
+    strict: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Read SRC and write it to DST in another format.
+
+    What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
+    nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, ebmnlp, conll.
+    """
+    from rubricate.errors import UnknownNameError
+    from rubricate.formats import write_corpus
+    from rubricate.formats.losses import HOLDABLE
+
+    corpus = open_corpus(source, from_format=from_format, where=where)
+    if annotators:
+        for name in annotators:
+            if name not in corpus.annotator_index:
+                raise UnknownNameError("annotator", name, list(corpus.annotator_index))
+        corpus = corpus.select(annotators=annotators)
+    lost = write_corpus(corpus, target, format=to_format, overwrite=overwrite, strict=strict)
+    result = {
+        "target": target,
+        "format": to_format,
+        "notes": len(corpus.notes),
+        "rows": len(corpus.rows),
+        "annotations": corpus.rows.n_annotations,
+        "lost": lost,
+    }
+    if as_json:
+        print_json(result)
+        return
+    click.echo(
+        f"wrote {target} ({to_format}): {len(corpus.notes):,} notes, {len(corpus.rows):,} rows, "
+        f"{corpus.rows.n_annotations:,} annotations"
+    )
+    for kind, count in lost.items():
+        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")

@@ -1,0 +1,48 @@
+"""``rubricate describe``: say what a corpus holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rubricate.cli.options import from_option, json_option, open_corpus, split_option
+from rubricate.cli.output import print_json, print_table
+
+EPILOG = """
+Example: rubricate describe open-notes --where split=test
+"""
+
+
+@click.command("describe", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS")
+@from_option
+@split_option()
+@json_option
+def describe_command(
+    corpus_path: str, from_format: str | None, where: tuple[str, ...], as_json: bool
+) -> None:
+    """Count notes, features, annotators and annotations of CORPUS, case by case."""
+    from rubricate.summary import describe_corpus
+
+    result: dict[str, Any] = describe_corpus(
+        open_corpus(corpus_path, from_format=from_format, where=where)
+    )
+    if as_json:
+        print_json(result)
+        return
+    cases = result.pop("cases")
+    annotators = result.pop("annotators")
+    for name, value in result.items():
+        click.echo(f"{name.replace('_', ' ')}: {value:,}" if isinstance(value, int) else
+                   f"{name.replace('_', ' ')}: {value:,.1f}")  # fmt: skip
+    click.echo()
+    print_table(
+        ("annotator", "group", "notes", "rows", "present", "annotations", "fragmented"),
+        [tuple(a.values()) for a in annotators],
+    )
+    click.echo()
+    shown = cases[:20]
+    print_table(("case", "title", "notes", "features", "rows"), [tuple(c.values()) for c in shown])
+    if len(cases) > len(shown):
+        click.echo(f"... and {len(cases) - len(shown)} more cases (all of them with --json)")

@@ -1,0 +1,62 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
+)
+from_option = click.option(
+    "--from",
+    "from_format",
+    metavar="FORMAT",
+    help="Format of the input; found by looking if absent.",
+)
+
+
+def split_option(
+    help_text: str = "Only these notes, by metadata, e.g. split=test.",
+) -> Callable[[F], F]:
+    """Return the option ``--where NAME=VALUE`` that picks notes by their metadata."""
+    return click.option("--where", multiple=True, metavar="NAME=VALUE", help=help_text)
+
+
+def open_corpus(path: str, *, from_format: str | None = None, where: Sequence[str] = ()) -> Corpus:
+    """Read the corpus a command was given, and keep the notes that ``where`` picks."""
+    from rubricate.formats import read_corpus
+
+    corpus = read_corpus(path, format=from_format)
+    return keep_where(corpus, where)
+
+
+def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
+    """Keep the notes whose metadata (or case) have these values."""
+    from rubricate.errors import InputError
+
+    for condition in where:
+        name, sign, value = condition.partition("=")
+        if not sign:
+            raise click.UsageError(f"--where {condition}: need NAME=VALUE, e.g. split=test")
+        known = {"case", *(key for note in corpus.notes for key in note.metadata)}
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise InputError(f"--where {condition}: no note has {name!r}; there are {listed}")
+        corpus = corpus.select(
+            notes=lambda note, name=name, value=value: (  # type: ignore[misc]
+                str(note.case if name == "case" else note.metadata.get(name)) == value
+            )
+        )
+    if where and not corpus.notes:
+        raise InputError(f"--where {' '.join(where)}: no note is left")
+    return corpus

@@ -1,0 +1,277 @@
+"""The competition's folder: patient_notes, features, train and test as CSV.
+
+Each file with the columns of ``train.csv`` is one annotator: ``train.csv`` is called
+``reference``, any other by its file name. ``location`` holds a Python list literal, one element an
+annotation, fragments joined by ``;``. Feature texts have hyphens for spaces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.formats.faults import Faults
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, read_frame, write_frame
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.nbme_annotations import read_annotations, write_annotations
+from rubricate.formats.tables import read_table, write_table
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+
+NOTES, FEATURES, TRAIN, TEST = "patient_notes.csv", "features.csv", "train.csv", "test.csv"
+NOTE_COLUMNS = ("pn_num", "case_num", "pn_history")
+FEATURE_COLUMNS = ("feature_num", "case_num", "feature_text")
+ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
+REFERENCE = "reference"
+#: Where the frame keeps the ids that the competition's numbers stand for.
+IDS_NAME = "nbme_ids.json"
+
+
+def looks_like_nbme(path: Path) -> bool:
+    """Tell whether the folder has the competition's notes and features."""
+    return path.is_dir() and (path / NOTES).is_file() and (path / FEATURES).is_file()
+
+
+def read_nbme(path: Path, *, strict: bool = True) -> Corpus:
+    """Read the competition's folder."""
+    faults = Faults(path, unit="row")
+    frame = read_frame(path, is_folder=True)
+    numbers = _read_ids(path)
+    notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
+    rubrics = _read_rubrics(path / FEATURES, frame, numbers, faults)
+    faults.raise_any()
+    annotators = [Annotator(name) for name in _annotator_files(path)]
+    known = {a.id: a for a in frame.annotators}
+    annotators = [known.get(a.id, a) for a in annotators]
+    annotators += [a for a in frame.annotators if a.id not in {b.id for b in annotators}]
+    if frame.annotators:
+        order = {a.id: i for i, a in enumerate(frame.annotators)}
+        annotators.sort(key=lambda a: order.get(a.id, len(order)))
+    corpus = Corpus(notes, rubrics, tuple(annotators), scores=frame.scores, metadata=frame.metadata)
+    rows = read_annotations(
+        corpus, {a.id: _file_of(path, a.id) for a in annotators}, numbers, faults, strict=strict
+    )
+    if (path / TEST).is_file():
+        _check_test(path / TEST, corpus, numbers, faults)
+    faults.raise_any()
+    return Corpus(notes, rubrics, tuple(annotators), rows, frame.scores, frame.metadata)
+
+
+def _annotator_files(path: Path) -> dict[str, Path]:
+    """Return every file with the columns of train.csv, by annotator."""
+    found = {}
+    for place in sorted(path.glob("*.csv")):
+        with place.open("rb") as stream:
+            head = stream.readline(400).decode("utf-8-sig", "replace").strip().split(",")
+        if {"annotation", "location", "pn_num"} <= {name.strip('"') for name in head}:
+            found[REFERENCE if place.name == TRAIN else _annotator_name(place.stem)] = place
+    return dict(sorted(found.items(), key=lambda item: item[0] != REFERENCE))
+
+
+def _annotator_name(stem: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(stem)
+
+
+def _file_of(path: Path, annotator_id: str) -> Path:
+    from urllib.parse import quote
+
+    # A dot first would hide the file; the competition's own names are taken.
+    stem = quote(annotator_id, safe=" ").replace(".", "%2E")
+    taken = {Path(name).stem for name in (NOTES, FEATURES, TRAIN, TEST)} | {"sample_submission"}
+    if stem in taken:
+        stem = f"%{ord(stem[0]):02X}{stem[1:]}"
+    return path / (TRAIN if annotator_id == REFERENCE else f"{stem}.csv")
+
+
+def _read_ids(path: Path) -> dict[str, dict[str, str]]:
+    place = path / IDS_NAME
+    if not place.is_file():
+        return {}
+    value: dict[str, dict[str, str]] = json.loads(place.read_text(encoding="utf-8"))
+    return value
+
+
+def _read_notes(
+    path: Path, frame: Frame, ids: Mapping[str, str], faults: Faults
+) -> tuple[Note, ...]:
+    table = read_table(path, NOTE_COLUMNS, faults)
+    if table is None:
+        return ()
+    numbers = table.integers("pn_num", unique=True)
+    cases = table.column("case_num")
+    splits = _read_metadata(path.with_name("splits.csv"), faults)
+    notes = []
+    for number, case, text in zip(numbers, cases, table.column("pn_history"), strict=True):
+        note_id = ids.get(str(number), str(number))
+        own_case, metadata = frame.notes.get(note_id, (str(case), NO_METADATA))
+        metadata = metadata or splits.get(str(number), NO_METADATA)
+        notes.append(Note(note_id, own_case, text or "", metadata))
+    return tuple(notes)
+
+
+def _read_metadata(path: Path, faults: Faults) -> dict[str, Metadata]:
+    """Read the optional splits.csv of an open-notes folder: more columns for each note."""
+    if not path.is_file():
+        return {}
+    table = read_table(path, ("pn_num",), faults)
+    if table is None:
+        return {}
+    names = [name for name in table.names if name not in {"pn_num", "case_num"}]
+    columns = [table.guessed(name) for name in names]
+    lines = zip(*columns, strict=True)
+    return {
+        str(number): Metadata(dict(zip(names, line, strict=True)))
+        for number, line in zip(table.column("pn_num"), lines, strict=True)
+    }
+
+
+def _read_rubrics(
+    path: Path, frame: Frame, ids: Mapping[str, Mapping[str, str]], faults: Faults
+) -> tuple[Rubric, ...]:
+    table = read_table(path, FEATURE_COLUMNS, faults)
+    if table is None:
+        return ()
+    if frame.rubrics:
+        return frame.rubrics
+    cases = _read_cases(path.with_name("cases.csv"), faults)
+    features: dict[str, list[Feature]] = {}
+    for number, case, text in zip(
+        table.integers("feature_num", unique=True),
+        table.column("case_num"),
+        table.column("feature_text"),
+        strict=True,
+    ):
+        # The competition writes hyphens for spaces; a text with spaces is left as it stands.
+        words = text if " " in (text or "") else (text or "").replace("-", " ")
+        feature_id = ids.get("features", {}).get(str(number), str(number))
+        features.setdefault(str(case), []).append(Feature(feature_id, str(case), words))
+    return tuple(
+        Rubric(case, tuple(own), *cases.get(case, ("", NO_METADATA)))
+        for case, own in features.items()
+    )
+
+
+def _read_cases(path: Path, faults: Faults) -> dict[str, tuple[str, Metadata]]:
+    """Read the optional cases.csv of an open-notes folder: title and more for each case."""
+    if not path.is_file():
+        return {}
+    table = read_table(path, ("case_num", "title"), faults)
+    if table is None:
+        return {}
+    names = [name for name in table.names if name not in {"case_num", "title"}]
+    lines = zip(*(table.guessed(name) for name in names), strict=True)
+    return {
+        str(case): (title, Metadata(dict(zip(names, line, strict=True))))
+        for case, title, line in zip(
+            table.column("case_num"), table.column("title"), lines, strict=True
+        )
+    }
+
+
+def _check_test(
+    path: Path, corpus: Corpus, ids: Mapping[str, Mapping[str, str]], faults: Faults
+) -> None:
+    """Name every row of test.csv whose note or feature does not exist."""
+    table = read_table(path, ROW_COLUMNS, faults)
+    if table is None:
+        return
+    note_ids, feature_ids = ids.get("notes", {}), ids.get("features", {})
+    pairs = zip(table.column("pn_num"), table.column("feature_num"), strict=True)
+    for line, (note, feature) in enumerate(pairs, start=1):
+        if note_ids.get(note, note) not in corpus.note_index:
+            faults.add(f"note {note} is not in {NOTES}", line=line, path=path)
+        if feature_ids.get(feature, feature) not in corpus.feature_index:
+            faults.add(f"feature {feature} is not in {FEATURES}", line=line, path=path)
+
+
+def write_nbme(corpus: Corpus, path: Path) -> None:
+    """Write the competition's folder; ids that are not numbers are numbered and remembered."""
+    path.mkdir()
+    note_numbers = _numbers([n.id for n in corpus.notes])
+    feature_numbers = _numbers([f.id for f in corpus.features])
+    write_table(
+        path / NOTES,
+        {
+            "pn_num": list(note_numbers.values()),
+            "case_num": [n.case for n in corpus.notes],
+            "pn_history": [n.text for n in corpus.notes],
+        },
+    )
+    write_table(
+        path / FEATURES,
+        {
+            "feature_num": list(feature_numbers.values()),
+            "case_num": [f.case for f in corpus.features],
+            "feature_text": [f.text.replace(" ", "-") for f in corpus.features],
+        },
+    )
+    for i, annotator in enumerate(corpus.annotators):
+        write_annotations(
+            corpus, i, _file_of(path, annotator.id), list(note_numbers.values()),
+            list(feature_numbers.values()),
+        )  # fmt: skip
+    _write_test(corpus, path, note_numbers, feature_numbers)
+    write_frame(corpus, path, is_folder=True)
+    if any(str(n) != i for m in (note_numbers, feature_numbers) for i, n in m.items()):
+        ids = {
+            "notes": {str(n): i for i, n in note_numbers.items()},
+            "features": {str(n): i for i, n in feature_numbers.items()},
+        }
+        (path / IDS_NAME).write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+
+
+def _numbers(ids: list[str]) -> dict[str, int]:
+    """Return a number for each id: its own where all are numbers, else their position."""
+    if all(i.isascii() and i.isdigit() and str(int(i)) == i for i in ids):
+        return {i: int(i) for i in ids}
+    return {i: number for number, i in enumerate(ids)}
+
+
+def _write_test(
+    corpus: Corpus, path: Path, notes: Mapping[str, int], features: Mapping[str, int]
+) -> None:
+    """Write test.csv and a sample submission: the rows of notes that nobody judged."""
+    judged = set(corpus.rows.note.tolist())
+    columns: dict[str, list[Any]] = {name: [] for name in ROW_COLUMNS}
+    for i, note in enumerate(corpus.notes):
+        if i in judged:
+            continue
+        for feature in corpus.rubric(note.case):
+            columns["id"].append(row_id(notes[note.id], features[feature.id]))
+            columns["case_num"].append(note.case)
+            columns["pn_num"].append(notes[note.id])
+            columns["feature_num"].append(features[feature.id])
+    if columns["id"]:
+        write_table(path / TEST, columns)
+        sample = {"id": columns["id"], "location": [""] * len(columns["id"])}
+        write_table(path / "sample_submission.csv", sample)
+
+
+def row_id(note: int, feature: int) -> str:
+    """Return the competition's id of a row.
+
+    Examples
+    --------
+    >>> row_id(16, 0)
+    '00016_000'
+    """
+    return f"{note:05d}_{feature:03d}"
+
+
+FORMAT = Format(
+    name="nbme",
+    summary="the competition's folder: patient_notes, features, train, test (CSV)",
+    looks_like=looks_like_nbme,
+    read=read_nbme,
+    write=write_nbme,
+    holds=HELD_BY_FRAME
+    | {
+        "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes",
+        "newlines", "stated text", "boundaries", "ids",
+    },
+)  # fmt: skip

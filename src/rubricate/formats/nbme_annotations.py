@@ -1,0 +1,247 @@
+"""Rows of ``train.csv``: list literals of texts and locations, in bulk."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubricate.corpus import Corpus
+from rubricate.formats.faults import Faults
+from rubricate.formats.tables import Table, read_table, write_table
+from rubricate.rows import NO_DETAIL, Detail, Rows
+
+_COLUMNS = ("pn_num", "feature_num", "annotation", "location")
+_SPAN = r"\d+ \d+"
+_LITERAL = re.compile(rf"\[(?:'{_SPAN}(?:;{_SPAN})*'(?:, '{_SPAN}(?:;{_SPAN})*')*)?\]\Z")
+_LOCATION = re.compile(r"\s*(?:-?\d+\s+-?\d+\s*(?:;\s*-?\d+\s+-?\d+\s*)*)?\Z")
+
+
+@dataclass
+class _Columns:
+    """Flat columns that grow file by file."""
+
+    note: list[int] = field(default_factory=list)
+    annotator: list[int] = field(default_factory=list)
+    feature: list[int] = field(default_factory=list)
+    row_of_annotation: list[int] = field(default_factory=list)
+    annotation_of_span: list[int] = field(default_factory=list)
+    start: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    details: dict[int, Detail] = field(default_factory=dict)
+
+
+def read_annotations(
+    corpus: Corpus,
+    files: Mapping[str, Path],
+    ids: Mapping[str, Mapping[str, str]],
+    faults: Faults,
+    *,
+    strict: bool,
+) -> Rows:
+    """Read one file an annotator into rows over the corpus's notes and features.
+
+    Annotators whose file does not exist judged nothing. ``ids`` maps the competition's numbers to
+    ids where they differ.
+    """
+    columns = _Columns()
+    for annotator, place in files.items():
+        if place.is_file():
+            table = read_table(place, _COLUMNS, faults)
+            if table is not None:
+                _read_file(corpus, corpus.annotator_index[annotator], table, ids, columns, faults,
+                           strict)  # fmt: skip
+    faults.raise_any()
+    return Rows.build(**columns.__dict__)
+
+
+def _read_file(
+    corpus: Corpus,
+    annotator: int,
+    table: Table,
+    ids: Mapping[str, Mapping[str, str]],
+    columns: _Columns,
+    faults: Faults,
+    strict: bool,
+) -> None:
+    notes = _indices(table, "pn_num", corpus.note_index, ids.get("notes", {}), faults)
+    features = _indices(table, "feature_num", corpus.feature_index, ids.get("features", {}), faults)
+    first_row = len(columns.note)
+    columns.note += notes
+    columns.feature += features
+    columns.annotator += [annotator] * len(table)
+    texts = [note.text for note in corpus.notes]
+    located = zip(notes, table.column("location"), table.column("annotation"), strict=True)
+    for line, (note, location, stated) in enumerate(located, start=1):
+        if location == "[]" and stated == "[]":
+            continue
+        found = _parse_location(location)
+        if found is None:
+            what = "column 'location' must be a list of 'START END' texts (fragments joined by ';')"
+            faults.add(what, line=line, path=table.path)
+        elif note >= 0:
+            _add(columns, first_row + line - 1, found, texts[note], stated, (faults, line, table))
+    _check_duplicates(notes, features, table, faults)
+    if strict:
+        _check_rows(corpus, columns, first_row, table, faults)
+
+
+def _indices(
+    table: Table, name: str, index: Mapping[str, int], ids: Mapping[str, str], faults: Faults
+) -> list[int]:
+    column = table.column(name)
+    found = [index.get(ids.get(value, value), -1) for value in column]
+    for line, place in enumerate(found, start=1):
+        if place < 0:
+            # '007' and '7' are the same number to the competition's readers.
+            value = column[line - 1]
+            plain = str(int(value)) if value.isascii() and value.isdigit() else value
+            found[line - 1] = index.get(ids.get(plain, plain), -1)
+            if found[line - 1] < 0:
+                shown = plain if plain.isdigit() else "(not a number)"
+                faults.add(f"{name} {shown} is unknown", line=line, path=table.path)
+    return found
+
+
+def _parse_location(literal: str) -> list[list[tuple[int, int]]] | None:
+    """Return the fragments of each annotation, or None if it is not such a list."""
+    if _LITERAL.match(literal):
+        if literal == "[]":
+            return []
+        items = literal[2:-2].split("', '")
+    else:
+        parsed = parse_text_list(literal)
+        if parsed is None or not all(_LOCATION.match(item) for item in parsed):
+            return None
+        items = [item for item in parsed if item.strip()]
+    annotations = []
+    for item in items:
+        numbers = [int(x) for x in item.replace(";", " ").split()]
+        annotations.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    return annotations
+
+
+def parse_text_list(literal: str) -> list[str] | None:
+    """Return the texts of a Python list literal, or None if it is anything else (code, say).
+
+    Examples
+    --------
+    >>> parse_text_list("['no fever', 'afebrile']")
+    ['no fever', 'afebrile']
+    >>> parse_text_list("__import__('os')") is None
+    True
+    """
+    try:
+        value: Any = ast.literal_eval(literal)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return value
+    return None
+
+
+def _add(
+    columns: _Columns,
+    row: int,
+    found: list[list[tuple[int, int]]],
+    text: str,
+    stated: str,
+    place: tuple[Faults, int, Table],
+) -> None:
+    covered = [" ".join([text[s:e] for s, e in fragments]) for fragments in found]
+    first = len(columns.row_of_annotation)
+    for i, fragments in enumerate(found):
+        columns.row_of_annotation.append(row)
+        for start, end in fragments:
+            columns.annotation_of_span.append(first + i)
+            columns.start.append(start)
+            columns.end.append(end)
+    # The text a sound file states is what Python prints; only others need parsing.
+    if repr(covered) == stated:
+        return
+    faults, line, table = place
+    texts = parse_text_list(stated)
+    if texts is None:
+        faults.add("column 'annotation' must be a list of texts", line=line, path=table.path)
+    elif len(texts) != len(found):
+        message = f"{len(texts)} texts in 'annotation', {len(found)} places in 'location'"
+        faults.add(message, line=line, path=table.path)
+    else:
+        for i, (ours, theirs) in enumerate(zip(covered, texts, strict=True)):
+            if ours != theirs:
+                columns.details[first + i] = Detail(stated_text=theirs)
+
+
+def _check_duplicates(notes: list[int], features: list[int], table: Table, faults: Faults) -> None:
+    seen: dict[tuple[int, int], int] = {}
+    for line, key in enumerate(zip(notes, features, strict=True), start=1):
+        if min(key) >= 0 and seen.setdefault(key, line) != line:
+            message = f"the note and feature of row {seen[key]} occur again"
+            faults.add(message, line=line, path=table.path)
+
+
+def _check_rows(
+    corpus: Corpus, columns: _Columns, first_row: int, table: Table, faults: Faults
+) -> None:
+    """Name every span outside its note and every feature of another case."""
+    cases = [feature.case for feature in corpus.features]
+    pairs = zip(columns.note[first_row:], columns.feature[first_row:], strict=True)
+    for line, (note, feature) in enumerate(pairs, start=1):
+        if note >= 0 and feature >= 0 and corpus.notes[note].case != cases[feature]:
+            message = (
+                f"feature {corpus.features[feature].id} belongs to case {cases[feature]}, note "
+                f"{corpus.notes[note].id} to case {corpus.notes[note].case}"
+            )
+            faults.add(message, line=line, path=table.path)
+    length = np.array([len(note.text) for note in corpus.notes])
+    row = np.array(columns.row_of_annotation, dtype=np.int64)
+    row = row[np.array(columns.annotation_of_span, dtype=np.int64)]
+    start, end = np.array(columns.start, np.int64), np.array(columns.end, np.int64)
+    note_of = np.array(columns.note, dtype=np.int64)[row]
+    wrong = (row >= first_row) & ((start < 0) | (start >= end) | (end > length[note_of]))
+    for i in np.flatnonzero(wrong):
+        note_ = corpus.notes[int(note_of[i])]
+        line = int(row[i]) - first_row + 1
+        before = len(faults.found)
+        faults.check_span(int(start[i]), int(end[i]), len(note_.text), note_.id, line)
+        faults.found[before:] = [_at(f, table.path) for f in faults.found[before:]]
+
+
+def _at(fault: Any, path: Path) -> Any:
+    from dataclasses import replace
+
+    return replace(fault, path=path)
+
+
+def write_annotations(
+    corpus: Corpus, annotator: int, path: Path, note_numbers: list[int], feature_numbers: list[int]
+) -> None:
+    """Write one annotator's rows as ``train.csv`` has them."""
+    rows = corpus.rows
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("id", "case_num", "pn_num", "feature_num", "annotation", "location")
+    }
+    start, end = rows.start.tolist(), rows.end.tolist()
+    first_span = rows.first_span.tolist()
+    for row in np.flatnonzero(rows.annotator == annotator).tolist():
+        note = corpus.notes[int(rows.note[row])]
+        pn_num = note_numbers[int(rows.note[row])]
+        feature_num = feature_numbers[int(rows.feature[row])]
+        texts, places = [], []
+        for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
+            spans = [(start[k], end[k]) for k in range(first_span[i], first_span[i + 1])]
+            stated = rows.details.get(i, NO_DETAIL).stated_text
+            texts.append(" ".join(note.text[s:e] for s, e in spans) if stated is None else stated)
+            places.append(";".join(f"{s} {e}" for s, e in spans))
+        columns["id"].append(f"{pn_num:05d}_{feature_num:03d}")
+        columns["case_num"].append(note.case)
+        columns["pn_num"].append(pn_num)
+        columns["feature_num"].append(feature_num)
+        columns["annotation"].append(repr(texts))
+        columns["location"].append(repr(places))
+    write_table(path, columns)

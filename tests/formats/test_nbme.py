@@ -1,0 +1,180 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import NUMBER_ID, corpora
+
+from rubricate import Corpus, load_corpus, read_corpus, write_corpus
+from rubricate.errors import InputError
+from rubricate.formats.losses import count_losses
+from rubricate.formats.nbme import FORMAT, read_nbme, write_nbme
+
+QUIET = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def without_confidence(corpus: Corpus) -> Corpus:
+    """What the competition's files can hold of a corpus."""
+    from dataclasses import replace
+
+    from rubricate.rows import Rows
+
+    rows = corpus.rows
+    details = {i: d._replace(reason="", comment="", attributes=()) for i, d in rows.details.items()}
+    kept = Rows.build(
+        note=rows.note,
+        annotator=rows.annotator,
+        feature=rows.feature,
+        row_of_annotation=rows.annotation_row,
+        annotation_of_span=rows.span_annotation,
+        start=rows.start,
+        end=rows.end,
+        details=details,
+    )
+    return replace(corpus, rows=kept)
+
+
+@QUIET
+@given(corpus=corpora())
+def test_round_trip_keeps_all_the_format_holds(
+    corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("nbme") / "folder"
+    write_nbme(corpus, place)
+    read = read_nbme(place)
+    assert read == without_confidence(corpus)
+    assert count_losses(read, FORMAT.holds) == {}
+
+
+@QUIET
+@given(corpus=corpora(ids=NUMBER_ID, metadata=False, details=False))
+def test_without_the_frame_the_annotations_survive(
+    corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("nbme") / "folder"
+    write_nbme(corpus, place)
+    (place / "rubricate.json").unlink()
+    if (place / "nbme_ids.json").exists():
+        (place / "nbme_ids.json").unlink()
+    read = read_nbme(place)
+    assert [n.text for n in read.notes] == [n.text for n in corpus.notes]
+    assert len(read.rows) == len(corpus.rows)
+    assert sorted(zip(read.rows.start, read.rows.end, strict=True)) == sorted(
+        zip(corpus.rows.start, corpus.rows.end, strict=True)
+    )
+
+
+def test_the_embedded_corpus_survives_and_is_found_by_looking(tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes")
+    assert write_corpus(corpus, tmp_path / "n", format="nbme") == {}
+    assert read_corpus(tmp_path / "n") == corpus
+
+
+def folder(path: Path, *, train: str, notes: str | None = None) -> Path:
+    path.mkdir(exist_ok=True)
+    default = 'pn_num,case_num,pn_history\n16,0,"58 yo M\r\nHTN"\n41,1,well\n'
+    (path / "patient_notes.csv").write_text(notes or default, encoding="utf-8", newline="")
+    (path / "features.csv").write_text(
+        "feature_num,case_num,feature_text\n0,0,58-year\n1,0,Chest-pain-OR-angina\n100,1,Well\n",
+        encoding="utf-8",
+    )
+    (path / "train.csv").write_text(
+        "id,case_num,pn_num,feature_num,annotation,location\n" + train, encoding="utf-8"
+    )
+    return path
+
+
+def test_real_shaped_files_with_crlf_fragments_and_hyphens(tmp_path: Path) -> None:
+    corpus = read_nbme(
+        folder(
+            tmp_path / "f",
+            train="00016_000,0,16,0,['58 yo'],['0 5']\n"
+            "00016_001,0,16,1,\"['58 M', 'HTN']\",\"['0 2;6 7', '9 12']\"\n"
+            "00041_100,1,41,100,[],[]\n",
+        )
+    )
+    note = corpus.note("16")
+    assert note.text == "58 yo M\r\nHTN"
+    assert corpus.feature("1").text == "Chest pain OR angina"
+    found = corpus.annotations("16", "1", "reference") or ()
+    assert [a.text(note.text) for a in found] == ["58 M", "HTN"]
+    assert corpus.annotations("41", "100", "reference") == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [
+        ("00016_000,0,16,0,['58 yo'],['0 99']", "inside"),
+        ("00016_000,0,16,0,['58 yo'],['5 0']", "inside"),
+        ("00016_007,0,16,7,[],[]", "unknown"),
+        ("00099_000,0,99,0,[],[]", "unknown"),
+        ("00016_100,0,16,100,[],[]", "belongs"),
+        ("00016_000,0,16,0,['58 yo'],__import__('os').getcwd()", "location"),
+        ("00016_000,0,16,0,print(1),['0 5']", "annotation"),
+        ("00016_000,0,16,0,['58 yo'],\"['0 5', '6 7']\"", "places"),
+        ("00016_000,0,16,0,[],[]\n00016_000,0,16,0,[],[]", "again"),
+        ("00016_000,0,16,0,[]", "fields"),
+    ],
+)
+def test_broken_rows_are_named_and_nothing_is_executed(tmp_path: Path, row: str, word: str) -> None:
+    place = folder(tmp_path / "f", train=f"00016_001,0,16,1,[],[]\n{row}\n")
+    with pytest.raises(InputError) as caught:
+        read_nbme(place)
+    (fault,) = caught.value.faults
+    assert fault.path is not None
+    assert fault.path.name == "train.csv"
+    assert fault.line is not None
+    assert fault.line >= 2
+    assert word in fault.message
+    assert "yo" not in str(caught.value)
+
+
+def test_all_faults_come_at_once(tmp_path: Path) -> None:
+    rows = "00016_000,0,16,0,['x'],['0 99']\n00016_009,0,16,9,[],[]\n00041_100,1,41,100,['x'],['a b']\n"
+    with pytest.raises(InputError) as caught:
+        read_nbme(folder(tmp_path / "f", train=rows))
+    assert len(caught.value.faults) == 3
+
+
+def test_wrong_encoding_missing_column_and_duplicate_notes(tmp_path: Path) -> None:
+    place = folder(tmp_path / "a", train="")
+    (place / "train.csv").write_bytes(b"id,case_num,pn_num,feature_num,annotation,location\n\xff,0")
+    with pytest.raises(InputError, match="UTF-8"):
+        read_nbme(place)
+    place = folder(tmp_path / "b", train="", notes="pn_num,case_num\n1,2\n")
+    with pytest.raises(InputError, match="pn_history"):
+        read_nbme(place)
+    place = folder(tmp_path / "c", train="", notes="pn_num,case_num,pn_history\n1,0,a\n1,0,b\n")
+    with pytest.raises(InputError, match="again"):
+        read_nbme(place)
+
+
+def test_text_that_differs_from_its_location_is_kept_for_checking(tmp_path: Path) -> None:
+    place = folder(tmp_path / "f", train="00016_000,0,16,0,['57 yo'],['0 5']\n")
+    corpus = read_nbme(place)
+    (annotation,) = corpus.annotations("16", "0", "reference") or ()
+    assert annotation.detail.stated_text == "57 yo"
+
+
+def test_lenient_reading_keeps_wrong_offsets_and_foreign_features(tmp_path: Path) -> None:
+    rows = "00016_000,0,16,0,['x'],['0 99']\n00016_100,0,16,100,[],[]\n"
+    corpus = read_nbme(folder(tmp_path / "f", train=rows), strict=False)
+    assert corpus.rows.end.tolist() == [99]
+    assert len(corpus.rows) == 2
+
+
+def test_rows_of_test_csv_must_exist(tmp_path: Path) -> None:
+    place = folder(tmp_path / "f", train="")
+    (place / "test.csv").write_text(
+        "id,case_num,pn_num,feature_num\n00016_000,0,16,0\n00077_000,0,77,0\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="77"):
+        read_nbme(place)
+
+
+def test_notes_nobody_judged_become_the_test_file(tmp_path: Path) -> None:
+    corpus = read_nbme(folder(tmp_path / "f", train="00016_000,0,16,0,[],[]\n"))
+    write_nbme(corpus, tmp_path / "g")
+    lines = (tmp_path / "g" / "test.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2
+    assert "00041_100" in lines[1]
+    assert read_nbme(tmp_path / "g") == corpus

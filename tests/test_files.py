@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate.errors import OutputExistsError
+from rubricate.files import file_hash, whole_output
+
+
+def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), whole_output(tmp_path / "out") as place:
+        place.mkdir()
+        (place / "half").write_text("x", encoding="utf-8")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten_unless_asked(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    target.write_text("old", encoding="utf-8")
+    with pytest.raises(OutputExistsError), whole_output(target) as place:
+        place.write_text("new", encoding="utf-8")
+    assert target.read_text(encoding="utf-8") == "old"
+    with whole_output(target, overwrite=True) as place:
+        place.write_text("new", encoding="utf-8")
+    assert target.read_text(encoding="utf-8") == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_a_companion_in_the_way_stops_everything(tmp_path: Path) -> None:
+    (tmp_path / "out.txt.more").write_text("old", encoding="utf-8")
+    with pytest.raises(OutputExistsError), whole_output(tmp_path / "out.txt") as place:
+        place.write_text("new", encoding="utf-8")
+        place.with_name("out.txt.more").write_text("new", encoding="utf-8")
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_full_folder_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "old").write_text("x", encoding="utf-8")
+    with whole_output(target, overwrite=True) as place:
+        place.mkdir()
+        (place / "new").write_text("y", encoding="utf-8")
+    assert [p.name for p in target.iterdir()] == ["new"]
+
+
+def test_a_failed_overwrite_leaves_the_old(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "old").write_text("x", encoding="utf-8")
+    with pytest.raises(RuntimeError), whole_output(target, overwrite=True) as place:
+        place.mkdir()
+        raise RuntimeError
+    assert [p.name for p in target.iterdir()] == ["old"]
+
+
+def test_hash_sees_names_and_content(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"1")
+    first = file_hash(folder)
+    (folder / "a").rename(folder / "b")
+    assert file_hash(folder) != first

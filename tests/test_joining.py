@@ -1,0 +1,40 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from strategies import corpora
+
+from rubricate import Corpus, load_corpus
+from rubricate.errors import InputError
+from rubricate.joining import join_corpora
+
+
+@given(corpora())
+def test_annotators_taken_apart_join_to_the_same_corpus(corpus: Corpus) -> None:
+    if not corpus.annotators:
+        return
+    parts = {a.id: corpus.select(annotators=[a.id]) for a in corpus.annotators}
+    assert join_corpora(parts) == corpus
+
+
+def test_the_same_annotator_twice_gets_two_names() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])
+    joined = join_corpora({"a": corpus, "b": corpus})
+    assert [a.id for a in joined.annotators] == ["a:reference", "b:reference"]
+    assert len(joined.rows) == 2 * len(corpus.rows)
+
+
+def test_changed_text_is_named_by_note_id_only() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    note = replace(corpus.notes[3], text="entirely different")
+    changed = replace(corpus, notes=(*corpus.notes[:3], note, *corpus.notes[4:]))
+    with pytest.raises(InputError) as caught:
+        join_corpora({"a": corpus, "b": changed})
+    assert note.id in str(caught.value)
+    assert "different" not in str(caught.value).replace("differs", "")
+
+
+def test_no_common_note_is_an_error() -> None:
+    corpus = load_corpus("open-notes")
+    with pytest.raises(InputError):
+        join_corpora({"a": corpus.select(cases=["0"]), "b": corpus.select(cases=["1"])})
