@@ -1,0 +1,98 @@
+"""Checks of the numbers that reach the statistics, each giving faults instead of raising."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rubricate.errors import Fault, InputError
+
+
+def inside_unit(name: str, value: float) -> list[Fault]:
+    """Return a fault unless `value` lies strictly between 0 and 1.
+
+    Parameters
+    ----------
+    name : str
+        The option as the user wrote it.
+    value : float
+        Its value.
+
+    Returns
+    -------
+    list of Fault
+        Empty where the value is fine.
+
+    Examples
+    --------
+    >>> [str(fault) for fault in inside_unit("precision", 1.0)]
+    ['precision is 1.0: it must lie strictly between 0 and 1']
+    """
+    if math.isfinite(value) and 0.0 < value < 1.0:
+        return []
+    return [Fault(f"{name} is {value}: it must lie strictly between 0 and 1")]
+
+
+def at_least(name: str, value: float, least: float) -> list[Fault]:
+    """Return a fault unless `value` is finite and at least `least`.
+
+    Parameters
+    ----------
+    name : str
+        The option as the user wrote it.
+    value : float
+        Its value.
+    least : float
+        The smallest value allowed.
+
+    Returns
+    -------
+    list of Fault
+        Empty where the value is fine.
+
+    Examples
+    --------
+    >>> [str(fault) for fault in at_least("sites", 0, 1)]
+    ['sites is 0: it must be at least 1']
+    """
+    if math.isfinite(value) and value >= least:
+        return []
+    return [Fault(f"{name} is {value}: it must be at least {least}")]
+
+
+def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
+    """Return a fault unless `value` is one of `allowed`.
+
+    Parameters
+    ----------
+    name : str
+        The option as the user wrote it.
+    value : str
+        Its value.
+    allowed : sequence of str
+        The values allowed.
+
+    Returns
+    -------
+    list of Fault
+        Empty where the value is fine.
+
+    Examples
+    --------
+    >>> [str(fault) for fault in one_of("interval", "wald", ["wilson"])]
+    ["interval is 'wald': it must be one of wilson"]
+    """
+    if value in allowed:
+        return []
+    return [Fault(f"{name} is {value!r}: it must be one of {', '.join(allowed)}")]
+
+
+def raise_if_any(faults: Sequence[Fault]) -> None:
+    """Raise one `InputError` with every fault, if there is any.
+
+    Examples
+    --------
+    >>> raise_if_any([])
+    """
+    if faults:
+        raise InputError(faults)

@@ -1,0 +1,230 @@
+"""Proportions whose units come in clusters: mentions in notes, notes of patients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import Fault
+from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
+from rubricate.stats.intervals import Interval, proportion_interval
+from rubricate.stats.limits import F64, METHODS, Method
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSummary:
+    """How strongly the units of a cluster go together, and what that costs.
+
+    Parameters
+    ----------
+    estimate : float
+        The proportion over all units.
+    clusters : int
+        Clusters that hold units.
+    units : float
+        Units in all.
+    cluster_size : float
+        Mean cluster size met by a unit, sum m^2 / sum m.
+    icc : float
+        Intra-cluster correlation, ANOVA estimator; NaN where it cannot be estimated.
+    design_effect_icc : float
+        1 + (cluster_size - 1) * icc, at least 1.
+    design_effect : float
+        Variance that respects clusters over the binomial variance, at least 1.
+    """
+
+    estimate: float
+    clusters: int
+    units: float
+    cluster_size: float
+    icc: float
+    design_effect_icc: float
+    design_effect: float
+
+
+def _cluster_counts(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[F64, F64]:
+    """Return successes and trials of the clusters that hold units, checked."""
+    x, m = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    faults: list[Fault] = []
+    if x.shape != m.shape or x.ndim != 1:
+        faults.append(Fault(f"{x.size} successes for {m.size} clusters"))
+    elif not np.all((x >= 0) & (x <= m) & np.isfinite(m)):
+        faults.append(Fault("every cluster needs 0 <= successes <= trials"))
+    elif not np.any(m > 0):
+        faults.append(Fault("no cluster holds a unit"))
+    raise_if_any(faults)
+    return x[m > 0], m[m > 0]
+
+
+def intraclass_correlation(successes: npt.ArrayLike, trials: npt.ArrayLike) -> float:
+    """Return the ANOVA estimate of the intra-cluster correlation of a yes/no unit.
+
+    ICC = (MSB - MSW) / (MSB + (m0 - 1) MSW), m0 = (M - sum m^2 / M) / (k - 1) for k clusters and
+    M units (Ridout, Demetrio & Firth 1999).
+
+    Parameters
+    ----------
+    successes, trials : array_like, shape (clusters,)
+        Counts of each cluster.
+
+    Returns
+    -------
+    float
+        The correlation, possibly below 0; NaN for fewer than two clusters, for clusters of one
+        unit each, or where all units are alike.
+
+    Examples
+    --------
+    >>> intraclass_correlation([3, 0, 3, 0], [3, 3, 3, 3])
+    1.0
+    """
+    x, m = _cluster_counts(successes, trials)
+    k, units = len(m), m.sum()
+    if k < 2 or units <= k:
+        return float("nan")
+    p = x.sum() / units
+    between = float((m * (x / m - p) ** 2).sum() / (k - 1))
+    within = float((x * (1 - x / m)).sum() / (units - k))
+    size = float((units - (m**2).sum() / units) / (k - 1))
+    bottom = between + (size - 1) * within
+    return (between - within) / bottom if bottom > 0 else float("nan")
+
+
+def summarise_clusters(successes: npt.ArrayLike, trials: npt.ArrayLike) -> ClusterSummary:
+    """Return the design effect of clustering by two routes.
+
+    From the correlation: 1 + (m_A - 1) ICC with m_A = sum m^2 / sum m (Kish 1965; Kerry & Bland
+    2001). From the variance: that of the ratio estimator, k / (k - 1) sum (x_i - p m_i)^2 / M^2
+    (Cochran 1977, 6.13; Rao & Scott 1992), over p (1 - p) / M. Neither is let below 1. Where all
+    units are alike (p of 0 or 1) nothing can be learnt of either, and the design effect is m_A:
+    as if every cluster were one unit.
+
+    Parameters
+    ----------
+    successes, trials : array_like, shape (clusters,)
+        Counts of each cluster; clusters without units are left out.
+
+    Returns
+    -------
+    ClusterSummary
+        The design effects; use `design_effect` in a plan.
+
+    Raises
+    ------
+    InputError
+        If counts do not fit together.
+
+    Examples
+    --------
+    >>> summary = summarise_clusters([3, 0, 3, 0, 3, 0], [3, 3, 3, 3, 3, 3])
+    >>> summary.icc, summary.design_effect_icc, round(summary.design_effect, 2)
+    (1.0, 3.0, 3.6)
+    """
+    x, m = _cluster_counts(successes, trials)
+    k, units = len(m), float(m.sum())
+    p = float(x.sum()) / units
+    met = float((m**2).sum()) / units
+    icc = intraclass_correlation(x, m)
+    from_icc = from_variance = met
+    if 0 < p < 1 and k > 1:
+        from_icc = 1 + (met - 1) * max(0.0, 0.0 if np.isnan(icc) else icc)
+        variance = k / (k - 1) * float(((x - p * m) ** 2).sum()) / units**2
+        from_variance = max(1.0, variance / (p * (1 - p) / units))
+    return ClusterSummary(p, k, units, met, icc, from_icc, from_variance)
+
+
+def cluster_interval(
+    successes: npt.ArrayLike,
+    trials: npt.ArrayLike,
+    *,
+    method: Method = "clopper-pearson",
+    confidence: float = 0.95,
+) -> Interval:
+    """Return an interval of a proportion that respects clusters.
+
+    The chosen interval at the effective size M / design effect, shrunk by
+    (t_M-1 / t_k-1)^2 for k clusters (Korn & Graubard 1998).
+
+    Parameters
+    ----------
+    successes, trials : array_like, shape (clusters,)
+        Counts of each cluster; clusters without units are left out.
+    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+        Interval at the effective size.
+    confidence : float
+        Nominal confidence.
+
+    Returns
+    -------
+    Interval
+        The limits; 0 to 1 for a single cluster, which shows nothing of the variance.
+
+    Raises
+    ------
+    InputError
+        If counts do not fit together or an option is not allowed.
+
+    Examples
+    --------
+    >>> naive = proportion_interval(12, 24)
+    >>> robust = cluster_interval([3, 0, 3, 0, 3, 0, 3, 0], [3] * 8)
+    >>> round(naive.width, 2), round(robust.width, 2)
+    (0.42, 0.79)
+    """
+    from scipy.special import stdtrit
+
+    raise_if_any(inside_unit("confidence", confidence) + one_of("method", method, METHODS))
+    summary = summarise_clusters(successes, trials)
+    name = f"clustered-{method}"
+    if summary.clusters < 2:
+        return Interval(0.0, 1.0, confidence, name)
+    q = 1 - (1 - confidence) / 2
+    t_units = float(stdtrit(max(summary.units - 1, 1), q))
+    t_clusters = float(stdtrit(summary.clusters - 1, q))
+    size = summary.units / summary.design_effect * min(1.0, (t_units / t_clusters) ** 2)
+    limits = proportion_interval(
+        summary.estimate * size, size, method=method, confidence=confidence
+    )
+    return Interval(limits.low, limits.high, confidence, name)
+
+
+def design_effect_of_replicates(replicates: npt.ArrayLike, p: float, units: float) -> float:
+    """Return the design effect from bootstrap replicates of a proportion.
+
+    The variance of the replicates, drawn by cluster, over the binomial variance p (1 - p) / M;
+    at least 1.
+
+    Parameters
+    ----------
+    replicates : array_like
+        Replicates of the proportion; NaN is left out.
+    p : float
+        The estimate, strictly between 0 and 1.
+    units : float
+        Units behind the estimate.
+
+    Returns
+    -------
+    float
+        The design effect.
+
+    Raises
+    ------
+    InputError
+        If `p` or `units` is out of range or fewer than two replicates are defined.
+
+    Examples
+    --------
+    >>> round(design_effect_of_replicates([0.4, 0.5, 0.6], 0.5, 100), 1)
+    4.0
+    """
+    values = np.asarray(replicates, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    raise_if_any(
+        inside_unit("p", p)
+        + at_least("units", units, 1)
+        + at_least("number of defined replicates", len(values), 2)
+    )
+    return max(1.0, float(values.var(ddof=1)) / (p * (1 - p) / units))

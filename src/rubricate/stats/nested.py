@@ -1,0 +1,239 @@
+"""One bootstrap for all levels: overall, each stratum (case) and each group (feature)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import Fault
+from rubricate.stats.bootstrap import Bootstrapped, acceleration, apply, summarise
+from rubricate.stats.checks import raise_if_any
+from rubricate.stats.limits import F64
+from rubricate.stats.ratios import Statistic
+from rubricate.stats.resampling import Resampling, as_counts, resample_sums
+
+Ints = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Layout:
+    """Where each row of counts belongs; labels may be anything that sorts.
+
+    Parameters
+    ----------
+    unit : array_like, shape (rows,)
+        What is drawn: the note of each row.
+    group : array_like, shape (rows,)
+        What is measured: the feature of each row. A unit has at most one row in a group, or
+        several, which are then added.
+    stratum : array_like, shape (rows,)
+        What is kept fixed: the case of each row. A unit, and a group, lies in one stratum.
+
+    Examples
+    --------
+    >>> Layout(unit=[0, 0, 1], group=["a", "b", "a"], stratum=[0, 0, 0]).stratum
+    [0, 0, 0]
+    """
+
+    unit: npt.ArrayLike
+    group: npt.ArrayLike
+    stratum: npt.ArrayLike
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Levels:
+    """Bootstrapped measures of every level, from the same resamples.
+
+    Parameters
+    ----------
+    overall : Bootstrapped
+        All rows.
+    strata, groups : Bootstrapped
+        One first-axis entry a stratum, a group.
+    stratum_labels, group_labels : ndarray
+        The labels of those entries, sorted.
+    """
+
+    overall: Bootstrapped
+    strata: Bootstrapped
+    groups: Bootstrapped
+    stratum_labels: npt.NDArray[np.generic]
+    group_labels: npt.NDArray[np.generic]
+
+
+def _codes(labels: npt.ArrayLike, rows: int, name: str) -> tuple[npt.NDArray[np.generic], Ints]:
+    """Return the sorted distinct labels and the place of each row among them."""
+    array = np.asarray(labels)
+    if array.shape != (rows,):
+        raise_if_any([Fault(f"{name} has {array.size} labels for {rows} rows of counts")])
+    distinct, code = np.unique(array, return_inverse=True)
+    return distinct, code
+
+
+def _owner(inner: Ints, outer: Ints, size: int, name: str) -> Ints:
+    """Return the stratum of each unit or group; each must have just one."""
+    owner = np.zeros(size, dtype=np.intp)
+    owner[inner] = outer
+    astray = np.unique(inner[owner[inner] != outer])
+    if len(astray):
+        raise_if_any([Fault(f"{len(astray)} {name}s lie in more than one stratum")])
+    return owner
+
+
+def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tuple[Ints, F64]]:
+    """Yield for each stratum its groups and a dense block of counts (units, groups, k)."""
+    order = np.argsort(stratum, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(stratum))[:-1]):
+        _, unit_at = np.unique(unit[rows], return_inverse=True)
+        groups, group_at = np.unique(group[rows], return_inverse=True)
+        block = np.zeros((unit_at.max() + 1, len(groups), table.shape[1]))
+        np.add.at(block, (unit_at, group_at), table[rows])
+        yield groups, block
+
+
+def _measure(block: F64, sums: F64, statistic: Statistic, settings: Resampling) -> Bootstrapped:
+    """Bootstrap the groups of one block from its replicated sums."""
+    total = block.sum(axis=0)
+    accel = None
+    if settings.method == "bca":
+        accel = acceleration(apply(statistic, total - block))
+    return summarise(apply(statistic, total), apply(statistic, sums), settings, accel)
+
+
+def _join(parts: list[Bootstrapped], order: Ints) -> Bootstrapped:
+    """Concatenate results along the first axis of their estimates, then sort them."""
+    keep = [part.replicates for part in parts if part.replicates is not None]
+    return Bootstrapped(
+        estimate=np.concatenate([part.estimate for part in parts])[order],
+        low=np.concatenate([part.low for part in parts])[order],
+        high=np.concatenate([part.high for part in parts])[order],
+        undefined=np.concatenate([part.undefined for part in parts])[order],
+        confidence=parts[0].confidence,
+        method=parts[0].method,
+        replicates=np.concatenate(keep, axis=1)[:, order] if keep else None,
+    )
+
+
+def bootstrap_levels(
+    counts: npt.ArrayLike,
+    layout: Layout,
+    statistic: Statistic,
+    settings: Resampling | None = None,
+    *,
+    weights: npt.ArrayLike | None = None,
+) -> Levels:
+    """Bootstrap a measure overall, for each stratum and for each group in one go.
+
+    Units (notes) are drawn with replacement inside their stratum (case), all groups (features) of
+    a unit together. The sums of a stratum are those of its groups, the overall sums those of the
+    strata, so one resampling serves all levels and the correlation of a note's features is kept.
+
+    Parameters
+    ----------
+    counts : array_like, shape (rows, k)
+        Additive counts, one row a unit and group.
+    layout : Layout
+        Unit, group and stratum of each row.
+    statistic : callable
+        Maps sums of shape (..., k) to values of shape (...) or (..., m).
+    settings : Resampling, optional
+        Resamples, confidence, method, seed.
+    weights : array_like, shape (rows,), optional
+        Design weight of each row's unit.
+
+    Returns
+    -------
+    Levels
+        Results of the three levels.
+
+    Raises
+    ------
+    InputError
+        If the layout does not fit the counts, or a unit or group lies in two strata.
+
+    Examples
+    --------
+    >>> from rubricate.stats import precision_recall_f1
+    >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
+    >>> layout = Layout(unit=[0, 0, 1, 1], group=["a", "b", "a", "b"], stratum=["x"] * 4)
+    >>> levels = bootstrap_levels(counts, layout, precision_recall_f1)
+    >>> levels.group_labels.tolist(), levels.groups.estimate[:, 2].round(2).tolist()
+    (['a', 'b'], [0.84, 0.8])
+    """
+    settings = settings or Resampling()
+    table = as_counts(counts, weights=weights)
+    _, unit = _codes(layout.unit, len(table), "unit")
+    group_labels, group = _codes(layout.group, len(table), "group")
+    stratum_labels, stratum = _codes(layout.stratum, len(table), "stratum")
+    _owner(unit, stratum, int(unit.max()) + 1, "unit")
+    _owner(group, stratum, len(group_labels), "group")
+
+    rng = np.random.default_rng(settings.seed)
+    overall_sums = np.zeros((settings.resamples, table.shape[1]))
+    group_parts, stratum_parts, group_order, units, unit_strata = [], [], [], [], []
+    for number, (groups, block) in enumerate(_blocks(table, unit, group, stratum)):
+        sums = resample_sums(block, settings.resamples, rng)
+        group_parts.append(_measure(block, sums, statistic, settings))
+        group_order.append(groups)
+        by_unit, by_draw = block.sum(axis=1, keepdims=True), sums.sum(axis=1, keepdims=True)
+        stratum_parts.append(_measure(by_unit, by_draw, statistic, settings))
+        overall_sums += by_draw[:, 0]
+        units.append(by_unit[:, 0])
+        unit_strata.append(np.full(len(block), number))
+    total = table.sum(axis=0)
+    accel = None
+    if settings.method == "bca":
+        without = apply(statistic, total - np.concatenate(units))
+        accel = acceleration(without, np.concatenate(unit_strata))
+    overall = summarise(apply(statistic, total), apply(statistic, overall_sums), settings, accel)
+    return Levels(
+        overall=overall,
+        strata=_join(stratum_parts, np.arange(len(stratum_parts))),
+        groups=_join(group_parts, np.argsort(np.concatenate(group_order))),
+        stratum_labels=stratum_labels,
+        group_labels=group_labels,
+    )
+
+
+def bootstrap_groups(
+    counts: npt.ArrayLike,
+    group: npt.ArrayLike,
+    statistic: Statistic,
+    settings: Resampling | None = None,
+    *,
+    weights: npt.ArrayLike | None = None,
+) -> Bootstrapped:
+    """Bootstrap many independent groups, drawing rows inside each.
+
+    Parameters
+    ----------
+    counts : array_like, shape (rows, k)
+        Additive counts, one row a note.
+    group : array_like, shape (rows,)
+        The group of each row.
+    statistic : callable
+        Maps sums of shape (..., k) to values of shape (...) or (..., m).
+    settings : Resampling, optional
+        Resamples, confidence, method, seed.
+    weights : array_like, shape (rows,), optional
+        Design weight of each row.
+
+    Returns
+    -------
+    Bootstrapped
+        One first-axis entry a group, in sorted order of the labels.
+
+    Examples
+    --------
+    >>> from rubricate.stats import precision_recall_f1
+    >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
+    >>> result = bootstrap_groups(counts, ["a", "b", "a", "b"], precision_recall_f1)
+    >>> result.estimate[:, 0].round(2).tolist()
+    [0.8, 1.0]
+    """
+    rows = len(np.asarray(counts))
+    layout = Layout(unit=np.arange(rows), group=group, stratum=group)
+    return bootstrap_levels(counts, layout, statistic, settings, weights=weights).groups

@@ -1,0 +1,216 @@
+"""Sample sizes that meet their width with a chosen probability."""
+
+from __future__ import annotations
+
+import math
+
+from rubricate.errors import Fault, InputError
+from rubricate.stats.checks import at_least, raise_if_any
+from rubricate.stats.intervals import Estimate, proportion_interval
+from rubricate.stats.limits import Method
+from rubricate.stats.plans import Cells, Expected, Plan, Target
+from rubricate.stats.sizes import assured_size
+
+#: Guards `ceil` against 57.000000000000007.
+_SLACK = 1e-9
+
+
+def estimate_frequency(
+    found: int, total: int, *, confidence: float = 0.95, method: Method = "wilson"
+) -> Estimate:
+    """Estimate the frequency a plan needs, from a pilot or from a matcher's output.
+
+    Parameters
+    ----------
+    found : int
+        Notes of the pilot with the variable (found by the system: internal; truly: external).
+    total : int
+        Notes of the pilot.
+    confidence : float
+        Confidence of the interval.
+    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+        Interval.
+
+    Returns
+    -------
+    Estimate
+        The share and its interval; plan with the lower limit to be on the safe side.
+
+    Raises
+    ------
+    InputError
+        If there is no note, or more found than there are.
+
+    Examples
+    --------
+    >>> frequency = estimate_frequency(48, 100)
+    >>> frequency.value, round(frequency.interval.low, 3), round(frequency.interval.high, 3)
+    (0.48, 0.385, 0.577)
+    """
+    raise_if_any(at_least("total", total, 1))
+    interval = proportion_interval(found, total, method=method, confidence=confidence)
+    return Estimate(found / total, interval)
+
+
+def finite_size(n: int, pool: float) -> int:
+    """Return how many of a finite pool are as good as `n` of an endless one.
+
+    n' = n / (1 + (n - 1) / N), the finite-population correction (Cochran 1977, eq. 3.4): drawing
+    without replacement makes the count hypergeometric, whose variance is (N - n') / (N - 1)
+    times the binomial's. An approximation; it never asks for more than the pool.
+
+    Parameters
+    ----------
+    n : int
+        Size for an endless pool.
+    pool : float
+        Units in the pool.
+
+    Returns
+    -------
+    int
+        Size for this pool.
+
+    Examples
+    --------
+    >>> finite_size(291, 600), finite_size(291, 1e9)
+    (197, 291)
+    """
+    return math.ceil(n / (1 + (n - 1) / pool) - _SLACK) if pool > 0 else 0
+
+
+def needed_sizes(
+    expected: Expected, target: Target, *, pool: int | None = None, design_effect: float = 1.0
+) -> tuple[int, int]:
+    """Return the detected notes that precision needs and the true ones that recall needs.
+
+    Each is `assured_size`, times the design effect (Kish 1965), corrected for the part of a
+    finite pool that holds such notes.
+
+    Examples
+    --------
+    >>> needed_sizes(Expected(0.85, 0.80, 0.48), Target(assurance=0.95))
+    (252, 298)
+    """
+    sizes = []
+    for p, share in (
+        (expected.precision, expected.detected),
+        (expected.recall, expected.prevalence),
+    ):
+        n = assured_size(
+            p,
+            target.half_width,
+            assurance=target.assurance,
+            confidence=target.confidence,
+            method=target.interval,
+        )
+        n = math.ceil(n * design_effect - _SLACK)
+        sizes.append(n if pool is None else finite_size(n, pool * share))
+    return sizes[0], sizes[1]
+
+
+def _check_possible(expected: Expected) -> None:
+    """Raise where found and missed notes would outnumber all notes."""
+    if expected.frequency >= expected.highest_frequency:
+        raise InputError(
+            f"frequency is {expected.frequency}: with precision {expected.precision} and recall "
+            f"{expected.recall} an {expected.frequency_kind} frequency must stay below "
+            f"{expected.highest_frequency:.3f}, or found and missed notes outnumber all notes"
+        )
+
+
+def _warnings(
+    plan_total: int, n: tuple[int, int], expected: Expected, pool: int | None
+) -> list[str]:
+    """Return what the reader must know about the plan."""
+    said = []
+    for name, size, p in zip(
+        ("precision", "recall"), n, (expected.precision, expected.recall), strict=True
+    ):
+        if size * min(p, 1 - p) < 5:
+            said.append(
+                f"{name}: n = {size} holds fewer than 5 units of the rarer kind; "
+                f"the plan leans wholly on the expected value {p}"
+            )
+    if pool is not None and plan_total >= pool:
+        said.append(f"the whole pool of {pool} notes must be annotated")
+    return said
+
+
+def plan_assurance(
+    expected: Expected,
+    target: Target | None = None,
+    *,
+    sites: int = 1,
+    pool: int | None = None,
+    design_effect: float = 1.0,
+) -> Plan:
+    """Plan a sample whose intervals are narrow enough with the probability asked.
+
+    Precision needs n_P detected notes and recall n_R notes that truly hold the variable, both
+    from `needed_sizes`. Positives = max(n_P, n_R R / P), rounded up, so that both are met; the
+    total is positives / detected, so that notes are drawn as they occur and precision and recall
+    need no weights. The size of recall counts the true notes as if their number were fixed; it
+    varies with the notes missed, which narrows the interval when they are few, so the promise is
+    kept with room to spare.
+
+    Parameters
+    ----------
+    expected : Expected
+        Expected precision, recall and frequency.
+    target : Target, optional
+        Width, confidence, assurance and interval; the default is +-5 points at 95 %, held with
+        90 %, Clopper-Pearson.
+    sites : int
+        Sites that share the notes; each site's share is rounded up.
+    pool : int, optional
+        Notes in the finite pool that is sampled without replacement.
+    design_effect : float
+        Variance inflation by clustering, at least 1; see `design_effect` for a pilot's.
+
+    Returns
+    -------
+    Plan
+        The sizes and what they rest on.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or precision, recall and frequency cannot go together.
+
+    Examples
+    --------
+    >>> plan = plan_assurance(Expected(0.85, 0.80, 0.48), Target(assurance=0.80), sites=6)
+    >>> plan.n_precision, plan.n_recall, plan.positives, plan.negatives, plan.total
+    (236, 282, 266, 289, 555)
+    """
+    target = target or Target()
+    faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
+    if pool is not None:
+        faults += at_least("pool", pool, 1)
+    raise_if_any(faults)
+    _check_possible(expected)
+
+    p, r = expected.precision, expected.recall
+    needed = needed_sizes(expected, target, pool=pool, design_effect=design_effect)
+    positives = math.ceil(max(needed[0], needed[1] * r / p) - _SLACK)
+    total = math.ceil(positives / expected.detected - _SLACK)
+    if pool is not None:
+        total = min(total, pool)
+        positives = min(positives, total)
+    tp = round(positives * p)
+    fn = min(round(positives * p * (1 - r) / r), total - positives)
+    return Plan(
+        method="assurance",
+        positives=positives,
+        negatives=total - positives,
+        sites=sites,
+        n_precision=needed[0],
+        n_recall=needed[1],
+        cells=Cells(tp, positives - tp, fn, total - positives - fn),
+        expected=expected,
+        target=target,
+        pool=pool,
+        design_effect=design_effect,
+        warnings=tuple(_warnings(total, needed, expected, pool)),
+    )

@@ -1,0 +1,199 @@
+"""How many units one proportion needs for an interval of a given width.
+
+For every method here the width of the interval of x of n is symmetric about x = n / 2 and falls
+towards both ends, and for a fixed x / n it falls with n. Both searches rest on that.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from rubricate.stats.checks import inside_unit, raise_if_any
+from rubricate.stats.limits import F64, Method
+from rubricate.stats.widths import check_search, interval_width, narrow_bound, narrow_probability
+
+#: Spacing of the sizes whose bound is searched from nothing; those between start from their line.
+_STRIDE = 64
+_CHUNK = 512
+
+
+def _narrowest_near(p: float, n: int, confidence: float, method: Method) -> float:
+    """Return a width that no rounding of n p can beat: the least over real x in n p +- 1/2."""
+    ends = np.clip(np.array([n * p - 0.5, n * p + 0.5]), 0.0, n)
+    return float(interval_width(ends, np.full(2, float(n)), confidence, method).min())
+
+
+def _widest(n: int, confidence: float, method: Method) -> float:
+    """Return the width at x = n / 2, the widest of all."""
+    return float(interval_width(np.array([n / 2]), np.array([float(n)]), confidence, method)[0])
+
+
+@lru_cache(maxsize=256)
+def always_narrow(half_width: float, confidence: float, method: Method) -> int:
+    """Return the smallest n from which on every outcome has an interval narrower than asked.
+
+    Examples
+    --------
+    >>> always_narrow(0.05, 0.95, "clopper-pearson")
+    402
+    """
+    high = 1
+    while _widest(high, confidence, method) >= 2 * half_width:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _widest(middle, confidence, method) < 2 * half_width:
+            high = middle
+        else:
+            low = middle
+    # For odd n no outcome sits at n / 2, so a smaller n may do; step back while all outcomes hold.
+    while high > 1 and _widest_outcome(high - 1, confidence, method) < 2 * half_width:
+        high -= 1
+    return high
+
+
+def _widest_outcome(n: int, confidence: float, method: Method) -> float:
+    """Return the widest width over whole outcomes."""
+    return float(
+        interval_width(np.array([float(n // 2)]), np.array([float(n)]), confidence, method)[0]
+    )
+
+
+def first_size(
+    p: float,
+    half_width: float,
+    *,
+    confidence: float = 0.95,
+    method: Method = "clopper-pearson",
+) -> int:
+    """Return the first n whose interval of round(n p) of n is narrower than 2 `half_width`.
+
+    This is the size of SLiCE (Canales et al. 2021), found without its search over all n: below
+    the n at which the narrowest real x within 1/2 of n p is narrow enough, no rounding can be
+    narrow enough either, so bisection skips those and only the few sizes above are tried. Halves
+    round to even, as SLiCE's Python does. The first n is not stable: larger n may fail again.
+
+    Parameters
+    ----------
+    p : float
+        Expected proportion, strictly between 0 and 1.
+    half_width : float
+        Half the width that the interval must stay below.
+    confidence : float
+        Nominal confidence.
+    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+        Interval.
+
+    Returns
+    -------
+    int
+        The size.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> first_size(0.85, 0.05), first_size(0.80, 0.05)
+    (214, 265)
+    """
+    check_search(p, half_width, confidence, method)
+    low, high = 0, always_narrow(half_width, confidence, method)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _narrowest_near(p, middle, confidence, method) < 2 * half_width:
+            high = middle
+        else:
+            low = middle
+    start, step = max(high, 1), 16
+    while True:
+        n = np.arange(start, start + step, dtype=np.float64)
+        narrow = np.flatnonzero(
+            interval_width(np.rint(n * p), n, confidence, method) < 2 * half_width
+        )
+        if len(narrow):
+            return int(n[narrow[0]])
+        start, step = start + step, min(2 * step, _CHUNK)
+
+
+@lru_cache(maxsize=16)
+def _bounds(half_width: float, confidence: float, method: Method) -> F64:
+    """Return `narrow_bound` for n = 1, 2, ..., `always_narrow`; it does not depend on p.
+
+    Few sizes are bisected; the bound of those between lies within a step or two of the straight
+    line, so each is moved from there until its neighbour fails.
+    """
+    top = always_narrow(half_width, confidence, method)
+    n = np.arange(1, top + 1, dtype=np.float64)
+    knots = np.unique(np.append(n[::_STRIDE], n[-1]))
+    bound = np.floor(np.interp(n, knots, narrow_bound(knots, half_width, confidence, method))).clip(
+        -1, np.floor(n / 2)
+    )
+    moving = np.arange(len(n))
+    while len(moving):
+        here, size = bound[moving], n[moving]
+        up_ok = here + 1 <= np.floor(size / 2)
+        next_ = np.where(up_ok, here + 1, 0.0)
+        up = up_ok & (interval_width(next_, size, confidence, method) < 2 * half_width)
+        wide = interval_width(np.maximum(here, 0.0), size, confidence, method) >= 2 * half_width
+        down = (here >= 0) & wide
+        bound[moving] += up.astype(np.float64) - down.astype(np.float64)
+        moving = moving[up | down]
+    bound.setflags(write=False)
+    return bound
+
+
+def assured_size(
+    p: float,
+    half_width: float,
+    *,
+    assurance: float = 0.9,
+    confidence: float = 0.95,
+    method: Method = "clopper-pearson",
+) -> int:
+    """Return the smallest n from which on the width holds with the probability asked.
+
+    With X ~ Binomial(n, p) the study meets its width with probability
+    A(n) = P(width of the interval of X of n < 2 `half_width`). A(n) rises in a sawtooth; the size
+    returned is one more than the last n with A(n) < `assurance`, so every larger study is as
+    safe. (Assurance of a width: Beal 1989; Kupper & Hafner 1989.)
+
+    Parameters
+    ----------
+    p : float
+        Expected proportion, strictly between 0 and 1.
+    half_width : float
+        Half the width that the interval must stay below.
+    assurance : float
+        Probability that the width is met.
+    confidence : float
+        Nominal confidence.
+    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+        Interval.
+
+    Returns
+    -------
+    int
+        The size.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> [assured_size(0.80, 0.05, assurance=a) for a in (0.80, 0.90, 0.95)]
+    [282, 291, 298]
+    """
+    check_search(p, half_width, confidence, method)
+    raise_if_any(inside_unit("assurance", assurance))
+    bound = _bounds(half_width, confidence, method)
+    n = np.arange(1, len(bound) + 1, dtype=np.float64)
+    failing = np.flatnonzero(narrow_probability(n, bound, p) < assurance)
+    return int(failing[-1]) + 2 if len(failing) else 1
