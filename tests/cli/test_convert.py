@@ -1,0 +1,54 @@
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from rubricate import load_corpus, read_corpus
+from rubricate.cli import main
+
+
+def test_convert_names_what_is_lost_and_strict_refuses(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    target = tmp_path / "submission.csv"
+    arguments = ["convert", "open-notes", str(target), "--to", "submission", "--json"]
+    refused = run(main, [*arguments, "--strict"])
+    assert refused.exit_code == 1
+    assert not target.exists()
+    done = run(main, arguments)
+    assert json.loads(done.output)["lost"]["annotators"] == 1
+    assert target.exists()
+
+
+def test_convert_does_not_overwrite(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    target = tmp_path / "c.jsonl"
+    target.write_text("mine", encoding="utf-8")
+    arguments = ["convert", "open-notes", str(target), "--to", "jsonl", "--where", "case=0"]
+    assert run(main, arguments).exit_code == 1
+    assert target.read_text(encoding="utf-8") == "mine"
+    assert run(main, [*arguments, "--overwrite"]).exit_code == 0
+    assert len(read_corpus(target).notes) == 100
+
+
+def test_where_and_annotator_choose(tmp_path: Path) -> None:
+    target = tmp_path / "c"
+    arguments = ["convert", "open-notes", str(target), "--to", "parquet", "--where", "split=test"]
+    done = CliRunner().invoke(main, [*arguments, "--annotator", "reference"])
+    assert done.exit_code == 0
+    expected = load_corpus("open-notes").select(
+        notes=lambda n: n.metadata["split"] == "test", annotators=["reference"]
+    )
+    assert read_corpus(target) == expected
+
+
+def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    wrong = run(main, ["convert", "open-notes", str(tmp_path / "x"), "--to", "brta"])
+    assert wrong.exit_code == 1
+    assert "brat" in wrong.output
+    wrong = run(
+        main,
+        ["convert", "open-notes", str(tmp_path / "x"), "--to", "jsonl", "--annotator", "refrence"],
+    )
+    assert wrong.exit_code == 1
+    assert "reference" in wrong.output
