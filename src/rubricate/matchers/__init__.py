@@ -1,0 +1,79 @@
+"""Matchers learn from annotated notes and find, in notes with a rubric, spans with reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Corpus
+from rubricate.matchers.matcher import Matcher, check_parameters
+from rubricate.matchers.model_files import read_header
+from rubricate.registry import Registry
+
+__all__ = ["MATCHERS", "Matcher", "fit_matcher", "load_matcher", "make_matcher"]
+
+#: Every matcher by name; installed packages add theirs to the group ``rubricate.matchers``.
+MATCHERS = Registry(
+    "matcher",
+    {
+        "exact": "rubricate.matchers.exact:ExactMatcher",
+        "fuzzy": "rubricate.matchers.fuzzy:FuzzyMatcher",
+    },
+    group="rubricate.matchers",
+)
+
+
+def make_matcher(name: str, **parameters: Any) -> Matcher:
+    """Return an unfitted matcher; a parameter it does not know is an UnknownNameError.
+
+    Examples
+    --------
+    >>> make_matcher("exact").get_params()
+    {'window': 60}
+    """
+    matcher_class = MATCHERS[name]
+    check_parameters(matcher_class, parameters)
+    matcher: Matcher = matcher_class(**parameters)
+    return matcher
+
+
+def fit_matcher(
+    name: str, corpus: Corpus, *, annotator: str | None = None, **parameters: Any
+) -> Matcher:
+    """Return the named matcher, made with these parameters and fitted to the corpus.
+
+    Parameters
+    ----------
+    name : str
+        One of `MATCHERS`.
+    corpus : Corpus
+        What to learn from; it may hold no annotated note at all.
+    annotator : str, optional
+        Whose annotations to learn from; by default the first annotator of the corpus.
+    **parameters
+        Parameters of the matcher.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["30"])
+    >>> matcher = fit_matcher("exact", corpus)
+    >>> matcher.predict(corpus).annotators[0].id
+    'exact'
+    """
+    return make_matcher(name, **parameters).fit(corpus, annotator=annotator)
+
+
+def load_matcher(path: str | Path) -> Matcher:
+    """Return the matcher that was saved in this folder.
+
+    Raises
+    ------
+    InputError
+        If the folder is not a model, or its files are wrong.
+    UnknownNameError
+        If it was made by a matcher that is not installed.
+    """
+    folder = Path(path)
+    matcher: Matcher = MATCHERS[read_header(folder).matcher].load(folder)
+    return matcher

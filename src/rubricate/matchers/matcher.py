@@ -1,0 +1,73 @@
+"""The protocol that all matchers share, lexical and neural."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+from rubricate.corpus import Corpus
+from rubricate.errors import InputError, UnknownNameError
+
+
+@runtime_checkable
+class Matcher(Protocol):
+    """What learns from annotated notes and finds spans in notes.
+
+    The constructor stores keyword-only parameters and does nothing else. What was learned is kept
+    in attributes whose names end in ``_``.
+    """
+
+    name: ClassVar[str]
+
+    def get_params(self) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        ...
+
+    def fit(self, corpus: Corpus, *, annotator: str | None = None) -> Self:
+        """Learn from the annotated notes of a corpus; it may have a rubric and no notes.
+
+        Without ``annotator`` the first annotator of the corpus is learned from.
+        """
+        ...
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """Return the same notes and rubrics with this matcher as the only annotator.
+
+        There is a row for every note and feature of its case. Annotations have a confidence and
+        a reason (``Detail.reason``: the stage, the phrase, the rules); rows have the probability
+        that the feature is present where it is known.
+        """
+        ...
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as a folder of readable files."""
+        ...
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Return the model saved in a folder; InputError when its files are wrong."""
+        ...
+
+
+def own_parameters(matcher: object) -> dict[str, Any]:
+    """Return the keyword-only constructor parameters of an object, by the attributes they set."""
+    names = inspect.signature(type(matcher)).parameters
+    return {name: getattr(matcher, name) for name in names}
+
+
+def check_parameters(matcher_class: type, parameters: Mapping[str, Any]) -> None:
+    """Raise UnknownNameError for a parameter that the matcher's constructor does not have."""
+    known = list(inspect.signature(matcher_class).parameters)
+    for name in parameters:
+        if name not in known:
+            raise UnknownNameError(f"parameter of {matcher_class.__name__}", name, known)
+
+
+def require_fitted(matcher: object, attribute: str) -> None:
+    """Raise InputError when a matcher is used before it was fitted or loaded."""
+    if not hasattr(matcher, attribute):
+        raise InputError(
+            f"{type(matcher).__name__} has learned nothing yet. Call fit or load first."
+        )

@@ -1,0 +1,177 @@
+"""Saved models: a folder of readable files, headed by ``model.json``, checked when loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import read_text
+
+#: Raised when the files change so that older versions cannot read them.
+FORMAT_VERSION = 1
+HEADER_FILE = "model.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What ``model.json`` says.
+
+    Parameters
+    ----------
+    matcher : str
+        Name of the matcher that made the model.
+    parameters : mapping
+        Parameters of its constructor.
+    learned_from : str
+        Hash of the notes, rubrics and annotations it learned from.
+    n_notes : int
+        How many annotated notes it learned from.
+    features : mapping from id to text
+        The features it knows, to notice a model used with another rubric.
+    files : mapping from name to hash
+        The other files of the folder; a hash is empty for files a person may edit.
+    """
+
+    matcher: str
+    parameters: Mapping[str, Any]
+    learned_from: str
+    n_notes: int
+    features: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    rubricate: str = ""
+    format: int = FORMAT_VERSION
+
+
+def corpus_hash(corpus: Corpus, annotator: str | None) -> str:
+    """Return a hash of what a model learns from: texts, rubrics and one annotator's spans."""
+    digest = hashlib.sha256()
+    for rubric in corpus.rubrics:
+        for feature in rubric:
+            digest.update(f"{rubric.case}\0{feature.id}\0{feature.text}\0".encode())
+    for note in corpus.notes:
+        digest.update(f"{note.id}\0{note.case}\0{note.text}\0".encode())
+    if annotator is not None:
+        own = corpus.rows.take(corpus.rows.annotator == corpus.annotator_index[annotator])
+        for column in (own.note, own.feature, own.first_annotation, own.first_span):
+            digest.update(column.tobytes())
+        digest.update(own.start.tobytes() + own.end.tobytes())
+    return digest.hexdigest()
+
+
+def write_header(folder: Path, header: Header, *, editable: Iterable[str] = ()) -> None:
+    """Write ``model.json`` for the files already in the folder."""
+    from rubricate import __version__
+    from rubricate.files import file_hash
+
+    free = set(editable)
+    files = {
+        part.name: "" if part.name in free else file_hash(part) for part in sorted(folder.iterdir())
+    }
+    value = {**asdict(header), "files": files, "rubricate": __version__}
+    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    (folder / HEADER_FILE).write_text(text, encoding="utf-8")
+
+
+def read_header(folder: Path, *, matcher: str | None = None) -> Header:
+    """Read and check ``model.json`` and the hashes of the files it names.
+
+    Raises
+    ------
+    InputError
+        If anything is missing, altered, or made by another matcher or a later version.
+    """
+    path = folder / HEADER_FILE
+    if not path.is_file():
+        raise InputError([Fault(f"not a saved model: there is no {HEADER_FILE}", folder)])
+    value = _read_object(path)
+    if value.get("format") != FORMAT_VERSION:
+        raise InputError(
+            [Fault(f"format {value.get('format')!r}; this version reads {FORMAT_VERSION}", path)]
+        )
+    try:
+        header = Header(**value)
+    except TypeError as error:
+        raise InputError([Fault("its fields are not those of a model", path)]) from error
+    if matcher is not None and header.matcher != matcher:
+        raise InputError([Fault(f"made by matcher {header.matcher!r}, not {matcher!r}", path)])
+    _check_files(folder, header.files)
+    return header
+
+
+def _check_files(folder: Path, files: Mapping[str, str]) -> None:
+    from rubricate.files import file_hash
+
+    faults = []
+    for name, wanted in files.items():
+        part = folder / name
+        if not part.is_file():
+            faults.append(Fault("is missing from the model", part))
+        elif wanted and file_hash(part) != wanted:
+            faults.append(Fault("was altered after the model was saved", part))
+    if faults:
+        raise InputError(faults)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError([Fault("not JSON", path, error.lineno)]) from None
+    if not isinstance(value, dict):
+        raise InputError([Fault("need a JSON object", path)])
+    return value
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; InputError when there is none."""
+    return _read_object(path)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object so that a person can read it."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line."""
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for line in lines:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (1-based line, object) for each line that is not empty; InputError when one is not.
+
+    The message names the line and never its text.
+    """
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError:
+            raise InputError([Fault("not JSON", path, number)]) from None
+        if not isinstance(value, dict):
+            raise InputError([Fault("need a JSON object", path, number)])
+        yield number, value
+
+
+def check_features(features: Mapping[str, str], corpus: Corpus) -> None:
+    """Raise InputError when a feature of the corpus has another text than the one learned.
+
+    Learned phrases are kept by feature id; under another rubric the same id would silently stand
+    for something else.
+    """
+    strangers = [f.id for f in corpus.features if features.get(f.id, f.text) != f.text]
+    if strangers:
+        shown = ", ".join(strangers[:10]) + (", ..." if len(strangers) > 10 else "")
+        raise InputError(
+            f"{len(strangers)} features have another text than the model learned ({shown}). "
+            "Fit the matcher to this rubric, or give the features new ids."
+        )

@@ -1,0 +1,95 @@
+"""From what was found in each note to a corpus with one annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.rows import Detail, Rows
+from rubricate.rubric import Rubric
+
+
+class Found(NamedTuple):
+    """One annotation a matcher makes."""
+
+    feature: str
+    spans: tuple[tuple[int, int], ...]
+    confidence: float
+    reason: str
+
+
+class NoteFindings(NamedTuple):
+    """What a matcher found in one note, with presence probabilities by feature where known."""
+
+    found: Sequence[Found]
+    probabilities: Mapping[str, float]
+
+
+#: Finds the features of one rubric in some of its notes, in order.
+FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
+
+
+def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
+    """Return the corpus with one annotator, whose rows hold what ``find`` finds case by case."""
+    feature_index = corpus.feature_index
+    row_note: list[int] = []
+    row_feature: list[int] = []
+    probability: list[float] = []
+    columns = _Columns()
+    for rubric, numbers in _notes_by_case(corpus):
+        own = [feature_index[f.id] for f in rubric]
+        place = {f.id: k for k, f in enumerate(rubric)}
+        notes = [corpus.notes[i] for i in numbers]
+        for i, findings in zip(numbers, find(rubric, notes), strict=True):
+            first_row = len(row_note)
+            row_note.extend([i] * len(own))
+            row_feature.extend(own)
+            known = findings.probabilities
+            probability.extend(known.get(f.id, np.nan) for f in rubric)
+            for found in findings.found:
+                columns.add(first_row + place[found.feature], found)
+    rows = Rows.build(
+        note=row_note,
+        annotator=np.zeros(len(row_note), dtype=np.int32),
+        feature=row_feature,
+        row_of_annotation=columns.row_of_annotation,
+        annotation_of_span=columns.annotation_of_span,
+        start=columns.start,
+        end=columns.end,
+        probability=probability,
+        confidence=columns.confidence,
+        details=columns.details,
+    )
+    return corpus.with_rows(rows, [Annotator(name, "system")])
+
+
+def _notes_by_case(corpus: Corpus) -> list[tuple[Rubric, list[int]]]:
+    numbers: dict[str, list[int]] = {}
+    for i, note in enumerate(corpus.notes):
+        numbers.setdefault(note.case, []).append(i)
+    return [(corpus.rubric(case), own) for case, own in numbers.items()]
+
+
+class _Columns:
+    """The flat columns of annotations and their spans, filled one by one."""
+
+    def __init__(self) -> None:
+        self.row_of_annotation: list[int] = []
+        self.annotation_of_span: list[int] = []
+        self.start: list[int] = []
+        self.end: list[int] = []
+        self.confidence: list[float] = []
+        self.details: dict[int, Detail] = {}
+
+    def add(self, row: int, found: Found) -> None:
+        number = len(self.row_of_annotation)
+        self.row_of_annotation.append(row)
+        self.confidence.append(found.confidence)
+        self.details[number] = Detail(reason=found.reason)
+        for start, end in found.spans:
+            self.annotation_of_span.append(number)
+            self.start.append(start)
+            self.end.append(end)

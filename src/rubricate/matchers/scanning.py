@@ -1,0 +1,126 @@
+"""Finding many phrases at once in a folded text: Aho-Corasick, fragments chained in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import ahocorasick_rs
+
+from rubricate.matchers.folding import word_edges
+
+
+class Hit(NamedTuple):
+    """A phrase found in a text; ``distance`` counts the edits."""
+
+    phrase: int
+    spans: tuple[tuple[int, int], ...]
+    distance: int = 0
+
+
+class PhraseScanner:
+    """Finds where phrases stand in a text, all overlapping hits, on word edges only.
+
+    The fragments of a phrase must follow each other in order, with at most ``window`` characters
+    between two; from each place of the first fragment the nearest next one is taken.
+
+    Parameters
+    ----------
+    phrases : sequence of tuples of str
+        Fragments, folded.
+    window : int
+        Most characters between two fragments.
+
+    Examples
+    --------
+    >>> scanner = PhraseScanner([("fever",), ("denies", "chills")], window=60)
+    >>> [tuple(hit) for hit in scanner.scan("denies fever, chills")]
+    [(0, ((7, 12),), 0), (1, ((0, 6), (14, 20)), 0)]
+    """
+
+    def __init__(self, phrases: Sequence[tuple[str, ...]], *, window: int) -> None:
+        pieces: dict[str, int] = {}
+        for fragments in phrases:
+            for fragment in fragments:
+                pieces.setdefault(fragment, len(pieces))
+        self._automaton = ahocorasick_rs.AhoCorasick(
+            list(pieces), implementation=ahocorasick_rs.Implementation.DFA
+        )
+        self._whole: list[list[int]] = [[] for _ in pieces]
+        self._fragmented: list[tuple[int, tuple[int, ...]]] = []
+        self._in_fragmented = [False] * len(pieces)
+        for i, fragments in enumerate(phrases):
+            numbers = tuple(pieces[fragment] for fragment in fragments)
+            if len(numbers) == 1:
+                self._whole[numbers[0]].append(i)
+            else:
+                self._fragmented.append((i, numbers))
+                for number in numbers:
+                    self._in_fragmented[number] = True
+        self._window = window
+
+    def scan(self, folded: str) -> list[Hit]:
+        """Return the hits in a folded text, phrases of one fragment first."""
+        starts, ends = word_edges(folded)
+        hits: list[Hit] = []
+        places: dict[int, list[tuple[int, int]]] = {}
+        for piece, start, end in self._automaton.find_matches_as_indexes(folded, overlapping=True):
+            if start in starts and end in ends:
+                for phrase in self._whole[piece]:
+                    hits.append(Hit(phrase, ((start, end),)))
+                if self._in_fragmented[piece]:
+                    places.setdefault(piece, []).append((start, end))
+        if places:
+            for phrase, pieces in self._fragmented:
+                if all(piece in places for piece in pieces):
+                    chains = chain_fragments([places[piece] for piece in pieces], self._window)
+                    hits.extend(Hit(phrase, spans) for spans in chains)
+        return hits
+
+
+def chain_fragments(
+    places: Sequence[Sequence[tuple[int, int]]], window: int
+) -> list[tuple[tuple[int, int], ...]]:
+    """Return, for each place of the first fragment, the nearest places of the next ones.
+
+    Examples
+    --------
+    >>> chain_fragments([[(0, 6)], [(8, 13), (20, 25)]], window=10)
+    [((0, 6), (8, 13))]
+    """
+    chains: list[tuple[tuple[int, int], ...]] = []
+    for first in places[0]:
+        chain = [first]
+        for options in places[1:]:
+            end = chain[-1][1]
+            following = [p for p in options if end <= p[0] <= end + window]
+            if not following:
+                break
+            chain.append(min(following))
+        else:
+            chains.append(tuple(chain))
+    return chains
+
+
+def keep_best(hits: Iterable[Hit]) -> list[Hit]:
+    """Return hits of one feature that share no character: fewest edits first, then the longest.
+
+    Examples
+    --------
+    >>> keep_best([Hit(0, ((0, 5),)), Hit(1, ((0, 10),)), Hit(2, ((12, 14),))])
+    [Hit(phrase=1, spans=((0, 10),), distance=0), Hit(phrase=2, spans=((12, 14),), distance=0)]
+    """
+
+    def rank(hit: Hit) -> tuple[int, int, tuple[tuple[int, int], ...], int]:
+        return hit.distance, -sum(end - start for start, end in hit.spans), hit.spans, hit.phrase
+
+    ordered = sorted(hits, key=rank)
+    if len(ordered) < 2:
+        return ordered
+    kept: list[Hit] = []
+    taken: list[tuple[int, int]] = []
+    for hit in ordered:
+        if all(b <= c or d <= a for a, b in hit.spans for c, d in taken):
+            kept.append(hit)
+            taken.extend(hit.spans)
+    return sorted(kept, key=lambda hit: hit.spans)
