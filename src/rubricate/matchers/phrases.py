@@ -67,7 +67,7 @@ def learn_phrases(judged: Iterable[JudgedNote]) -> list[Phrase]:
     --------
     >>> from rubricate.corpus import Annotation, Note
     >>> from rubricate.spans import Span
-    >>> marked = (Annotation("f", (Span(0, 5), Span(7, 10))),)
+    >>> marked = (Annotation("f", (Span(0, 5), Span(7, 9))),)
     >>> judged = JudgedNote(Note("n", "c", "Chest; is tight"), {"f": marked})
     >>> [phrase.text for phrase in learn_phrases([judged])]
     ['chest ... is']
