@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import TEXT, corpora
-from stripping import stripped
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
@@ -14,6 +13,7 @@ from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_bra
 from rubricate.formats.brat_lines import cut_at_breaks, from_line, to_line
 from rubricate.formats.losses import count_losses
 from rubricate.rows import Detail
+from stripping import stripped
 
 CLINIC = Path(__file__).parents[1] / "resources" / "brat" / "clinic"
 
