@@ -1,0 +1,227 @@
+r"""CoNLL files: a token a line with one tag each, as EBM-NLP is distributed to train taggers.
+
+Columns are the token, others (``POS chunk``), and the tag: ``O``, ``I-PAR``, ``B-PAR`` and so on.
+A line ``-DOCSTART- (ID)`` begins a note, an empty line ends a sentence and every span in it. The
+text of a note is its tokens joined by one space and its sentences by a line break, unless the
+column before the tag says otherwise in the words of CoNLL-U (``SpaceAfter=No``,
+``SpacesAfter=\s\n``): our own files do, so that texts survive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rubricate.builder import CorpusBuilder
+from rubricate.corpus import Corpus, Note
+from rubricate.formats.conll_writer import write_conll
+from rubricate.formats.ebmnlp_layout import id_of_name
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.frame import NO_CASE, Frame, frame_path, read_frame
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.pico import CASE, PICO, TAGS
+from rubricate.formats.token_labels import Place
+from rubricate.rubric import NO_METADATA, Metadata
+
+_DOCSTART = re.compile(
+    r"-DOCSTART-(?:\s+\((?P<id>.*)\))?"
+    r"(?:\s+SpacesBefore=(?P<before>\S+))?(?:\s+(?P<unjudged>Judged=No))?"
+)
+_TAG = re.compile(r"O|_|(?P<prefix>[BIESLU])-(?P<label>\S+)")
+_SPACING = re.compile(r"(?P<none>SpaceAfter=No)|SpacesAfter=(?P<spaces>\S+)")
+_ESCAPE = re.compile(r"\\(?:([strn])|u([0-9a-f]{4}))")
+_SUFFIXES = {"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".iob2", ".tsv"}
+_ANNOTATOR = "annotator"
+
+
+@dataclass(slots=True)
+class _Tagged:
+    """A note as it stands in the file; ``breaks`` are the tokens before which a sentence ends."""
+
+    id: str
+    line: int
+    before: str = ""
+    judged: bool = True
+    tokens: list[str] = field(default_factory=list)
+    spacings: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    breaks: set[int] = field(default_factory=set)
+
+
+def looks_like_conll(path: Path) -> bool:
+    """Tell whether the first lines are a ``-DOCSTART-`` or tokens with tags."""
+    if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
+        return False
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(4096).decode("utf-8", errors="replace").removeprefix("\ufeff")
+    except OSError:
+        return False
+    if head.startswith("-DOCSTART-"):
+        return True
+    # The last line may be cut off.
+    lines = [line for line in head.split("\n")[:-1] if line.strip()][:20]
+    rows = [_fields(line) for line in lines]
+    widths = {len(row) for row in rows}
+    return len(widths) == 1 and min(widths) > 1 and all(_TAG.fullmatch(row[-1]) for row in rows)
+
+
+def _fields(line: str) -> list[str]:
+    """Split at tabs or at plain spaces, never at the other white space a token may hold."""
+    line = line.removesuffix("\r")
+    return line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+
+
+def read_conll(path: Path, *, strict: bool = True) -> Corpus:
+    """Read a CoNLL file; its one annotator judged every feature in every note.
+
+    Tags lie on tokens, so there are no offsets that could be wrong: ``strict`` changes nothing.
+
+    Raises
+    ------
+    InputError
+        For lines without a tag or with another number of columns, and note ids given twice.
+    """
+    faults = Faults(path)
+    framed = frame_path(path, is_folder=False).exists()
+    frame = read_frame(path, is_folder=False)
+    tagged = _read_lines(read_text(path), path.stem, faults)
+    first: dict[str, int] = {}
+    for note in tagged:
+        note.id = id_of_name(note.id) if framed else note.id
+        if first.setdefault(note.id, note.line) != note.line:
+            message = f"note {note.id} was already given in line {first[note.id]}"
+            faults.add(message, line=note.line)
+    faults.raise_any()
+    return _build(tagged, frame, path.stem)
+
+
+def _read_lines(body: str, stem: str, faults: Faults) -> list[_Tagged]:
+    notes: list[_Tagged] = []
+    width = 0
+    for number, line in enumerate(body.split("\n"), start=1):
+        if line.startswith("-DOCSTART-"):
+            notes.append(_start(line, number, f"{stem}-{len(notes) + 1}"))
+            continue
+        fields = _fields(line)
+        if not line.strip():
+            if notes and notes[-1].tokens:
+                notes[-1].breaks.add(len(notes[-1].tokens))
+            continue
+        if not notes:
+            notes.append(_Tagged(stem, number))
+        width = width or len(fields)
+        if len(fields) < 2 or not _TAG.fullmatch(fields[-1]):
+            faults.add("the last column needs a tag: O, B-LABEL or I-LABEL", line=number)
+        elif len(fields) != width:
+            faults.add(f"{len(fields)} columns, lines before have {width}", line=number)
+        else:
+            notes[-1].tokens.append(fields[0])
+            notes[-1].spacings.append(fields[-2] if width > 2 else "")
+            notes[-1].tags.append(fields[-1])
+    return notes
+
+
+def _start(line: str, number: int, usual_id: str) -> _Tagged:
+    match = _DOCSTART.match(line)
+    if match is None:
+        return _Tagged(usual_id, number)
+    before = _unescape(match["before"] or "")
+    return _Tagged(match["id"] or usual_id, number, before, judged=match["unjudged"] is None)
+
+
+def _unescape(code: str) -> str:
+    plain = {"s": " ", "t": "\t", "r": "\r", "n": "\n"}
+    return _ESCAPE.sub(lambda m: plain[m[1]] if m[1] else chr(int(m[2], 16)), code)
+
+
+def _lay_out(note: _Tagged) -> tuple[str, list[Place]]:
+    """Return the text of a note and where its tokens are in it."""
+    pieces = [note.before]
+    places: list[Place] = []
+    position = len(note.before)
+    for i, token in enumerate(note.tokens, start=1):
+        places.append((position, position + len(token)))
+        spacing = _SPACING.fullmatch(note.spacings[i - 1])
+        if spacing is not None:
+            space = _unescape(spacing["spaces"] or "")
+        elif i == len(note.tokens):
+            space = ""
+        else:
+            space = "\n" if i in note.breaks else " "
+        pieces += [token, space]
+        position += len(token) + len(space)
+    return "".join(pieces), places
+
+
+def _tag_spans(note: _Tagged, places: list[Place]) -> Iterator[tuple[str, Place]]:
+    """Yield each label with the text it covers: maximal runs, cut at ``B-`` and sentence ends."""
+    label, start, end = "", 0, 0
+    for i, tag in enumerate(note.tags):
+        match = _TAG.fullmatch(tag)
+        new = (match and match["label"]) or ""
+        prefix = (match and match["prefix"]) or ""
+        if label and (new != label or prefix in "BSU" or i in note.breaks):
+            yield label, (start, end)
+            label = ""
+        if new:
+            start = start if label else places[i][0]
+            label, end = new, places[i][1]
+            if prefix in "ELSU":
+                yield label, (start, end)
+                label = ""
+    if label:
+        yield label, (start, end)
+
+
+def _build(tagged: list[_Tagged], frame: Frame, stem: str) -> Corpus:
+    builder = frame.builder()
+    case = _add_features(builder, frame, tagged)
+    split = re.match(r"train|dev|test", stem)
+    metadata = NO_METADATA if split is None else Metadata(split=split[0])
+    annotator_id = next(iter(builder.annotators), _ANNOTATOR)
+    for raw in tagged:
+        text, places = _lay_out(raw)
+        known = raw.id in frame.notes
+        builder.add_note(frame.note(raw.id, text) if known else Note(raw.id, case, text, metadata))
+        for label, span in _tag_spans(raw, places):
+            feature_id = _feature_id(label, builder, frame)
+            builder.annotate(annotator_id, raw.id, feature_id, [span])
+    for raw in tagged:
+        if raw.judged:
+            frame.judge_note(builder, annotator_id, raw.id)
+    return builder.build()
+
+
+def _add_features(builder: CorpusBuilder, frame: Frame, tagged: list[_Tagged]) -> str:
+    """Add the features that are in no rubric yet, and return the case of unknown notes."""
+    labels = {tag.partition("-")[2] for note in tagged for tag in set(note.tags)} - {""}
+    case = frame.default_case if frame.rubrics else NO_CASE
+    if not frame.rubrics and labels & set(TAGS.values()):
+        builder.add_rubric(PICO)
+        case = CASE
+    for label in sorted(labels):
+        if not builder.has_feature(_feature_id(label, builder, frame)):
+            frame.feature_id(label, case, builder)
+    return case
+
+
+def _feature_id(label: str, builder: CorpusBuilder, frame: Frame) -> str:
+    """Return the feature of a label: the frame's, or one of the three of EBM-NLP, or its own."""
+    if label in frame.labels:
+        return frame.labels[label]
+    own = next((feature_id for feature_id, tag in TAGS.items() if tag == label), label)
+    return own if builder.has_feature(own) else label
+
+
+FORMAT = Format(
+    name="conll",
+    summary="CoNLL file: a token a line with one tag; one annotator",
+    looks_like=looks_like_conll,
+    read=read_conll,
+    write=write_conll,
+    holds=HELD_BY_FRAME | {"unannotated", "empty notes", "newlines", "ids"},
+)

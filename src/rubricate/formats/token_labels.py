@@ -1,0 +1,213 @@
+"""Labels on tokens and spans of text: from one to the other, and what is lost on the way."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from rubricate.corpus import Corpus
+from rubricate.text.words import find_tokens
+
+#: A token's place in the text: half-open code points; empty where a token has no text.
+Place = tuple[int, int]
+
+_SPACE = re.compile(r"\s*")
+#: Tokenisers of the Penn Treebank school write these otherwise than the text.
+_TREEBANK = {
+    "``": ('"', "''"),
+    "''": ('"', "``"),
+    "-LRB-": ("(",),
+    "-RRB-": (")",),
+    "-LSB-": ("[",),
+    "-RSB-": ("]",),
+    "-LCB-": ("{",),
+    "-RCB-": ("}",),
+    "...": ("…",),
+}
+_SAME = str.maketrans("’‘`´“”–—−‐‑\u00ad", "''''\"\"------")
+
+
+def note_tokens(text: str) -> list[Place]:
+    """Return where the tokens of a text are: all of it but white space.
+
+    Examples
+    --------
+    >>> note_tokens("58yo M.")
+    [(0, 2), (2, 4), (5, 6), (6, 7)]
+    """
+    return [(token.start, token.end) for token in find_tokens(text) if token.kind != "newline"]
+
+
+def align_tokens(tokens: Sequence[str], text: str) -> list[Place]:
+    """Return where each token is in the text, up to the first that is not there.
+
+    White space may differ in every way, quotes and dashes may be written otherwise, and marks
+    that the tokeniser dropped are passed over; letters and digits never are. A blank token gets
+    an empty place. The result is shorter than ``tokens`` if one cannot be found.
+
+    Examples
+    --------
+    >>> align_tokens(["``", "no", "pain", "''", "(", "x"], 'she: "no  pain"')
+    []
+    >>> align_tokens(["``", "no", "pain", "''", "(", "x"], '"no  pain"')
+    [(0, 1), (1, 3), (5, 9), (9, 10)]
+    """
+    places: list[Place] = []
+    position = 0
+    for token in tokens:
+        place = _locate(token, text, position)
+        if place is None:
+            break
+        places.append(place)
+        position = place[1]
+    return places
+
+
+def _locate(token: str, text: str, position: int) -> Place | None:
+    if not token or token.isspace():
+        return position, position
+    start = _skip_space(text, position)
+    if text.startswith(token, start):
+        return start, start + len(token)
+    forms = (token, *_TREEBANK.get(token, ()))
+    while start < len(text):
+        for form in forms:
+            end = _match(form, text, start)
+            if end is not None:
+                return start, end
+        if text[start].isalnum():
+            break
+        start = _skip_space(text, start + 1)
+    return None
+
+
+def _skip_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
+
+
+def _match(form: str, text: str, start: int) -> int | None:
+    """Return where the form ends if it starts here, whatever the white space and the quotes."""
+    position = start
+    for char in "".join(form.split()).translate(_SAME):
+        position = _skip_space(text, position)
+        if position >= len(text) or text[position].translate(_SAME) != char:
+            return None
+        position += 1
+    return position
+
+
+def label_runs(labels: Sequence[int], places: Sequence[Place]) -> Iterator[tuple[int, Place]]:
+    """Yield each maximal run of one label other than 0, and the text it covers.
+
+    Examples
+    --------
+    >>> list(label_runs([0, 1, 1, 2], [(0, 2), (3, 5), (5, 6), (7, 9)]))
+    [(1, (3, 6)), (2, (7, 9))]
+    """
+    first = 0
+    for label, run in groupby(labels):
+        last = first + sum(1 for _ in run)
+        if label:
+            own = [place for place in places[first:last] if place[0] < place[1]]
+            if own:
+                yield label, (own[0][0], own[-1][1])
+        first = last
+
+
+def tokens_of(span: Place, places: Sequence[Place]) -> range:
+    """Return the numbers of the tokens a span shares a character with.
+
+    Examples
+    --------
+    >>> list(tokens_of((1, 4), [(0, 2), (3, 5), (5, 6)]))
+    [0, 1]
+    """
+    first = bisect_right(places, span[0], key=lambda place: place[1])
+    return range(first, max(first, bisect_left(places, span[1], key=lambda place: place[0])))
+
+
+def mark_tokens(spans: Iterable[Place], places: Sequence[Place]) -> list[int]:
+    """Return 1 for each token that a span touches, else 0.
+
+    Examples
+    --------
+    >>> mark_tokens([(4, 5)], [(0, 2), (3, 5), (5, 6)])
+    [0, 1, 0]
+    """
+    labels = [0] * len(places)
+    for span in spans:
+        for i in tokens_of(span, places):
+            labels[i] = 1
+    return labels
+
+
+def count_cut_tokens(corpus: Corpus) -> int:
+    """Return how many annotations begin or end inside a token or beside one.
+
+    Written as labels on tokens they are widened to whole tokens, or lose their outer white space.
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "hot flashes"))
+    >>> builder.add_feature(Feature("f", "c", "Hot flashes"))
+    >>> builder.annotate("a", "n", "f", [(1, 11)])
+    >>> count_cut_tokens(builder.build())
+    1
+    """
+    return sum(cut for cut, _ in _row_losses(corpus))
+
+
+def count_merged(corpus: Corpus) -> int:
+    """Return how many annotations flow into another of the same row, with no token between.
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "hot flashes"))
+    >>> builder.add_feature(Feature("f", "c", "Hot flashes"))
+    >>> builder.annotate("a", "n", "f", [(0, 3)])
+    >>> builder.annotate("a", "n", "f", [(4, 11)])
+    >>> count_merged(builder.build())
+    2
+    """
+    return sum(merged for _, merged in _row_losses(corpus))
+
+
+def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
+    """Yield for each row with annotations how many are cut and how many are merged."""
+    rows = corpus.rows
+    note, places = -1, list[Place]()
+    starts, ends = set[int](), set[int]()
+    for row in np.flatnonzero(np.diff(rows.first_annotation)).tolist():
+        if rows.note[row] != note:
+            note = int(rows.note[row])
+            places = note_tokens(corpus.notes[note].text)
+            starts, ends = {s for s, _ in places}, {e for _, e in places}
+        fragments = row_fragments(corpus, row)
+        labels = mark_tokens((span for own in fragments for span in own), places)
+        runs = {run for _, run in label_runs(labels, places)}
+        cut = merged = 0
+        for own in fragments:
+            if any(start not in starts or end not in ends for start, end in own):
+                cut += 1
+            elif any(span not in runs for span in own):
+                merged += 1
+        yield cut, merged
+
+
+def row_fragments(corpus: Corpus, row: int) -> list[list[Place]]:
+    """Return the fragments of each annotation of a row, as they stand in the columns."""
+    rows = corpus.rows
+    found = []
+    for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
+        own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
+        found.append(list(zip(rows.start[own].tolist(), rows.end[own].tolist(), strict=True)))
+    return found
