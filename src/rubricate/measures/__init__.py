@@ -1,0 +1,58 @@
+"""Measures of a prediction against a reference, all from counts that add.
+
+The written rules, each of them tested:
+
+- Micro values come from summed counts. A row where both sides have nothing adds nothing to TP,
+  FP or FN, so it moves neither precision nor recall nor F1.
+- A value with a zero denominator is nan (null in JSON): precision where nothing was predicted,
+  recall where the reference has nothing. F1 is undefined only where both sides have nothing; if
+  one side has something it is 0.
+- Macro means (over features, cases, notes) leave undefined groups out.
+- Means over rows (F1, Jaccard) count empty against empty as 1.
+- Touching spans do not overlap. Within a row and side, characters count once however often they
+  are marked, and annotations that cover exactly the same count once.
+"""
+
+from __future__ import annotations
+
+from rubricate.measures.characters import character_counts
+from rubricate.measures.counts import CountTable, GroupCounts, RowKeys
+from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
+from rubricate.measures.formulas import (
+    CHARACTERS,
+    PRESENCE,
+    SPANS,
+    MacroMean,
+    Measure,
+    Measured,
+    mean_defined,
+)
+from rubricate.measures.pairing import Coverage, Pairing, pair_rows
+from rubricate.measures.presence import presence_counts
+from rubricate.measures.span_matching import KINDS, Matching, span_counts
+from rubricate.measures.tokens import words
+
+__all__ = [
+    "CHARACTERS",
+    "KINDS",
+    "PRESENCE",
+    "SPANS",
+    "CountTable",
+    "Coverage",
+    "Evaluation",
+    "GroupCounts",
+    "MacroMean",
+    "Matching",
+    "Measure",
+    "Measured",
+    "Pairing",
+    "RowKeys",
+    "character_counts",
+    "evaluate",
+    "evaluate_pairing",
+    "mean_defined",
+    "pair_rows",
+    "presence_counts",
+    "span_counts",
+    "words",
+]

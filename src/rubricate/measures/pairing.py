@@ -1,0 +1,262 @@
+"""Aligning a reference and a prediction: the same notes, the same features, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from rubricate.corpus import Corpus
+from rubricate.errors import InputError, UnknownNameError
+from rubricate.measures import pairing_faults
+from rubricate.measures.counts import RowKeys
+from rubricate.measures.marks import Marks, gather_marks
+from rubricate.rows import I64
+
+#: What to do with rows the reference judged and the prediction did not.
+Missing = Literal["error", "empty", "skip"]
+#: What to do with predicted notes and features the reference does not have.
+Unknown = Literal["error", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far two sides speak of the same rows; the coverage of disjoint parts adds.
+
+    Parameters
+    ----------
+    n_notes, n_rows : int
+        Notes and (note, feature) rows that are counted.
+    n_missing_notes, n_missing_rows : int
+        Judged by the reference, not by the prediction (notes: not a single row).
+    n_unjudged_rows : int
+        Predicted rows left out because the reference did not judge them.
+    n_unknown_rows : int
+        Predicted rows left out because the reference has no such note or feature.
+    """
+
+    n_notes: int
+    n_rows: int
+    n_missing_notes: int = 0
+    n_missing_rows: int = 0
+    n_unjudged_rows: int = 0
+    n_unknown_rows: int = 0
+
+    def __add__(self, other: Coverage) -> Coverage:
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return Coverage(**sums)
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Rows of a reference beside rows of a prediction.
+
+    Parameters
+    ----------
+    reference, predicted : Corpus
+        Where the rows are; they may be the same corpus.
+    reference_annotator, predicted_annotator : str
+        Whose rows.
+    keys : RowKeys
+        Note, feature and case of each paired row (indices into the reference's).
+    reference_row, predicted_row : int64 arrays
+        Row numbers in the two corpora; -1 where the prediction has no row.
+    coverage : Coverage
+        What is counted and what was left out.
+    """
+
+    reference: Corpus
+    predicted: Corpus
+    reference_annotator: str
+    predicted_annotator: str
+    keys: RowKeys
+    reference_row: I64
+    predicted_row: I64
+    coverage: Coverage
+
+    def __len__(self) -> int:
+        return len(self.reference_row)
+
+    @cached_property
+    def length(self) -> I64:
+        """The number of characters of each row's note."""
+        lengths = np.array([len(note.text) for note in self.reference.notes], dtype=np.int64)
+        return lengths[self.keys.note]
+
+    @cached_property
+    def reference_marks(self) -> Marks:
+        """What the reference marked."""
+        return gather_marks(self.reference.rows, self.reference_row)
+
+    @cached_property
+    def predicted_marks(self) -> Marks:
+        """What was predicted."""
+        return gather_marks(self.predicted.rows, self.predicted_row)
+
+
+def pair_rows(
+    reference: Corpus,
+    predicted: Corpus,
+    *,
+    reference_annotator: str | None = None,
+    predicted_annotator: str | None = None,
+    missing: Missing = "empty",
+    unknown: Unknown = "error",
+) -> Pairing:
+    """Align the rows two annotators judged, by note id and feature id.
+
+    Parameters
+    ----------
+    reference, predicted : Corpus
+        They may be the same corpus, with two annotators.
+    reference_annotator, predicted_annotator : str, optional
+        Needed where a corpus has more than one annotator.
+    missing : {"empty", "error", "skip"}
+        Rows the reference judged and the prediction did not: predicted nothing there
+        (counted in ``coverage``), an error, or left out (then only rows judged by both count,
+        as agreement among annotators wants).
+    unknown : {"error", "skip"}
+        Predicted rows of notes or features that the reference corpus does not have.
+
+    Returns
+    -------
+    Pairing
+        In canonical order. Predicted rows that the reference never judged are left out and
+        counted.
+
+    Raises
+    ------
+    InputError
+        With all faults: unknown notes and features, notes whose text differs (a predicted note
+        without any text is taken to be the same), spans outside their note.
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n1", "c", "no fever, no cough"))
+    >>> builder.add_feature(Feature("f1", "c", "No fever"))
+    >>> builder.annotate("ann", "n1", "f1", [(0, 8)])
+    >>> builder.annotate("bob", "n1", "f1", [(3, 8)])
+    >>> corpus = builder.build()
+    >>> pairing = pair_rows(
+    ...     corpus, corpus, reference_annotator="ann", predicted_annotator="bob"
+    ... )
+    >>> pairing.reference_row.tolist(), pairing.predicted_row.tolist()
+    ([0], [1])
+    """
+    _check_choice("missing", missing, ("empty", "error", "skip"))
+    _check_choice("unknown", unknown, ("error", "skip"))
+    first = _annotator(reference, reference_annotator, "reference")
+    second = _annotator(predicted, predicted_annotator, "predicted")
+    judged = np.flatnonzero(reference.rows.annotator == first)
+    candidates = np.flatnonzero(predicted.rows.annotator == second)
+    own_note, own_feature = predicted.rows.note[candidates], predicted.rows.feature[candidates]
+    note = _translated([n.id for n in predicted.notes], reference.note_index)
+    feature = _translated([f.id for f in predicted.features], reference.feature_index)
+    faults = pairing_faults.differing_texts(reference, predicted, own_note, note)
+    if unknown == "error":
+        faults += pairing_faults.unknown_notes(predicted, own_note, note)
+        faults += pairing_faults.unknown_features(predicted, own_feature, feature)
+
+    note_of, feature_of = note[own_note], feature[own_feature]
+    known = (note_of >= 0) & (feature_of >= 0)
+    place = _places(
+        reference.rows.note[judged].astype(np.int64) * len(reference.features)
+        + reference.rows.feature[judged],
+        np.where(known, note_of * len(reference.features) + feature_of, -1),
+    )
+    predicted_row = np.full(len(judged), -1, dtype=np.int64)
+    predicted_row[place[place >= 0]] = candidates[place >= 0]
+    absent = predicted_row < 0
+    if missing == "error":
+        faults += pairing_faults.missing_rows(reference, judged[absent])
+    n_judged, n_both = _n_notes(reference, judged), _n_notes(reference, judged[~absent])
+    if missing == "skip":
+        judged, predicted_row = judged[~absent], predicted_row[~absent]
+    coverage = Coverage(
+        n_notes=n_both if missing == "skip" else n_judged,
+        n_rows=len(judged),
+        n_missing_notes=n_judged - n_both,
+        n_missing_rows=int(absent.sum()),
+        n_unjudged_rows=int((known & (place < 0)).sum()),
+        n_unknown_rows=int((~known).sum()),
+    )
+    pairing = Pairing(
+        reference,
+        predicted,
+        reference.annotators[first].id,
+        predicted.annotators[second].id,
+        _row_keys(reference, judged),
+        judged,
+        predicted_row,
+        coverage,
+    )
+    for side, marks in (
+        ("reference", pairing.reference_marks),
+        ("predicted", pairing.predicted_marks),
+    ):
+        faults += pairing_faults.spans_outside(side, marks, pairing.keys, pairing.length)
+    if faults:
+        raise InputError(faults)
+    return pairing
+
+
+def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UnknownNameError(f"choice for {option!r}", value, allowed)
+
+
+def _annotator(corpus: Corpus, annotator: str | None, side: str) -> int:
+    known = [a.id for a in corpus.annotators]
+    if annotator is not None:
+        if annotator not in corpus.annotator_index:
+            raise UnknownNameError(f"annotator in the {side} corpus", annotator, known)
+        return corpus.annotator_index[annotator]
+    if len(known) != 1:
+        raise InputError(
+            f"the {side} corpus has {len(known)} annotators ({', '.join(known)}); "
+            f"name one of them with {side}_annotator"
+            if known
+            else f"the {side} corpus has no annotator, so nothing in it was judged"
+        )
+    return 0
+
+
+def _translated(ids: list[str], index: dict[str, int]) -> I64:
+    return np.array([index.get(i, -1) for i in ids], dtype=np.int64)
+
+
+def _places(keys: I64, wanted: I64) -> I64:
+    """Return where each wanted key is among the sorted keys, -1 where it is not."""
+    if np.array_equal(keys, wanted):
+        return np.arange(len(keys), dtype=np.int64)
+    if len(keys) == 0:
+        return np.full(len(wanted), -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)
+
+
+def _n_notes(corpus: Corpus, rows: I64) -> int:
+    return int((np.diff(corpus.rows.note[rows]) != 0).sum()) + 1 if len(rows) else 0
+
+
+def _row_keys(reference: Corpus, rows: I64) -> RowKeys:
+    # a note's own case, not the feature's: "per case" groups notes
+    number = {rubric.case: i for i, rubric in enumerate(reference.rubrics)}
+    case_of_note = [number.setdefault(note.case, len(number)) for note in reference.notes]
+    note = reference.rows.note[rows].astype(np.int64)
+    return RowKeys(
+        note=note,
+        feature=reference.rows.feature[rows].astype(np.int64),
+        case=np.array(case_of_note, dtype=np.int64)[note],
+        notes=tuple(n.id for n in reference.notes),
+        features=tuple(f.id for f in reference.features),
+        cases=tuple(number),
+    )

@@ -1,0 +1,170 @@
+"""Spans: how many annotations of the prediction and of the reference find one another.
+
+Three kinds of agreement (Lee and Sun 2019, section 3): ``exact``, both cover the same;
+``one_side_boundary``, at least one end is equal and at least one unit shared;
+``token_overlap``, at least one unit shared. Three protocols turn agreeing pairs into hits:
+
+``one-to-one``
+    A largest matching: each annotation finds at most one of the other side, and as many as
+    possible do. Swapping the sides swaps precision and recall; nothing exceeds 1.
+``both-sides``
+    A predicted annotation hits if it agrees with any reference annotation, and a reference
+    annotation is found if any predicted one agrees with it; precision comes from the first,
+    recall from the second. One long prediction may find many.
+``paper``
+    As the PICO paper counts: hits of the predicted side serve recall as well. Several
+    predictions may hit the same reference annotation, so recall and F1 may exceed 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from rubricate.errors import UnknownNameError
+from rubricate.measures.counts import CountTable
+from rubricate.measures.formulas import SPANS
+from rubricate.measures.pairing import Pairing
+from rubricate.measures.span_pairs import (
+    Annotations,
+    Pairs,
+    boundary_pairs,
+    distinct_annotations,
+    exact_pairs,
+    overlap_pairs,
+)
+from rubricate.measures.tokens import Tokens, to_tokens, words
+from rubricate.rows import I64
+
+Protocol = Literal["one-to-one", "both-sides", "paper"]
+Unit = Literal["character", "token"]
+
+#: The kinds of agreement, strictest first; each implies the next.
+KINDS: dict[str, Callable[[Annotations, Annotations], Pairs]] = {
+    "exact": exact_pairs,
+    "one_side_boundary": boundary_pairs,
+    "token_overlap": overlap_pairs,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How spans are matched.
+
+    Parameters
+    ----------
+    protocol : {"one-to-one", "both-sides", "paper"}
+        What counts as a hit; see the module.
+    unit : {"character", "token"}
+        What ends are compared in and what must be shared. In tokens, a span stands for all
+        tokens it shares a character with.
+    tokens : callable or mapping
+        For ``unit="token"``: what cuts a text into (start, end) pairs, or those of each note by
+        note id.
+    """
+
+    protocol: Protocol = "one-to-one"
+    unit: Unit = "character"
+    tokens: Tokens = words
+
+    def __post_init__(self) -> None:
+        if self.protocol not in get_args(Protocol):
+            raise UnknownNameError("protocol", self.protocol, get_args(Protocol))
+        if self.unit not in get_args(Unit):
+            raise UnknownNameError("unit", self.unit, get_args(Unit))
+
+
+def span_counts(pairing: Pairing, matching: Matching | None = None) -> dict[str, CountTable]:
+    """Count the annotations of both sides and their hits in each row, by kind of agreement.
+
+    Annotations keep their fragments: two are equal if their merged fragments are, their
+    boundaries are the first start and the last end, and they overlap if they share a unit.
+    Touching spans share nothing. Nested and overlapping annotations are kept apart; one that
+    covers exactly what another of the same row and side covers is counted once. An annotation
+    that holds no token (only white space) counts but hits nothing.
+
+    Returns
+    -------
+    dict
+        ``exact``, ``one_side_boundary`` and ``token_overlap``.
+
+    References
+    ----------
+    G. E. Lee and A. Sun (2019). A study on agreement in PICO span annotations. SIGIR.
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> from rubricate.measures.pairing import pair_rows
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "58 yo M with chest pain"))
+    >>> builder.add_feature(Feature("f", "c", "Chest pain"))
+    >>> builder.annotate("ref", "n", "f", [(13, 23)])
+    >>> builder.annotate("pred", "n", "f", [(8, 23)])
+    >>> corpus = builder.build()
+    >>> pairing = pair_rows(
+    ...     corpus, corpus, reference_annotator="ref", predicted_annotator="pred"
+    ... )
+    >>> {kind: table.total().f1 for kind, table in span_counts(pairing).items()}
+    {'exact': 0.0, 'one_side_boundary': 1.0, 'token_overlap': 1.0}
+    """
+    matching = matching or Matching()
+    if matching.unit == "token":
+        reference_marks, predicted_marks, size = to_tokens(pairing, matching.tokens)
+    else:
+        reference_marks, predicted_marks = pairing.reference_marks, pairing.predicted_marks
+        size = pairing.length
+    reference, predicted = distinct_annotations(reference_marks, predicted_marks, size)
+    n = len(pairing)
+    totals = [reference.per_row(n), predicted.per_row(n)]
+    tables = {}
+    for kind, meet in KINDS.items():
+        one, two = _hits(meet(reference, predicted), matching.protocol)
+        predicted_hits = np.bincount(predicted.row[two], minlength=n)
+        reference_hits = (
+            predicted_hits
+            if matching.protocol == "paper"
+            else np.bincount(reference.row[one], minlength=n)
+        )
+        measure = replace(SPANS, name=f"spans.{kind}", settings=(matching.protocol, matching.unit))
+        values = np.stack((*totals, reference_hits, predicted_hits), axis=-1)
+        tables[kind] = CountTable(measure, pairing.keys, values.astype(np.int64))
+    return tables
+
+
+def _hits(pairs: Pairs, protocol: Protocol) -> Pairs:
+    """Return the reference and the predicted annotations that hit, each once."""
+    one, two = pairs
+    if protocol == "one-to-one":
+        return _largest_matching(one, two)
+    return np.unique(one), np.unique(two)
+
+
+def _largest_matching(one: I64, two: I64) -> Pairs:
+    """Return a matching of as many pairs as possible, for all rows at once.
+
+    Most pairs meet nobody else and are matched as they are; what is left is one sparse bipartite
+    graph, whose rows do not touch, for the algorithm of Hopcroft and Karp (1973).
+    """
+    if len(one) == 0:
+        return one, two
+    alone = (np.bincount(one)[one] == 1) & (np.bincount(two)[two] == 1)
+    if alone.all():
+        return one, two
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    rows, row = np.unique(one[~alone], return_inverse=True)
+    columns, column = np.unique(two[~alone], return_inverse=True)
+    graph = csr_array(
+        (np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(rows), len(columns))
+    )
+    partner = maximum_bipartite_matching(graph, perm_type="column")
+    matched = partner >= 0
+    return (
+        np.concatenate((one[alone], rows[matched])),
+        np.concatenate((two[alone], columns[partner[matched]])),
+    )
