@@ -8,13 +8,8 @@ from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
-from rubricate.formats.ebmnlp import (
-    FORMAT,
-    count_ebmnlp_losses,
-    looks_like_ebmnlp,
-    read_ebmnlp,
-    write_ebmnlp,
-)
+from rubricate.formats.ebmnlp import FORMAT, looks_like_ebmnlp, read_ebmnlp
+from rubricate.formats.ebmnlp_writer import count_ebmnlp_losses, write_ebmnlp
 from rubricate.formats.frame import FRAME_NAME
 from rubricate.formats.losses import count_losses
 from rubricate.formats.token_labels import note_tokens
