@@ -144,6 +144,13 @@ def test_cut_words_are_counted() -> None:
     assert count_conll_losses(builder.build()) == {"boundaries": 1}
 
 
+def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    corpus = Corpus((Note("n", "c", "a\ud83d"),), ())
+    with pytest.raises(InputError, match="note n"):
+        write_conll(corpus, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_every_fault_is_reported(tmp_path: Path) -> None:
     place = tmp_path / "c.conll"
     place.write_text(

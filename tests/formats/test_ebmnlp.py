@@ -150,6 +150,13 @@ def test_other_places_are_not_claimed(below: str) -> None:
         read_ebmnlp(RESOURCES / below)
 
 
+def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    corpus = Corpus((Note("n", "c", "a\ud83d"),), ())
+    with pytest.raises(InputError, match="note n"):
+        write_ebmnlp(corpus, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_every_fault_is_reported(tmp_path: Path) -> None:
     place = copy("release2", tmp_path / "broken")
     spans = place / "annotations/individual/starting_spans"

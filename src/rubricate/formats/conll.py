@@ -17,10 +17,10 @@ from pathlib import Path
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.conll_writer import write_conll
-from rubricate.formats.ebmnlp_layout import id_of_name
+from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.frame import NO_CASE, Frame, frame_path, read_frame
+from rubricate.formats.frame import NO_CASE, Frame, read_frame
 from rubricate.formats.losses import HELD_BY_FRAME
 from rubricate.formats.pico import CASE, PICO, TAGS
 from rubricate.formats.token_labels import Place
@@ -86,12 +86,11 @@ def read_conll(path: Path, *, strict: bool = True) -> Corpus:
         For lines without a tag or with another number of columns, and note ids given twice.
     """
     faults = Faults(path)
-    framed = frame_path(path, is_folder=False).exists()
     frame = read_frame(path, is_folder=False)
     tagged = _read_lines(read_text(path), path.stem, faults)
     first: dict[str, int] = {}
     for note in tagged:
-        note.id = id_of_name(note.id) if framed else note.id
+        note.id = name_to_id(note.id)
         if first.setdefault(note.id, note.line) != note.line:
             message = f"note {note.id} was already given in line {first[note.id]}"
             faults.add(message, line=note.line)

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.ebmnlp_layout import file_name
+from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.frame import feature_labels, write_frame
 from rubricate.formats.pico import PRIORITY, TAGS
 from rubricate.formats.token_labels import (
     Place,
     count_cut_tokens,
+    need_whole_characters,
     note_tokens,
     row_fragments,
     tokens_of,
@@ -41,6 +42,7 @@ def write_conll(corpus: Corpus, path: Path) -> None:
     annotation touches is tagged whole. The tags of a note that nobody judged are ``_``, since
     ``O`` would say that there is nothing. Sentences end at line breaks outside annotations.
     """
+    need_whole_characters(corpus)
     chosen = first_annotator(corpus)
     tags = feature_tags(chosen)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -103,7 +105,7 @@ def _note_lines(
     before = note.text[: places[0][0]] if places else note.text
     options = [f"SpacesBefore={escape_space(before)}"] if before else []
     options += [] if judged else ["Judged=No"]
-    lines = [" ".join(["-DOCSTART-", f"({file_name(note.id)})", *options]) + "\n\n"]
+    lines = [" ".join(["-DOCSTART-", f"({id_to_name(note.id)})", *options]) + "\n\n"]
     for i, (start, end) in enumerate(places):
         is_last = i + 1 == len(places)
         space = note.text[end:] if is_last else note.text[end : places[i + 1][0]]

@@ -24,14 +24,14 @@ from rubricate.formats.ebmnlp_layout import (
     AnnFile,
     Folders,
     find_folders,
-    id_of_name,
     list_ann_files,
     need_folders,
 )
 from rubricate.formats.ebmnlp_writer import write_ebmnlp
+from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, frame_path, read_frame
+from rubricate.formats.frame import Frame, read_frame
 from rubricate.formats.losses import HELD_BY_FRAME
 from rubricate.formats.pico import CASE, PICO, sublabel_attributes
 from rubricate.formats.token_labels import Place, align_tokens, label_runs
@@ -70,11 +70,10 @@ def read_ebmnlp(path: Path, *, strict: bool = True) -> Corpus:
     """
     folders = need_folders(path)
     faults = Faults(path)
-    framed = frame_path(folders.root, is_folder=True).exists()
     frame = read_frame(folders.root, is_folder=True)
     documents = _read_documents(folders, faults)
-    files = list(list_ann_files(folders, documents.keys(), faults, framed=framed))
-    known = {id_of_name(name) if framed else name: text for name, text in documents.items()}
+    files = list(list_ann_files(folders, documents.keys(), faults))
+    known = {name_to_id(name): document for name, document in documents.items()}
     places = {}
     for note_id in dict.fromkeys(file.note_id for file in files):
         known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults, strict)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from rubricate.corpus import Annotator
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults
 from rubricate.formats.frame import frame_path
 
@@ -103,34 +103,21 @@ def need_folders(path: Path) -> Folders:
 
 
 def file_name(identifier: str) -> str:
-    """Return a file name that says an id and holds no dot, slash or other odd character.
+    """Return a file name that says an id and holds no dot: dots part the note from the annotator.
 
     Examples
     --------
-    >>> file_name("10.1/x y"), id_of_name("10%2E1%2Fx%20y")
-    ('10%2E1%2Fx%20y', '10.1/x y')
+    >>> file_name("10.1/x y")
+    '10%2E1%2Fx%20y'
     """
-    return quote(identifier, safe="").replace(".", "%2E")
+    return id_to_name(identifier).replace(".", "%2E")
 
 
-def id_of_name(name: str) -> str:
-    """Inverse of `file_name`."""
-    return unquote(name)
-
-
-def list_ann_files(
-    folders: Folders, names: Collection[str], faults: Faults, *, framed: bool
-) -> Iterator[AnnFile]:
+def list_ann_files(folders: Folders, names: Collection[str], faults: Faults) -> Iterator[AnnFile]:
     """Yield the annotation files in order; one that fits nowhere is a fault.
 
-    Parameters
-    ----------
-    names : collection of str
-        The file names of the notes, without suffix.
-    framed : bool
-        Whether we wrote the files, and escaped the ids.
+    ``names`` are the file names of the notes, without suffix.
     """
-    id_of = id_of_name if framed else str
     for folder, below, files in os.walk(folders.wanted):
         below.sort()
         for name in sorted(file for file in files if file.endswith(".ann")):
@@ -147,9 +134,11 @@ def list_ann_files(
                 faults.add("the name begins with no note of the folder 'documents'", path=path)
                 continue
             sublabels = "hierarchical" in match["layers"] or "phase_2" in match["layers"]
-            worker = id_of(stem[len(note) + 1 :])
+            worker = name_to_id(stem[len(note) + 1 :])
             annotator = _annotator(match, worker, sublabels=sublabels)
-            yield AnnFile(path, id_of(note), annotator, match["label"], match["split"], sublabels)
+            yield AnnFile(
+                path, name_to_id(note), annotator, match["label"], match["split"], sublabels
+            )
 
 
 def _note_name(stem: str, names: Collection[str]) -> str | None:

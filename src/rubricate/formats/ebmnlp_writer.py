@@ -12,6 +12,7 @@ from rubricate.formats.token_labels import (
     count_cut_tokens,
     count_merged,
     mark_tokens,
+    need_whole_characters,
     note_tokens,
     row_fragments,
 )
@@ -25,6 +26,7 @@ def write_ebmnlp(corpus: Corpus, path: Path) -> None:
     one (`count_losses` counts both). Notes whose metadata do not say ``split: test`` are in
     ``train``. Ids are percent-encoded where a file name could not hold them.
     """
+    need_whole_characters(corpus)
     folder = path / "documents"
     folder.mkdir(parents=True)
     (path / "annotations").mkdir()

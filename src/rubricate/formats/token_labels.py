@@ -10,6 +10,8 @@ from itertools import groupby
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError
+from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.text.words import find_tokens
 
 #: A token's place in the text: half-open code points; empty where a token has no text.
@@ -201,6 +203,17 @@ def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
             elif any(span not in runs for span in own):
                 merged += 1
         yield cut, merged
+
+
+def need_whole_characters(corpus: Corpus) -> None:
+    """Raise InputError naming the notes that hold half a surrogate pair: no file can hold them."""
+    faults = [
+        Fault(f"note {note.id} holds half a surrogate pair, which no file can hold")
+        for note in corpus.notes
+        if has_lone_surrogate(note.text)
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def row_fragments(corpus: Corpus, row: int) -> list[list[Place]]:
