@@ -80,7 +80,7 @@ def _effective(n: int, pool: float | None, design_effect: float) -> int:
     """
     worth = float(n)
     if pool is not None:
-        # A pool taken whole leaves no sampling error; cap where the width is already negligible.
+        # The cap keeps a nearly exhausted pool from being worth endless draws.
         worth = min(n * (pool - 1) / (pool - n), 1e6) if n < pool else 1e6
     return math.floor(worth / design_effect + 1e-9)
 
@@ -147,6 +147,8 @@ def _outlook(name: str, plan: Plan, total: int) -> Outlook:
     whole = plan.pool is not None and total >= plan.pool
 
     def half_width(n: int, share: float, p: float) -> float:
+        if whole:
+            return 0.0  # nothing is left to chance
         pool = None if plan.pool is None else plan.pool * share
         return assured_half_width(
             _effective(n, pool, plan.design_effect),

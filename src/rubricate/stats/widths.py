@@ -165,9 +165,11 @@ def assured_half_width(
         + inside_unit("confidence", confidence)
         + one_of("interval", method, METHODS)
     )
-    x = np.arange(n + 1, dtype=np.float64)
-    half = interval_width(x, np.full(n + 1, float(n)), confidence, method) / 2
+    # Outcomes farther out than this have no probability that a float could show.
+    reach = 12 * np.sqrt(n * p * (1 - p)) + 40
+    x = np.arange(max(0.0, np.floor(n * p - reach)), min(n, np.ceil(n * p + reach)) + 1)
+    half = interval_width(x, np.full(len(x), float(n)), confidence, method) / 2
     pmf = np.diff(bdtr(x, n, p), prepend=0.0)
     order = np.argsort(half, kind="stable")
     reached = np.searchsorted(np.cumsum(pmf[order]), assurance)
-    return float(half[order][min(int(reached), n)])
+    return float(half[order][min(int(reached), len(x) - 1)])

@@ -1,0 +1,217 @@
+"""Bootstrap by note."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import bootstrap as scipy_bootstrap
+
+from rubricate.errors import InputError
+from rubricate.stats import (
+    Resampling,
+    bootstrap_interval,
+    precision_recall_f1,
+    resample_sums,
+    summarise,
+)
+from rubricate.stats.bootstrap import acceleration, quantile_each
+
+RNG = np.random.default_rng(7)
+COUNTS = RNG.poisson([8, 2, 3], size=(60, 3))
+
+
+def _f1(sums: np.ndarray) -> np.ndarray:
+    return precision_recall_f1(sums)[..., 2]
+
+
+def test_sums_are_sums_of_whole_notes() -> None:
+    # Powers of a base larger than the number of notes tell how often each note was drawn.
+    n = 6
+    counts = np.array([[7.0**i, 1.0] for i in range(n)])
+    for code, size in resample_sums(counts, 50, np.random.default_rng(0)):
+        digits = [int(code) // 7**i % 7 for i in range(n)]
+        assert sum(digits) == size == n
+
+
+def test_strata_keep_their_sizes() -> None:
+    strata = np.array(["a", "b", "a", "b", "b"])
+    counts = np.stack([strata == "a", strata == "b"], axis=1).astype(float)
+    sums = resample_sums(counts, 40, np.random.default_rng(0), strata=strata)
+    assert np.all(sums == [2, 3])
+
+
+def test_replicates_have_the_moments_of_the_bootstrap() -> None:
+    values = COUNTS[:, :1].astype(float)
+    sums = resample_sums(values, 20_000, np.random.default_rng(0))[:, 0]
+    n = len(values)
+    assert sums.mean() == pytest.approx(values.sum(), rel=0.01)
+    assert sums.var() == pytest.approx(n * values.var(), rel=0.05)
+
+
+def test_chunks_cover_all_resamples() -> None:
+    sums = resample_sums(np.ones((3000, 1)), 1500, np.random.default_rng(0))
+    assert np.all(sums == 3000)
+
+
+def test_same_seed_same_result() -> None:
+    one, two, other = (
+        bootstrap_interval(COUNTS, precision_recall_f1, Resampling(seed=seed)).low
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_agrees_with_scipy(method: str) -> None:
+    def statistic(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, axis: int = -1) -> np.ndarray:
+        return 2 * tp.sum(axis) / (2 * tp.sum(axis) + fp.sum(axis) + fn.sum(axis))
+
+    theirs = scipy_bootstrap(
+        tuple(COUNTS.T.astype(float)),
+        statistic,
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        method=method,
+        rng=np.random.default_rng(3),
+    ).confidence_interval
+    options = Resampling(resamples=20_000, method="bca" if method == "BCa" else "percentile")
+    ours = bootstrap_interval(COUNTS, _f1, options).interval()
+    assert ours.low == pytest.approx(theirs.low, abs=0.002)
+    assert ours.high == pytest.approx(theirs.high, abs=0.002)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_every_measure_at_once_equals_one_by_one(method: str) -> None:
+    options = Resampling(method=method)  # type: ignore[arg-type]
+    together = bootstrap_interval(COUNTS, precision_recall_f1, options)
+    alone = bootstrap_interval(COUNTS, _f1, options)
+    assert together.low[2] == pytest.approx(alone.low)
+    assert together.high[2] == pytest.approx(alone.high)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_groups_share_the_resamples(method: str) -> None:
+    options = Resampling(method=method)  # type: ignore[arg-type]
+    other = RNG.poisson(5, size=(60, 3))
+    both = bootstrap_interval(np.stack([COUNTS, other], axis=1), precision_recall_f1, options)
+    assert both.estimate.shape == (2, 3)
+    one = bootstrap_interval(other, precision_recall_f1, options)
+    assert np.allclose(both.low[1], one.low)
+    assert np.allclose(both.high[1], one.high)
+
+
+def test_weights_of_one_change_nothing_and_twice_equals_half() -> None:
+    plain = bootstrap_interval(COUNTS, precision_recall_f1)
+    for weight in (1.0, 2.0):
+        same = bootstrap_interval(COUNTS, precision_recall_f1, weights=np.full(60, weight))
+        assert np.allclose(plain.low, same.low)
+    doubled = bootstrap_interval(COUNTS, precision_recall_f1, weights=np.arange(60) % 2)
+    odd = COUNTS[1::2].sum(axis=0)
+    assert np.allclose(doubled.estimate, precision_recall_f1(odd.astype(float)))
+
+
+def test_undefined_replicates_are_left_out_and_told() -> None:
+    # One of four notes has anything to find: (3/4)^4 = 32 % of resamples miss it.
+    counts = np.array([[1, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    result = bootstrap_interval(counts, precision_recall_f1, Resampling(resamples=5000))
+    assert result.undefined[1] == pytest.approx(0.75**4, abs=0.02)
+    assert (result.low[1], result.high[1]) == (0.5, 0.5)
+
+
+def test_mostly_undefined_means_no_interval() -> None:
+    counts = np.zeros((40, 3))
+    assert np.isnan(bootstrap_interval(counts, precision_recall_f1).low).all()
+    estimate, replicates = np.array(0.5), np.array([np.nan, np.nan, np.nan, 0.5])
+    assert np.isnan(summarise(estimate, replicates, Resampling()).low)
+    assert np.isnan(summarise(np.array(np.nan), np.array([0.5, 0.6]), Resampling()).high)
+
+
+def test_perfect_notes_give_no_width() -> None:
+    for method in ("percentile", "bca"):
+        result = bootstrap_interval(
+            [[3, 0, 0]] * 10,
+            precision_recall_f1,
+            Resampling(method=method),  # type: ignore[arg-type]
+        )
+        assert np.all(result.low == 1) and np.all(result.high == 1)
+
+
+def test_a_single_note_is_its_own_interval() -> None:
+    result = bootstrap_interval([[3, 1, 1]], precision_recall_f1, Resampling(method="bca"))
+    assert np.all(result.low == result.estimate)
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.floats(0, 1)),
+    st.data(),
+)
+@settings(max_examples=60)
+def test_quantiles_equal_numpys(replicates: np.ndarray, data: st.DataObject) -> None:
+    q = data.draw(
+        hnp.arrays(float, replicates.shape[1], elements=st.floats(0, 1)), label="quantiles"
+    )
+    expected = [np.quantile(replicates[:, j], q[j]) for j in range(replicates.shape[1])]
+    assert np.allclose(quantile_each(replicates, q), expected)
+
+
+def test_quantiles_leave_out_nan() -> None:
+    replicates = np.array([[np.nan, np.nan], [1.0, np.nan], [2.0, np.nan]])
+    low = quantile_each(replicates, np.array([0.5, 0.5]))
+    assert low[0] == 1.5 and np.isnan(low[1])
+
+
+def test_acceleration_by_hand() -> None:
+    values = np.array([1.0, 2.0, 6.0])
+    gap = values.mean() - values
+    expected = (gap**3).sum() / (6 * (gap**2).sum() ** 1.5)
+    assert acceleration(values) == pytest.approx(expected)
+    assert acceleration(np.append(values, np.nan)) == pytest.approx(expected)
+    assert acceleration(np.ones(4)) == 0
+
+
+def test_replicates_only_on_request() -> None:
+    assert bootstrap_interval(COUNTS, _f1).replicates is None
+    kept = bootstrap_interval(COUNTS, _f1, Resampling(keep_replicates=True)).replicates
+    assert kept is not None and kept.shape == (2000,)
+
+
+def test_covers_as_often_as_it_says() -> None:
+    rng, hits, rounds = np.random.default_rng(0), 0, 300
+    for seed in range(rounds):
+        found = rng.binomial(6, rng.beta(4, 1, size=80))
+        counts = np.stack([found, rng.poisson(1, 80), 6 - found], axis=1)
+        interval = bootstrap_interval(counts, precision_recall_f1, Resampling(400, seed=seed))
+        hits += bool(interval.low[1] <= 0.8 <= interval.high[1])
+    assert 0.91 <= hits / rounds <= 0.98
+
+
+@pytest.mark.parametrize(
+    ("counts", "options"),
+    [
+        (np.zeros((0, 3)), {}),
+        (np.zeros(3), {}),
+        (np.array([[np.nan, 0, 0]]), {}),
+        (COUNTS, {"weights": np.ones(3)}),
+        (COUNTS, {"weights": -np.ones(60)}),
+        (COUNTS, {"strata": np.ones(3)}),
+    ],
+)
+def test_bad_input_is_refused(counts: np.ndarray, options: dict[str, np.ndarray]) -> None:
+    with pytest.raises(InputError):
+        bootstrap_interval(counts, precision_recall_f1, **options)
+
+
+def test_a_statistic_that_drops_axes_is_refused() -> None:
+    with pytest.raises(InputError, match="leading axes"):
+        bootstrap_interval(COUNTS, lambda sums: np.asarray(sums.sum()))
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        Resampling(resamples=0, confidence=1, method="basic")  # type: ignore[arg-type]
+    assert len(caught.value.faults) == 3

@@ -1,0 +1,113 @@
+"""Clustered proportions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.stats import (
+    METHODS,
+    Method,
+    Resampling,
+    bootstrap_interval,
+    cluster_interval,
+    design_effect_of_replicates,
+    intraclass_correlation,
+    proportion_interval,
+    ratio,
+    summarise_clusters,
+)
+
+
+def _clusters(rng: np.random.Generator, k: int, m: int, p: float, icc: float) -> np.ndarray:
+    """Draw beta-binomial successes, whose intra-cluster correlation is 1 / (a + b + 1)."""
+    total = 1 / icc - 1
+    return rng.binomial(m, rng.beta(p * total, (1 - p) * total, size=k))
+
+
+def test_correlation_is_recovered() -> None:
+    x = _clusters(np.random.default_rng(0), 4000, 4, 0.7, 0.3)
+    assert intraclass_correlation(x, np.full(4000, 4)) == pytest.approx(0.3, abs=0.03)
+    free = np.random.default_rng(1).binomial(4, 0.7, 4000)
+    assert intraclass_correlation(free, np.full(4000, 4)) == pytest.approx(0, abs=0.03)
+
+
+def test_three_routes_to_the_design_effect_agree() -> None:
+    x = _clusters(np.random.default_rng(2), 1500, 3, 0.8, 0.3)
+    m = np.full(1500, 3)
+    summary = summarise_clusters(x, m)
+    replicates = bootstrap_interval(
+        np.stack([x, m], axis=1),
+        lambda sums: ratio(sums[..., 0], sums[..., 1]),
+        Resampling(keep_replicates=True),
+    ).replicates
+    assert replicates is not None
+    by_bootstrap = design_effect_of_replicates(replicates, summary.estimate, summary.units)
+    assert summary.design_effect_icc == pytest.approx(1.6, abs=0.1)
+    assert summary.design_effect == pytest.approx(1.6, abs=0.1)
+    assert by_bootstrap == pytest.approx(summary.design_effect, rel=0.1)
+
+
+def test_whole_clusters_of_one_mind() -> None:
+    summary = summarise_clusters([3, 0] * 50, [3] * 100)
+    assert summary.icc == pytest.approx(1)
+    assert summary.design_effect_icc == pytest.approx(3)
+    assert summary.design_effect == pytest.approx(3 * 100 / 99)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_units_alone_give_nearly_the_plain_interval(method: Method) -> None:
+    x = np.repeat([1, 0], [160, 40])
+    plain = proportion_interval(160, 200, method=method)
+    clustered = cluster_interval(x, np.ones(200), method=method)
+    assert clustered.low == pytest.approx(plain.low, abs=0.002)
+    assert clustered.high == pytest.approx(plain.high, abs=0.002)
+
+
+def test_units_all_alike_count_as_their_clusters() -> None:
+    clustered = cluster_interval([3] * 20, [3] * 20)
+    plain = proportion_interval(20, 20)
+    assert clustered.high == 1
+    assert clustered.low <= plain.low
+
+
+def test_one_cluster_shows_nothing() -> None:
+    interval = cluster_interval([3], [4])
+    assert (interval.low, interval.high) == (0, 1)
+    assert np.isnan(intraclass_correlation([3], [4]))
+    assert np.isnan(intraclass_correlation([1, 0, 1], [1, 1, 1]))
+    assert np.isnan(intraclass_correlation([2, 2], [2, 2]))
+
+
+def test_empty_clusters_do_not_count() -> None:
+    assert summarise_clusters([2, 0, 1], [3, 0, 2]) == summarise_clusters([2, 1], [3, 2])
+
+
+def test_robust_covers_where_naive_does_not() -> None:
+    rng, rounds, naive, robust = np.random.default_rng(3), 400, 0, 0
+    for _ in range(rounds):
+        x = _clusters(rng, 200, 3, 0.8, 0.3)
+        plain = proportion_interval(int(x.sum()), 600)
+        wide = cluster_interval(x, np.full(200, 3))
+        naive += plain.low <= 0.8 <= plain.high
+        robust += wide.low <= 0.8 <= wide.high
+    assert naive / rounds < 0.91
+    assert robust / rounds > 0.93
+
+
+@pytest.mark.parametrize(
+    ("x", "m"), [([1], [0]), ([2], [1]), ([1, 2], [3]), ([-1], [3]), ([0, 0], [0, 0])]
+)
+def test_bad_counts_are_refused(x: list[int], m: list[int]) -> None:
+    with pytest.raises(InputError):
+        summarise_clusters(x, m)
+
+
+def test_bad_options_are_refused() -> None:
+    with pytest.raises(InputError):
+        cluster_interval([1, 2], [3, 3], confidence=1)
+    with pytest.raises(InputError):
+        design_effect_of_replicates([0.5], 0.5, 10)
+    with pytest.raises(InputError):
+        design_effect_of_replicates([0.5, 0.6], 1.0, 10)

@@ -1,0 +1,150 @@
+"""Intervals of proportions and of F1."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
+
+from rubricate.errors import InputError
+from rubricate.stats import (
+    METHODS,
+    Method,
+    coverage,
+    f1_corner_interval,
+    f1_interval,
+    proportion_interval,
+    proportion_limits,
+)
+
+counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
+STATSMODELS = {"clopper-pearson": "beta", "wilson": "wilson", "jeffreys": "jeffreys"}
+
+
+@pytest.mark.parametrize("method", STATSMODELS)
+@given(counts=counts, confidence=confidences)
+def test_agrees_with_statsmodels(
+    method: Method, counts: tuple[int, int], confidence: float
+) -> None:
+    x, n = counts
+    ours = proportion_interval(x, n, method=method, confidence=confidence)
+    low, high = proportion_confint(x, n, alpha=1 - confidence, method=STATSMODELS[method])
+    if method != "jeffreys" or x > 0:
+        assert ours.low == pytest.approx(low, abs=1e-9)
+    if method != "jeffreys" or x < n:
+        assert ours.high == pytest.approx(high, abs=1e-9)
+
+
+@given(counts=counts, confidence=confidences)
+def test_mid_p_inverts_the_mid_p_tails(counts: tuple[int, int], confidence: float) -> None:
+    x, n = counts
+    tail = (1 - confidence) / 2
+    ours = proportion_interval(x, n, method="mid-p", confidence=confidence)
+
+    def upper_tail(p: float) -> float:
+        return float(binom.sf(x, n, p) + binom.pmf(x, n, p) / 2 - tail)
+
+    def lower_tail(p: float) -> float:
+        return float(binom.cdf(x - 1, n, p) + binom.pmf(x, n, p) / 2 - tail)
+
+    low = 0.0 if x == 0 else brentq(upper_tail, 0, 1, xtol=1e-13)
+    high = 1.0 if x == n else brentq(lower_tail, 0, 1, xtol=1e-13)
+    assert (ours.low, ours.high) == pytest.approx((low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(counts=counts, confidence=confidences)
+def test_encloses_the_estimate_and_is_symmetric(
+    method: Method, counts: tuple[int, int], confidence: float
+) -> None:
+    x, n = counts
+    here = proportion_interval(x, n, method=method, confidence=confidence)
+    there = proportion_interval(n - x, n, method=method, confidence=confidence)
+    assert 0 <= here.low <= x / n <= here.high <= 1
+    assert (here.low, here.high) == pytest.approx((1 - there.high, 1 - there.low), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_trials_means_nothing_is_known(method: Method) -> None:
+    interval = proportion_interval(0, 0, method=method)
+    assert (interval.low, interval.high, interval.width) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_of_arrays_equal_limits_one_by_one(method: Method) -> None:
+    x, n = np.array([0, 3, 10, 0, 1.5]), np.array([10, 10, 10, 0, 7.25])
+    low, high = proportion_limits(x, n, method=method)
+    for i in range(len(x)):
+        one = proportion_interval(x[i], n[i], method=method)
+        assert (low[i], high[i]) == pytest.approx((one.low, one.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "options"),
+    [
+        (5, 4, {}),
+        (-1, 4, {}),
+        (float("nan"), 4, {}),
+        (1, 4, {"confidence": 1.0}),
+        (1, 4, {"confidence": 0.0}),
+        (1, 4, {"method": "wald"}),
+    ],
+)
+def test_bad_input_is_refused(x: float, n: float, options: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        proportion_interval(x, n, **options)  # type: ignore[arg-type]
+
+
+def test_all_faults_are_reported_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        proportion_interval(5, 4, confidence=2, method="wald")  # type: ignore[arg-type]
+    assert len(caught.value.faults) == 3
+
+
+@given(st.integers(0, 200), st.integers(0, 100), st.integers(0, 100))
+def test_f1_limits_enclose_f1_and_lie_inside_the_corners(tp: int, fp: int, fn: int) -> None:
+    inner, outer = f1_interval(tp, fp, fn), f1_corner_interval(tp, fp, fn)
+    if tp + fp + fn:
+        f1 = 2 * tp / (2 * tp + fp + fn)
+        assert inner.low - 1e-12 <= f1 <= inner.high + 1e-12
+        assert outer.low - 1e-12 <= f1 <= outer.high + 1e-12
+    else:
+        assert (inner.low, inner.high) == (0, 1)
+
+
+def test_f1_of_nothing_found() -> None:
+    assert f1_interval(0, 3, 4).low == 0
+    assert f1_corner_interval(0, 3, 4).low == 0
+    assert f1_interval(5, 0, 0).high == 1
+
+
+# Source: own simulations in the project's notes on intervals; exact sums reproduce them.
+def test_wilson_undercovers_near_one() -> None:
+    assert coverage(0.99, 100, method="wilson") == pytest.approx(0.921, abs=5e-4)
+
+
+@given(st.floats(0.01, 0.99), st.integers(1, 150))
+def test_clopper_pearson_never_undercovers(p: float, n: int) -> None:
+    assert coverage(p, n) >= 0.95 - 1e-12
+
+
+@given(st.floats(0.0, 1.0), st.integers(0, 60), st.sampled_from(METHODS))
+def test_coverage_equals_the_sum_over_outcomes(p: float, n: int, method: Method) -> None:
+    total = 0.0
+    for x in range(n + 1):
+        interval = proportion_interval(x, n, method=method)
+        if interval.low <= p <= interval.high:
+            total += math.comb(n, x) * p**x * (1 - p) ** (n - x)
+    assert coverage(p, n, method=method) == pytest.approx(total, abs=1e-9)
+
+
+def test_coverage_refuses_a_proportion_above_one() -> None:
+    with pytest.raises(InputError):
+        coverage(1.1, 10)

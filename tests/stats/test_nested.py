@@ -1,0 +1,125 @@
+"""One bootstrap for all levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.stats import (
+    Layout,
+    Resampling,
+    bootstrap_groups,
+    bootstrap_interval,
+    bootstrap_levels,
+    precision_recall_f1,
+)
+
+RNG = np.random.default_rng(5)
+# Two cases: 30 notes of 3 features, 20 notes of 2 features.
+ROWS = [("x", n, f"x{f}") for n in range(30) for f in range(3)]
+ROWS += [("y", 100 + n, f"y{f}") for n in range(20) for f in range(2)]
+STRATUM, UNIT, GROUP = (np.array(column) for column in zip(*ROWS, strict=True))
+COUNTS = RNG.poisson([6, 1, 2], size=(len(ROWS), 3))
+LAYOUT = Layout(UNIT, GROUP, STRATUM)
+METHODS = ("percentile", "bca")
+
+
+def _settings(method: str) -> Resampling:
+    return Resampling(method=method, resamples=4000)  # type: ignore[arg-type]
+
+
+def _by_note(mask: np.ndarray) -> np.ndarray:
+    return np.stack([COUNTS[mask & (unit == UNIT)].sum(axis=0) for unit in np.unique(UNIT[mask])])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_level_equals_its_own_bootstrap(method: str) -> None:
+    levels = bootstrap_levels(COUNTS, LAYOUT, precision_recall_f1, _settings(method))
+    everything = np.ones(len(COUNTS), dtype=bool)
+    cases = np.repeat([0, 1], [30, 20])
+    alone = bootstrap_interval(
+        _by_note(everything), precision_recall_f1, _settings(method), strata=cases
+    )
+    assert np.allclose(levels.overall.estimate, alone.estimate)
+    assert np.allclose(levels.overall.low, alone.low, atol=0.006)
+    for labels, result, column in (
+        (levels.stratum_labels, levels.strata, STRATUM),
+        (levels.group_labels, levels.groups, GROUP),
+    ):
+        for i, label in enumerate(labels):
+            one = bootstrap_interval(
+                _by_note(column == label), precision_recall_f1, _settings(method)
+            )
+            assert np.allclose(result.estimate[i], one.estimate)
+            assert np.allclose(result.low[i], one.low, atol=0.012)
+            assert np.allclose(result.high[i], one.high, atol=0.012)
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    order = RNG.permutation(len(COUNTS))
+    one = bootstrap_levels(COUNTS, LAYOUT, precision_recall_f1)
+    shuffled = Layout(UNIT[order], GROUP[order], STRATUM[order])
+    two = bootstrap_levels(COUNTS[order], shuffled, precision_recall_f1)
+    assert np.array_equal(one.group_labels, two.group_labels)
+    assert np.allclose(one.groups.low, two.groups.low)
+    assert np.allclose(one.overall.high, two.overall.high)
+
+
+def test_correlated_features_widen_the_overall_interval() -> None:
+    note = RNG.integers(0, 2, size=50)
+    unit, group = np.repeat(np.arange(50), 8), np.tile(np.arange(8), 50)
+    found = note[unit]
+    counts = np.stack([found, np.zeros_like(found), 1 - found], axis=1)
+    layout = Layout(unit, group, np.zeros(400))
+    overall = bootstrap_levels(counts, layout, precision_recall_f1).overall
+    as_if_free = bootstrap_interval(counts, precision_recall_f1)
+    assert overall.interval(1).width > 2 * as_if_free.interval(1).width
+
+
+def test_levels_add_up() -> None:
+    options = Resampling(keep_replicates=True, resamples=50)
+    levels = bootstrap_levels(COUNTS, LAYOUT, lambda sums: sums, options)
+    overall, strata, groups = (
+        level.replicates for level in (levels.overall, levels.strata, levels.groups)
+    )
+    assert overall is not None and strata is not None and groups is not None
+    assert np.allclose(strata.sum(axis=1), overall)
+    assert np.allclose(groups[:, :3].sum(axis=1), strata[:, 0])
+
+
+def test_several_rows_of_one_note_and_feature_are_added() -> None:
+    layout = Layout([0, 0, 1, 1], ["a"] * 4, ["s"] * 4)
+    counts = [[1, 0, 0], [2, 1, 0], [3, 0, 1], [1, 1, 1]]
+    split = bootstrap_levels(counts, layout, precision_recall_f1)
+    joined = bootstrap_levels(
+        [[3, 1, 0], [4, 1, 2]], Layout([0, 1], ["a", "a"], ["s", "s"]), precision_recall_f1
+    )
+    assert np.allclose(split.groups.low, joined.groups.low)
+
+
+def test_independent_groups() -> None:
+    result = bootstrap_groups(COUNTS, GROUP, precision_recall_f1, _settings("percentile"))
+    for i, label in enumerate(np.unique(GROUP)):
+        one = bootstrap_interval(
+            COUNTS[label == GROUP], precision_recall_f1, _settings("percentile")
+        )
+        assert np.allclose(result.estimate[i], one.estimate)
+        assert np.allclose(result.low[i], one.low, atol=0.012)
+
+
+def test_an_empty_group_is_undefined_not_fatal() -> None:
+    counts = np.array([[1, 0, 0], [2, 1, 0], [0, 0, 0], [0, 0, 0]])
+    result = bootstrap_groups(counts, ["a", "a", "b", "b"], precision_recall_f1)
+    assert np.isnan(result.estimate[1]).all() and np.isnan(result.low[1]).all()
+    assert result.undefined[1].tolist() == [1, 1, 1]
+
+
+def test_a_layout_that_does_not_nest_is_refused() -> None:
+    counts = np.ones((2, 3))
+    with pytest.raises(InputError, match="unit"):
+        bootstrap_levels(counts, Layout([0, 0], ["a", "b"], ["s", "t"]), precision_recall_f1)
+    with pytest.raises(InputError, match="group"):
+        bootstrap_levels(counts, Layout([0, 1], ["a", "a"], ["s", "t"]), precision_recall_f1)
+    with pytest.raises(InputError, match="labels"):
+        bootstrap_levels(counts, Layout([0], ["a", "b"], ["s", "s"]), precision_recall_f1)
