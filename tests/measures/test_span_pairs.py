@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.measures import KINDS, Pairing
-from rubricate.measures.span_pairs import Annotations, distinct_annotations
+from rubricate.measures.span_pairs import Annotations, agreeing_pairs, distinct_annotations
 from rubricate.spans import Span, merge_spans
 
 SPAN = st.tuples(st.integers(0, 14), st.integers(1, 5)).map(lambda p: (p[0], p[0] + p[1]))
@@ -56,8 +56,9 @@ def test_pairs_equal_brute_force(make_pairing: Make, rows: list[Any]) -> None:
         assert sides[side].per_row(len(rows)).tolist() == [
             len({merged(fragments) for fragments in row[side]}) for row in rows
         ]
-    for kind, pairs in KINDS.items():
-        one, two = pairs(*sides)
+    pairs = agreeing_pairs(*sides)
+    assert tuple(pairs) == KINDS
+    for kind, (one, two) in pairs.items():
         found_pairs = [(values[0][a], values[1][b]) for a, b in zip(one, two, strict=True)]
         expected = {
             (a, b) for a in values[0] for b in values[1] if a[0] == b[0] and meets(kind, a[1], b[1])
@@ -74,6 +75,6 @@ def test_identity_tells_prefixes_and_rows_apart(make_pairing: Make) -> None:
         pairing.reference_marks, pairing.predicted_marks, pairing.length
     )
     assert len(set(one.identity.tolist())) == 4
-    a, b = KINDS["exact"](one, two)
+    a, b = agreeing_pairs(one, two)["exact"]
     assert one.row[a].tolist() == [0]
     assert two.row[b].tolist() == [0]

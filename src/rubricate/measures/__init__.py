@@ -29,7 +29,8 @@ from rubricate.measures.formulas import (
 )
 from rubricate.measures.pairing import Coverage, Pairing, pair_rows
 from rubricate.measures.presence import presence_counts
-from rubricate.measures.span_matching import KINDS, Matching, span_counts
+from rubricate.measures.span_matching import Matching, span_counts
+from rubricate.measures.span_pairs import KINDS
 from rubricate.measures.tokens import words
 
 __all__ = [

@@ -18,7 +18,6 @@ Three kinds of agreement (Lee and Sun 2019, section 3): ``exact``, both cover th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -28,26 +27,12 @@ from rubricate.errors import UnknownNameError
 from rubricate.measures.counts import CountTable
 from rubricate.measures.formulas import SPANS
 from rubricate.measures.pairing import Pairing
-from rubricate.measures.span_pairs import (
-    Annotations,
-    Pairs,
-    boundary_pairs,
-    distinct_annotations,
-    exact_pairs,
-    overlap_pairs,
-)
+from rubricate.measures.span_pairs import Pairs, agreeing_pairs, distinct_annotations
 from rubricate.measures.tokens import Tokens, to_tokens, words
 from rubricate.rows import I64
 
 Protocol = Literal["one-to-one", "both-sides", "paper"]
 Unit = Literal["character", "token"]
-
-#: The kinds of agreement, strictest first; each implies the next.
-KINDS: dict[str, Callable[[Annotations, Annotations], Pairs]] = {
-    "exact": exact_pairs,
-    "one_side_boundary": boundary_pairs,
-    "token_overlap": overlap_pairs,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +106,8 @@ def span_counts(pairing: Pairing, matching: Matching | None = None) -> dict[str,
     n = len(pairing)
     totals = [reference.per_row(n), predicted.per_row(n)]
     tables = {}
-    for kind, meet in KINDS.items():
-        one, two = _hits(meet(reference, predicted), matching.protocol)
+    for kind, pairs in agreeing_pairs(reference, predicted).items():
+        one, two = _hits(pairs, matching.protocol)
         predicted_hits = np.bincount(predicted.row[two], minlength=n)
         reference_hits = (
             predicted_hits

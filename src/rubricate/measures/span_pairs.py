@@ -9,6 +9,9 @@ import numpy as np
 from rubricate.measures.marks import Marks, merge_fragments, zones
 from rubricate.rows import I64, ranges
 
+#: The kinds of agreement, strictest first; each implies the next.
+KINDS = ("exact", "one_side_boundary", "token_overlap")
+
 #: Indices of reference and predicted annotations that meet; each pair once.
 Pairs = tuple[I64, I64]
 
@@ -74,23 +77,22 @@ def distinct_annotations(
     )
 
 
-def exact_pairs(reference: Annotations, predicted: Annotations) -> Pairs:
-    """Pair annotations that cover the same units: the same merged fragments."""
-    _, one, two = np.intersect1d(
-        reference.identity, predicted.identity, assume_unique=True, return_indices=True
-    )
-    return one, two
+def agreeing_pairs(reference: Annotations, predicted: Annotations) -> dict[str, Pairs]:
+    """Return the pairs of annotations that agree, by kind of agreement (`KINDS`).
 
-
-def boundary_pairs(reference: Annotations, predicted: Annotations) -> Pairs:
-    """Pair annotations that begin or end together.
-
-    Both then hold the unit at the common boundary, so a shared unit need not be looked for.
+    Each kind is a part of the next: annotations that begin or end together both hold the unit
+    at the common boundary. So the overlapping pairs are found once and sifted.
     """
-    one, two = _within(reference.first, predicted.first, predicted.first + 1)
-    three, four = _within(reference.last, predicted.last, predicted.last + 1)
-    only_end = reference.first[three] != predicted.first[four]
-    return np.concatenate((one, three[only_end])), np.concatenate((two, four[only_end]))
+    one, two = overlap_pairs(reference, predicted)
+    boundary = (reference.first[one] == predicted.first[two]) | (
+        reference.last[one] == predicted.last[two]
+    )
+    equal = reference.identity[one] == predicted.identity[two]
+    return {
+        "exact": (one[equal], two[equal]),
+        "one_side_boundary": (one[boundary], two[boundary]),
+        "token_overlap": (one, two),
+    }
 
 
 def overlap_pairs(reference: Annotations, predicted: Annotations) -> Pairs:
