@@ -111,7 +111,7 @@ def permutation_p_value(
     >>> permutation_p_value(first, second, precision_recall_f1).round(4).tolist()
     [0.0004, 0.0004, 0.0004]
     """
-    raise_if_any(at_least("permutations", permutations, 1))
+    raise_if_any(at_least("permutations", permutations, 1) + at_least("seed", seed, 0))
     one, two = _pair(first, second)
     observed = np.abs(_difference(statistic)(np.stack([one.sum(axis=0), two.sum(axis=0)])))
     gap = one - two

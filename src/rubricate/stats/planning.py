@@ -166,7 +166,7 @@ def plan_assurance(
     pool : int, optional
         Notes in the finite pool that is sampled without replacement.
     design_effect : float
-        Variance inflation by clustering, at least 1; see `design_effect` for a pilot's.
+        Variance inflation by clustering, at least 1; see `summarise_clusters` for a pilot's.
 
     Returns
     -------

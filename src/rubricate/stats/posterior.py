@@ -143,6 +143,7 @@ def stratified_posterior(
         at_least("strata", len(strata), 1)
         + inside_unit("confidence", confidence)
         + at_least("draws", draws, 1)
+        + at_least("seed", seed, 0)
         + ([] if prior > 0 else [Fault(f"prior is {prior}: it must be above 0")])
     )
     rng = np.random.default_rng(seed)

@@ -61,6 +61,7 @@ class Resampling:
             at_least("resamples", self.resamples, 1)
             + inside_unit("confidence", self.confidence)
             + one_of("method", self.method, ["percentile", "bca"])
+            + at_least("seed", self.seed, 0)
         )
 
 
