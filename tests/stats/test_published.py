@@ -9,7 +9,9 @@ import pytest
 from rubricate.stats import f1_corner_interval, proportion_interval
 
 # Counts: TP, detections, manual annotations. Printed: value, lower and upper 95 % limit of
-# precision, recall, F1. Source: Canales et al. 2021, Tables 2 and 3.
+# precision, recall, F1. Source: Canales et al. 2021; detections and manual annotations from
+# Table 1, values and limits from Table 3. The paper does not print TP: it is inferred from the
+# printed precision and recall, see `test_true_positives_follow_from_the_printed_values`.
 TABLE_3 = {
     "asthma": ((271, 289, 281), (0.94, 0.90, 0.96, 0.96, 0.94, 0.98, 0.95, 0.92, 0.97)),
     "extrinsic": ((49, 49, 65), (1.00, 0.93, 1.00, 0.75, 0.63, 0.85, 0.86, 0.75, 1.00)),
@@ -65,3 +67,18 @@ def test_84_of_90_cells_reproduce() -> None:
         for value, shown in zip(_recomputed(*counts), printed, strict=True)
     )
     assert (same, len(MISPRINTS)) == (84, 6)
+
+
+def test_true_positives_follow_from_the_printed_values() -> None:
+    fitting = {
+        row: [
+            tp
+            for tp in range(min(detected, manual) + 1)
+            if _shown(tp / detected) == f"{printed[0]:.2f}"
+            and _shown(tp / manual) == f"{printed[3]:.2f}"
+        ]
+        for row, ((_, detected, manual), printed) in TABLE_3.items()
+    }
+    # One row leaves two candidates; only 162 also gives the printed limits.
+    assert fitting.pop("eosinophils") == [162, 163]
+    assert fitting == {row: [TABLE_3[row][0][0]] for row in fitting}

@@ -102,8 +102,8 @@ def quantile_each(replicates: F64, q: F64) -> F64:
 def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
     """Return the acceleration of BCa from the values without each note.
 
-    a = sum d^3 / (6 (sum d^2)^(3/2)) with d the mean minus the value without note i (Efron 1987,
-    eq. 6.6), the mean taken inside the note's stratum; 0 where all d are 0.
+    a = sum d^3 / (6 (sum d^2)^(3/2)) with d the mean minus the value without note i (Efron
+    1987), the mean taken inside the note's stratum; 0 where all d are 0.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
 
 
 def _tails(estimate: F64, replicates: F64, accel: F64 | None, confidence: float) -> list[F64]:
-    """Return the two quantiles to read off: the plain ones, or BCa's (Efron 1987, eq. 2.3)."""
+    """Return the two quantiles to read off: the plain ones, or BCa's (Efron 1987)."""
     from scipy.special import ndtr, ndtri
 
     alpha = (1.0 - confidence) / 2

@@ -97,7 +97,7 @@ def summarise_clusters(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Clust
 
     From the correlation: 1 + (m_A - 1) ICC with m_A = sum m^2 / sum m (Kish 1965; Kerry & Bland
     2001). From the variance: that of the ratio estimator, k / (k - 1) sum (x_i - p m_i)^2 / M^2
-    (Cochran 1977, 6.13; Rao & Scott 1992), over p (1 - p) / M. Neither is let below 1. Where all
+    (Cochran 1977; Rao & Scott 1992), over p (1 - p) / M. Neither is let below 1. Where all
     units are alike (p of 0 or 1) nothing can be learnt of either, and the design effect is m_A:
     as if every cluster were one unit.
 

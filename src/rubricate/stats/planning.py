@@ -55,7 +55,7 @@ def estimate_frequency(
 def finite_size(n: int, pool: float) -> int:
     """Return how many of a finite pool are as good as `n` of an endless one.
 
-    n' = n / (1 + (n - 1) / N), the finite-population correction (Cochran 1977, eq. 3.4): drawing
+    n' = n / (1 + (n - 1) / N), the finite-population correction (Cochran 1977): drawing
     without replacement makes the count hypergeometric, whose variance is (N - n') / (N - 1)
     times the binomial's. An approximation; it never asks for more than the pool.
 
