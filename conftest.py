@@ -1,6 +1,10 @@
-"""Lets every test import the shared strategies."""
+"""Lets every test import the shared strategies; no test is timed."""
 
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")

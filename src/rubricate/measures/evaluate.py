@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rubricate.corpus import Corpus
 from rubricate.measures.characters import character_counts
 from rubricate.measures.counts import By, CountTable
@@ -13,6 +15,7 @@ from rubricate.measures.formulas import defined
 from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
 from rubricate.measures.presence import presence_counts
 from rubricate.measures.span_matching import Matching, span_counts
+from rubricate.rows import I64
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,24 @@ class Evaluation:
             self.characters + other.characters,
             self.presence + other.presence,
             {kind: table + other.spans[kind] for kind, table in self.spans.items()},
+        )
+
+    def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
+        """Return the evaluation of some of the rows, under other names."""
+        tables = {
+            path: CountTable(table.measure, table.keys.take(rows), table.values[rows])
+            for path, table in self.tables()
+        }
+        notes = len(np.unique(self.characters.keys.note[rows]))
+        return Evaluation(
+            reference_annotator,
+            predicted_annotator,
+            Coverage(n_notes=notes, n_rows=len(rows)),
+            self.protocol,
+            self.unit,
+            tables["characters",],
+            tables["presence",],
+            {kind: tables["spans", kind] for kind in self.spans},
         )
 
     def tables(self) -> Iterator[tuple[tuple[str, ...], CountTable]]:

@@ -193,7 +193,7 @@ def pair_rows(
         predicted,
         reference.annotators[first].id,
         predicted.annotators[second].id,
-        _row_keys(reference, judged),
+        row_keys(reference, judged),
         judged,
         predicted_row,
         coverage,
@@ -247,7 +247,8 @@ def _n_notes(corpus: Corpus, rows: I64) -> int:
     return int((np.diff(corpus.rows.note[rows]) != 0).sum()) + 1 if len(rows) else 0
 
 
-def _row_keys(reference: Corpus, rows: I64) -> RowKeys:
+def row_keys(reference: Corpus, rows: I64) -> RowKeys:
+    """Return note, feature and case of these rows of a corpus."""
     # a note's own case, not the feature's: "per case" groups notes
     number = {rubric.case: i for i, rubric in enumerate(reference.rubrics)}
     case_of_note = [number.setdefault(note.case, len(number)) for note in reference.notes]

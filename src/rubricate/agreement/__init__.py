@@ -1,0 +1,27 @@
+"""Agreement among annotators: pairwise, overall, within and across groups.
+
+Everything comes from the same counts as an evaluation. Two ways of averaging stand side by side,
+each named in the result: *pooled* (counts of all pairs summed, as the NBME paper's Table 2) and
+*per note* (a value for each ordered pair in a note, averaged over pairs, then over notes, as the
+PICO paper's Tables 2 and 3).
+"""
+
+from rubricate.agreement.agree import Agreement, agree
+from rubricate.agreement.lengths import span_lengths
+from rubricate.agreement.pairs import AnnotatorPairs, pair_annotators
+from rubricate.agreement.per_note import Empty, NoteMeans, note_means
+from rubricate.agreement.raters import fleiss_kappa, krippendorff_alpha, presence_table
+
+__all__ = [
+    "Agreement",
+    "AnnotatorPairs",
+    "Empty",
+    "NoteMeans",
+    "agree",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "note_means",
+    "pair_annotators",
+    "presence_table",
+    "span_lengths",
+]

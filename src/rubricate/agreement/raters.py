@@ -1,0 +1,136 @@
+"""Chance-corrected agreement of any number of annotators on presence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Corpus
+from rubricate.rows import I64
+from rubricate.stats import ratio
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PresenceTable:
+    """How many annotators judged a feature absent and present, one line a note and feature.
+
+    ``counts`` has the columns absent and present; ``note`` and ``feature`` are indices into the
+    corpus.
+    """
+
+    note: I64
+    feature: I64
+    counts: I64
+
+
+def presence_table(corpus: Corpus) -> PresenceTable:
+    """Count, for each note and feature somebody judged, who said absent and who said present.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> table = presence_table(load_corpus("open-notes").select(cases=["0"]))
+    >>> table.counts.sum()
+    np.int64(1920)
+    """
+    rows = corpus.rows
+    unit = rows.note.astype(np.int64) * max(1, len(corpus.features)) + rows.feature
+    units, place = np.unique(unit, return_inverse=True)
+    present = np.diff(rows.first_annotation) > 0
+    counts = np.zeros((len(units), 2), dtype=np.int64)
+    np.add.at(counts, (place, present.astype(np.int64)), 1)
+    n_features = max(1, len(corpus.features))
+    return PresenceTable(units // n_features, units % n_features, counts)
+
+
+def krippendorff_counts(counts: npt.ArrayLike) -> F64:
+    """Return what adds over units for `krippendorff_alpha`: disagreement, absent, present.
+
+    A unit with fewer than two judgements cannot disagree and adds nothing (Krippendorff 2011,
+    "Computing Krippendorff's alpha-reliability", C).
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    judged = table.sum(axis=-1, keepdims=True)
+    usable = judged[..., 0] >= 2
+    disagreement = np.where(usable, table[..., 0] * table[..., 1], 0.0) / np.maximum(
+        judged[..., 0] - 1, 1
+    )
+    kept = np.where(usable[..., None], table, 0.0)
+    return np.concatenate((disagreement[..., None], kept), axis=-1)
+
+
+def alpha_of_sums(sums: npt.ArrayLike) -> F64:
+    """Return alpha from sums of `krippendorff_counts`; usable as a bootstrap statistic."""
+    disagreement, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    total = absent + present
+    return 1.0 - ratio((total - 1) * disagreement, absent * present)
+
+
+def krippendorff_alpha(counts: npt.ArrayLike) -> float:
+    """Return Krippendorff's alpha for presence (nominal, two values, missing judgements allowed).
+
+    alpha = 1 - D_o / D_e = 1 - (n - 1) o_01 / (n_0 n_1), where o_01 sums
+    n_u0 n_u1 / (m_u - 1) over units of m_u judgements (Krippendorff 2011). Undefined (nan) where
+    everybody always says the same.
+
+    Parameters
+    ----------
+    counts : array_like, shape (units, 2)
+        How many said absent and present.
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[2, 0], [0, 2], [1, 1], [0, 2]]), 3)
+    0.533
+    """
+    return float(alpha_of_sums(krippendorff_counts(counts).sum(axis=0)))
+
+
+def fleiss_counts(counts: npt.ArrayLike) -> F64:
+    """Return what adds over units for `fleiss_kappa`: agreement, units, absent, present.
+
+    Only units with the largest number of judgements count, since kappa wants the same number for
+    each (Fleiss 1971).
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    judged = table.sum(axis=1)
+    most = judged.max(initial=0)
+    full = (judged == most) & (judged >= 2)
+    pairs = np.maximum(most * (most - 1), 1)
+    agreement = ((table * (table - 1)).sum(axis=1) / pairs)[:, None]
+    return np.where(
+        full[:, None], np.concatenate((agreement, np.ones((len(table), 1)), table), axis=1), 0.0
+    )
+
+
+def kappa_of_sums(sums: npt.ArrayLike) -> F64:
+    """Return Fleiss' kappa from sums of `fleiss_counts`; usable as a bootstrap statistic."""
+    agreement, units, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    observed = ratio(agreement, units)
+    share = ratio(present, absent + present)
+    expected = share**2 + (1 - share) ** 2
+    return ratio(observed - expected, 1 - expected)
+
+
+def fleiss_kappa(counts: npt.ArrayLike) -> float:
+    """Return Fleiss' kappa for presence over the units that everybody judged.
+
+    kappa = (P - P_e) / (1 - P_e), with P the mean over units of
+    sum_j n_ij (n_ij - 1) / (n (n - 1)) and P_e = sum_j p_j**2 (Fleiss 1971, Psychological
+    Bulletin 76: 378). Undefined (nan) where everybody always says the same.
+
+    Parameters
+    ----------
+    counts : array_like, shape (units, 2)
+        How many said absent and present.
+
+    Examples
+    --------
+    >>> round(fleiss_kappa([[3, 0], [0, 3], [1, 2], [0, 3]]), 3)
+    0.625
+    """
+    return float(kappa_of_sums(fleiss_counts(counts).sum(axis=0)))
