@@ -1,0 +1,1 @@
+"""What the words of a note say: tokens, clauses, sections, quantities, negation and context."""

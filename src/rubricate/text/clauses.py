@@ -1,0 +1,175 @@
+"""Sentences and clauses of a note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rubricate.spans import Span
+from rubricate.text.words import Token, find_tokens, word_set
+
+#: Titles and the like: the full stop after them never ends a sentence.
+_TITLES = word_set("dr mr mrs ms prof st pt pts vs hx approx eg ie yo y/o hosp dept incl")
+#: Shortened words: the full stop after them ends a sentence only before a capital letter.
+_SHORTENED = word_set(
+    "abd acc adm appt assoc avg bilat ca cath cf cig cigs cont cp diff dx esp est etc exert ext fam"
+    " freq gen gest grad hr hrs inc info int jr lat lb lbs max med meds mgmt min mins misc mo mod"
+    " mos neg neuro occ occas oz pos poss prev prob reg resp rt rx sec sev sig sl soc sr subj surg"
+    " sx sxs temp tx vag wk wks wt yr yrs bid tid qid prn po am pm"
+)
+#: A line that ends in one of these goes on in the next.
+_OPEN_ENDS = frozenset([",", "/", "&", "and", "or", "nor", "of", "with", "the", "w/", "no", "any"])
+_BULLETS = frozenset("•·▪◦‣∙●○■□➢➤✓*")
+#: Words that begin a clause which takes back or sets apart what was said.
+CONTRASTS = word_set(
+    "but however although though except excepting whereas while yet besides nevertheless"
+)
+_CONTRAST_PAIRS = frozenset(
+    [("aside", "from"), ("apart", "from"), ("other", "than"), ("despite", "the")]
+)
+
+
+def sentence_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return half-open ranges of token indices, one a sentence; line breaks are in none.
+
+    Examples
+    --------
+    >>> text = "Pt. denies CP. Takes 2.5 mg."
+    >>> sentence_ranges(text, find_tokens(text))
+    [(0, 5), (5, 9)]
+    """
+    ranges: list[tuple[int, int]] = []
+    first = 0
+    for i, (_, _, form, kind) in enumerate(tokens):
+        if kind == "newline":
+            if _line_goes_on(tokens, i):
+                continue
+            if first < i:
+                ranges.append((first, i))
+            first = i + 1
+        elif kind == "mark":
+            if form in ".!?" and _ends_sentence(text, tokens, i):
+                ranges.append((first, i + 1))
+                first = i + 1
+            elif form in _BULLETS and first < i:
+                ranges.append((first, i))
+                first = i
+    if first < len(tokens):
+        ranges.append((first, len(tokens)))
+    return ranges
+
+
+def _line_goes_on(tokens: Sequence[Token], i: int) -> bool:
+    token = tokens[i]
+    return token.end - token.start == 1 and i > 0 and tokens[i - 1].form in _OPEN_ENDS
+
+
+def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
+    token = tokens[i]
+    following = text[token.end : token.end + 1]
+    if token.form == "?":
+        # British notes write "?asthma" for "possibly asthma".
+        return token.start > 0 and not text[token.start - 1].isspace() and not following.isalnum()
+    if token.form == "!" or i == 0 or not following:
+        return True
+    before = tokens[i - 1]
+    if before.end != token.start:
+        return not following.isalnum()
+    if before.form in _TITLES:
+        return i + 1 < len(tokens) and tokens[i + 1].kind == "newline"
+    upcoming = text[token.end : token.end + 3].lstrip()[:1]
+    if before.form in _SHORTENED:
+        return not (upcoming.islower() or upcoming.isdigit() or upcoming in (",", ";", ")", "/"))
+    if before.kind == "number" and (i == 1 or tokens[i - 2].kind == "newline"):
+        return False
+    return following.isspace() or following.isupper() or not following.isalnum()
+
+
+def find_sentences(text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
+    r"""Return the sentences of a text; a new line or bullet begins a new one.
+
+    Examples
+    --------
+    >>> text = "Pt. has CP x 3 wks. No SOB\nPMH: none"
+    >>> [span.text(text) for span in find_sentences(text)]
+    ['Pt. has CP x 3 wks.', 'No SOB', 'PMH: none']
+    """
+    if tokens is None:
+        tokens = find_tokens(text)
+    return [
+        Span(tokens[first].start, tokens[end - 1].end)
+        for first, end in sentence_ranges(text, tokens)
+    ]
+
+
+def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return half-open ranges of token indices, one a clause; separating marks are in none.
+
+    Examples
+    --------
+    >>> text = "No fever; has cough but no wheeze"
+    >>> clause_ranges(text, find_tokens(text))
+    [(0, 2), (3, 5), (5, 8)]
+    """
+    ranges: list[tuple[int, int]] = []
+    for first, end in sentence_ranges(text, tokens):
+        start = first
+        for i in range(first, end):
+            _, _, form, kind = tokens[i]
+            if kind == "mark":
+                if (
+                    form in ".;:!?"
+                    or form in _BULLETS
+                    or (form == "-" and is_dash(text, tokens[i]))
+                ):
+                    if form == ":" and _is_clock(text, tokens[i]):
+                        continue
+                    if start < i:
+                        ranges.append((start, i))
+                    start = i + 1
+            elif form in CONTRASTS or (
+                i + 1 < end and (form, tokens[i + 1].form) in _CONTRAST_PAIRS
+            ):
+                if start < i:
+                    ranges.append((start, i))
+                start = i
+        if start < end:
+            ranges.append((start, end))
+    return ranges
+
+
+def is_dash(text: str, token: Token) -> bool:
+    """Tell whether a hyphen stands apart, as a dash does, rather than joining words.
+
+    Examples
+    --------
+    >>> text = "x-ray - clear"
+    >>> [is_dash(text, token) for token in find_tokens(text) if token.form == "-"]
+    [False, True]
+    """
+    before = text[token.start - 1 : token.start]
+    after = text[token.end : token.end + 1]
+    return (not before or before.isspace()) and (not after or after.isspace())
+
+
+def _is_clock(text: str, token: Token) -> bool:
+    return (
+        text[token.start - 1 : token.start].isdigit() and text[token.end : token.end + 1].isdigit()
+    )
+
+
+def find_clauses(text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
+    """Return the clauses of a text: sentences cut at ``;``, ``:``, dashes and contrasting words.
+
+    Commas do not cut, because they hold lists together.
+
+    Examples
+    --------
+    >>> text = "No fever, chills; has cough but no wheeze."
+    >>> [span.text(text) for span in find_clauses(text)]
+    ['No fever, chills', 'has cough', 'but no wheeze']
+    """
+    if tokens is None:
+        tokens = find_tokens(text)
+    return [
+        Span(tokens[first].start, tokens[end - 1].end) for first, end in clause_ranges(text, tokens)
+    ]

@@ -1,0 +1,256 @@
+"""What a note denies: negation cues and how far they reach over lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rubricate.spans import Span
+from rubricate.text.clauses import is_dash, sentence_ranges
+from rubricate.text.negation_cues import COPULAS, NEGATION_CUES, NON_WORD
+from rubricate.text.negation_reach import Sentence, reach_after, reach_before
+from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
+from rubricate.text.words import Token, find_tokens, word_set
+
+_NON = re.compile(NON_WORD, re.IGNORECASE)
+_SIGNED = re.compile(r"(?:^|[\s,;(])[+\-−–][^\W\d_]")
+_ITEM_ENDS = word_set(", ; . / ) | - : ! ?")
+_BULLETS = frozenset("-•*·▪")
+_PATIENT = word_set("pt patient he she they mom mother parents who and also but i")
+
+
+@dataclass(frozen=True, slots=True)
+class NegationScope:
+    """A cue and the words it negates.
+
+    Parameters
+    ----------
+    cue_span : Span
+        The words that negate ("denies", "neg for", "(-)").
+    scope_span : Span
+        The words negated, from the first to the last, commas included; :func:`list_items` gives
+        the items.
+    kind : str
+        ``"negation"``; ``"narrow"`` when the cue negates one word and not what follows ("no relief
+        with antacids" negates "relief"); ``"pseudo"`` when nothing is negated ("not only").
+    """
+
+    cue_span: Span
+    scope_span: Span
+    kind: str = "negation"
+
+
+def find_negations(
+    text: str, tokens: Sequence[Token] | None = None, *, pseudo: bool = False
+) -> list[NegationScope]:
+    """Return the negations of a text in the order of their cues.
+
+    Parameters
+    ----------
+    text : str
+        The note.
+    tokens : sequence of Token, optional
+        Its tokens, when they are at hand.
+    pseudo : bool
+        Whether to return also what only looks like negation.
+
+    Examples
+    --------
+    >>> text = "Denies fever, chills, N/V but has cough. Rash: none"
+    >>> [(n.cue_span.text(text), n.scope_span.text(text)) for n in find_negations(text)]
+    [('Denies', 'fever, chills, N/V'), ('none', 'Rash')]
+    """
+    if tokens is None:
+        tokens = find_tokens(text)
+    found: list[NegationScope] = []
+    heading: tuple[int, int] | None = None
+    for first, end in sentence_ranges(text, tokens):
+        reader = _Reader(Sentence(text, tokens, first, end), found)
+        reader.collect()
+        if heading is not None and tokens[first].form in _BULLETS:
+            reader.add_item_of(heading)
+        else:
+            heading = reader.heading
+    found.sort(key=lambda scope: (scope.cue_span, scope.scope_span))
+    return found if pseudo else [scope for scope in found if scope.kind != "pseudo"]
+
+
+def list_items(text: str, span: Span) -> list[Span]:
+    """Return the items of a list: the parts between commas, slashes, "and", "or" and "nor".
+
+    Examples
+    --------
+    >>> text = "fever, chills, N/V or blood in stool"
+    >>> [item.text(text) for item in list_items(text, Span(0, len(text)))]
+    ['fever', 'chills', 'N', 'V', 'blood in stool']
+    """
+    items: list[Span] = []
+    first: Token | None = None
+    last: Token | None = None
+    for token in find_tokens(span.text(text)):
+        if token.form in (",", "/", ";", "and", "or", "nor", "&", "\n"):
+            if first is not None and last is not None:
+                items.append(Span(span.start + first.start, span.start + last.end))
+            first = None
+            continue
+        first = first or token
+        last = token
+    if first is not None and last is not None:
+        items.append(Span(span.start + first.start, span.start + last.end))
+    return items
+
+
+class _Reader:
+    """Reads one sentence of a note from left to right."""
+
+    def __init__(self, sentence: Sentence, found: list[NegationScope]) -> None:
+        self.sentence = sentence
+        self.text = sentence.text
+        self.tokens = sentence.tokens
+        self.first = sentence.first
+        self.end = sentence.end
+        self.found = found
+        self.leading_marks = False
+        #: The cue of a heading such as "Denies:" that ends the sentence; its list follows below.
+        self.heading: tuple[int, int] | None = None
+
+    def collect(self) -> None:
+        """Append the sentence's negations."""
+        tokens, i = self.tokens, self.first
+        reached = self.first
+        while i < self.end:
+            form = tokens[i].form
+            hit = NEGATION_CUES.at(tokens, i) if form in NEGATION_CUES else None
+            if hit is None or hit[1] > self.end:
+                i = self._odd_cue(i)
+                continue
+            label, stop = hit
+            if form == "nor" and i < reached:
+                i += 1
+                continue
+            reached = max(reached, self._apply(label, i, stop))
+            i = stop
+
+    def add_item_of(self, heading: tuple[int, int]) -> None:
+        """Append the sentence as an item of the list that a cue above it heads."""
+        self._add(heading, (self.first + 1, reach_after(self.sentence, self.first + 1, "listing")))
+
+    def _apply(self, label: str, i: int, stop: int) -> int:
+        """Append what the cue from token ``i`` to ``stop`` negates; return how far it reaches."""
+        if label == "either" and self._corrects(i):
+            return stop
+        if label in ("pseudo", "narrow"):
+            # The last word of the phrase is what a narrow cue negates.
+            if stop - i > 1:
+                self._add((i, stop - 1), (stop - 1, stop), label)
+            return stop
+        both_ways = label in ("either", "passive")
+        if label == "after" or (both_ways and self._looks_back(label, i, stop)):
+            start, last = reach_before(self.sentence, i)
+            self._add((i, stop), (start, last))
+            if self._as_are_follows(stop):
+                self._add((i, stop), (stop + 3, reach_after(self.sentence, stop + 3, "listing")))
+            return stop
+        begin = stop
+        if form_at(self.tokens, begin) == ":" or (
+            form_at(self.tokens, begin) == "-" and is_dash(self.text, self.tokens[begin])
+        ):
+            begin += 1
+            if begin == self.end:
+                self.heading = (i, stop)
+        reach = reach_after(self.sentence, begin, label)
+        self._add((i, stop), (begin, reach))
+        return reach
+
+    def _as_are_follows(self, stop: int) -> bool:
+        """Tell whether more subjects follow: "X is denied, as are Y and Z"."""
+        forms = [form_at(self.tokens, stop + k) for k in range(3)]
+        return forms[:2] == [",", "as"] and forms[2] in COPULAS
+
+    def _corrects(self, i: int) -> bool:
+        """Tell whether a lone "no" takes back a number: "x 2 mos - no, 3 mos"."""
+        if form_at(self.tokens, i) != "no" or form_at(self.tokens, i + 1) not in (",", "-"):
+            return False
+        after = form_at(self.tokens, i + 2)
+        return after[:1].isdigit() or after in AMOUNT_STARTS or after in ("x", "once", "twice")
+
+    def _looks_back(self, label: str, i: int, stop: int) -> bool:
+        """Tell whether a cue that works both ways negates what stands before it."""
+        tokens, form = self.tokens, self.tokens[i].form
+        before = form_at(tokens, i - 1) if i > self.first else ""
+        after = form_at(tokens, stop) if stop < self.end else ""
+        closed = after == "" or (after in _ITEM_ENDS and after != ":")
+        if label == "passive":
+            return closed or before in COPULAS
+        if before == "-" and i - 1 == self.first:
+            before = ""
+        if form == "denied":
+            return before in COPULAS or (closed and bool(before) and before not in _PATIENT)
+        if form == "(" or form == "[":
+            if closed:
+                return bool(before) and before not in _ITEM_ENDS
+            # "fever (-) chills (-)": the first mark of the sentence shows the side.
+            opens = not before or before in (":", ",", ";")
+            self.leading_marks = self.leading_marks or opens
+            return not (opens or self.leading_marks)
+        if form == "none":
+            return bool(before) and after not in ("of", "at", "in", "with", "during", "since")
+        if form == "no":
+            return closed and bool(before) and after not in ("/", "-")
+        if form == "absent":
+            return bool(before)
+        if before in COPULAS:
+            return True
+        return bool(before) and (closed or after in ("except", "but", "x", "and"))
+
+    def _odd_cue(self, i: int) -> int:
+        """Read cues that no table holds ("0 fever", "-fever", "nonsmoker"); return what is next."""
+        token = self.tokens[i]
+        form = token.form
+        after = self.tokens[i + 1] if i + 1 < self.end else None
+        if form == "0" and after is not None and after.kind == "word" and len(after.form) > 1:
+            if time_unit(after.form) is None and after.form not in ("ppd", "times", "out", "mg"):
+                self._add((i, i + 1), (i + 1, reach_after(self.sentence, i + 1, "listing")))
+        elif form == "non" and after is not None:
+            begin = i + 2 if after.form == "-" else i + 1
+            self._add((i, i + 1), (begin, min(begin + 1, self.end)))
+        elif form.startswith("non") and len(form) > 5 and _NON.match(self.text, token.start):
+            middle = token.start + 3
+            self.found.append(NegationScope(Span(token.start, middle), Span(middle, token.end)))
+        elif form == "-" and after is not None and self._is_minus(i):
+            self._add((i, i + 1), (i + 1, self._minus_end(i + 1)))
+        return i + 1
+
+    def _is_minus(self, i: int) -> bool:
+        """Tell whether a hyphen before a word denies it: only beside another sign of its kind."""
+        token = self.tokens[i]
+        before = self.text[token.start - 1 : token.start]
+        if not before.isspace() or before == "\n" or self.tokens[i + 1].start != token.end:
+            return False
+        if self.tokens[i + 1].kind != "word":
+            return False
+        start = self.text.rfind("\n", 0, token.start) + 1
+        end = self.text.find("\n", token.end)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        return len(_SIGNED.findall(line)) > 1
+
+    def _minus_end(self, begin: int) -> int:
+        stop = begin
+        while stop < self.end and self.tokens[stop].form not in (",", ";", ".", "+", "-", "\n"):
+            stop += 1
+        return stop
+
+    def _add(self, cue: tuple[int, int], scope: tuple[int, int], kind: str = "negation") -> None:
+        tokens = self.tokens
+        while scope[0] < scope[1] and tokens[scope[0]].kind == "newline":
+            scope = (scope[0] + 1, scope[1])
+        if cue[0] >= cue[1] or scope[0] >= scope[1]:
+            return
+        self.found.append(
+            NegationScope(
+                Span(tokens[cue[0]].start, tokens[cue[1] - 1].end),
+                Span(tokens[scope[0]].start, tokens[scope[1] - 1].end),
+                kind,
+            )
+        )

@@ -1,0 +1,273 @@
+"""Whom and when a note speaks of: relatives, others, the past, fears and guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rubricate.spans import Span
+from rubricate.text.clauses import sentence_ranges
+from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
+from rubricate.text.sections import Section, find_sections
+from rubricate.text.subject_cues import (
+    BACK_TO_PATIENT,
+    COMPANY,
+    CONTEXT_CUES,
+    FILLERS,
+    OTHERS,
+    PATIENT_VERBS,
+    RELATIVES,
+    STOP_MARKS,
+    STOPS,
+    WITNESS_STATES,
+    WITNESS_VERBS,
+)
+from rubricate.text.words import Token, find_tokens, word_set
+
+_SECTION_KINDS = {
+    "family": "family",
+    "past_medical": "past",
+    "past_surgical": "past",
+    "hospitalizations": "past",
+}
+#: Cues that reach a few words only, and never past a comma.
+_SHORT = word_set("previously previous prior past formerly former ex quit remote childhood gave ?")
+_LONGEST_SHORT = 6
+_LONGEST_PERSON = 14
+_LONGEST = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Words that are not about the patient here and now.
+
+    Parameters
+    ----------
+    kind : str
+        ``"family"`` (a blood relative's), ``"other"`` (someone else's), ``"past"``,
+        ``"hypothetical"`` (feared, to be ruled out) or ``"uncertain"`` (possible).
+    cue_span : Span
+        The words that say so; a heading when a whole section is meant.
+    scope_span : Span
+        The words it holds for.
+    """
+
+    kind: str
+    cue_span: Span
+    scope_span: Span
+
+
+def find_contexts(
+    text: str,
+    tokens: Sequence[Token] | None = None,
+    sections: Sequence[Section] | None = None,
+) -> list[Context]:
+    """Return the contexts of a text in the order of their cues.
+
+    Examples
+    --------
+    >>> text = "Father had MI at 52; pt has h/o asthma. Lives with mother. PMH: HTN."
+    >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
+    [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]
+    """
+    if tokens is None:
+        tokens = find_tokens(text)
+    if sections is None:
+        sections = find_sections(text, tokens)
+    found = [
+        Context(_SECTION_KINDS[name], section.heading, section.body)
+        for section in sections
+        for name in section.names
+        if name in _SECTION_KINDS and section.body is not None
+    ]
+    ranges = sentence_ranges(text, tokens)
+    found = [_within_family(text, tokens, ranges, context) for context in found]
+    for first, end in ranges:
+        i = first
+        while i < end:
+            i = _read_cue(tokens, first, i, end, found)
+    # A heading such as "FHx:" is found both as a section and as a cue.
+    unique = {(context.kind, context.scope_span): context for context in reversed(found)}
+    return sorted(
+        unique.values(), key=lambda context: (context.cue_span, context.scope_span, context.kind)
+    )
+
+
+def _within_family(
+    text: str, tokens: Sequence[Token], ranges: Sequence[tuple[int, int]], context: Context
+) -> Context:
+    """Cut a family section before the first sentence of its line that names no relative.
+
+    In notes of one paragraph the text after the family history is the patient's again.
+    """
+    if context.kind != "family":
+        return context
+    body = context.scope_span
+    for first, end in ranges:
+        start = tokens[first].start
+        if start <= body.start:
+            continue
+        if start >= body.end or text.rfind("\n", body.start, start) >= 0:
+            break
+        if not any(tokens[k].form in RELATIVES for k in range(first, end)):
+            return Context(context.kind, context.cue_span, Span(body.start, tokens[first - 1].end))
+    return context
+
+
+def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: list[Context]) -> int:
+    """Append what the token at ``i`` opens, if anything; return the next token to look at."""
+    form = tokens[i].form
+    if form in RELATIVES or (
+        form in ("maternal", "paternal") and form_at(tokens, i + 1) not in RELATIVES
+    ):
+        _read_person(tokens, first, i, end, "family", found)
+        return i + 1
+    if form in OTHERS:
+        _read_person(tokens, first, i, end, "other", found)
+        return i + 1
+    if form not in CONTEXT_CUES:
+        return i + 1
+    hit = CONTEXT_CUES.at(tokens, i)
+    if hit is None or hit[1] > end or not _is_meant(tokens, i, hit[1], end):
+        return i + 1
+    label, stop = hit
+    kind, side = label.split("_")
+    if side == "after":
+        begin = stop + 1 if form_at(tokens, stop) in (":", "-") else stop
+        _add(found, kind, tokens, (i, stop), (begin, _reach(tokens, begin, end, form)))
+    else:
+        _add(found, kind, tokens, (i, stop), (_reach_back(tokens, first, i), i))
+    return stop
+
+
+def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
+    """Tell whether a cue phrase is used in the sense the table gives it."""
+    form, before, after = tokens[i].form, form_at(tokens, i - 1), form_at(tokens, stop)
+    if form in ("history", "hx"):
+        if before in ("family", "fam", "f", "social", "present", "sexual") or after == ":":
+            return False
+        # "a 3 week history of pain" is now, not past; so is "history of 3 weeks".
+        timed = bool(before) and (time_unit(before) is not None or before[0].isdigit())
+        return not (timed or after in ("present", "presenting") or after[:1].isdigit())
+    if form in ("past", "prior", "previous", "in"):
+        return not (after in AMOUNT_STARTS or after[:1].isdigit() or _is_time(after)) and (
+            after not in ("to", "medical", "surgical", "the")
+        )
+    if form == "?":
+        return stop < end and tokens[stop].start == tokens[i].end
+    if form == "thinks":
+        return after in ("maybe", "it", "possibly")
+    if form == "ex":
+        return after == "-" or after.startswith("smok")
+    return True
+
+
+def _is_time(form: str) -> bool:
+    return bool(form) and time_unit(form) is not None
+
+
+def _read_person(
+    tokens: Sequence[Token], first: int, i: int, end: int, kind: str, found: list[Context]
+) -> None:
+    """Append what is said of a person, unless they only speak for the patient or go along."""
+    before = i - 1
+    while before >= first and tokens[before].form in FILLERS:
+        before -= 1
+    lead = form_at(tokens, before) if before >= first else ""
+    after = _skip(tokens, i + 1, end)
+    follow = form_at(tokens, after) if after < end else ""
+    copula = form_at(tokens, after - 1) in ("is", "was", "are", "were")
+    if follow in (WITNESS_STATES if copula else WITNESS_VERBS):
+        return
+    if follow == "of" and form_at(tokens, after + 1) not in STOPS | FILLERS:
+        # "Mother of three" is the patient.
+        return
+    alone = after == end or follow in (",", ".", ";", "/")
+    if (
+        lead == "in"
+        or (lead == "(" and (alone or follow == ")"))
+        or (lead == "-" and alone and before > first)
+    ):
+        _add(found, kind, tokens, (i, i + 1), (_reach_back(tokens, first, before), before))
+    elif lead in COMPANY and not (lead in ("and", "&", "of") and _paired(tokens, before, first)):
+        return
+    begin = i + 1
+    while begin < end and tokens[begin].form in (":", "-", "=", ","):
+        begin += 1
+    _add(found, kind, tokens, (i, i + 1), (begin, _reach(tokens, begin, end, tokens[i].form)))
+
+
+def _skip(tokens: Sequence[Token], i: int, end: int) -> int:
+    """Return the first index from ``i`` on whose token decides a person's part."""
+    while i < end and (
+        tokens[i].form in FILLERS
+        or tokens[i].form in ("side", "is", "was", "are", "were", "have", "has")
+    ):
+        i += 1
+    return i
+
+
+def _paired(tokens: Sequence[Token], joint: int, first: int) -> bool:
+    """Tell whether a relative before the joint makes one subject ("mother and sister have DM")."""
+    near = range(max(first, joint - 3), joint)
+    return any(tokens[k].form in RELATIVES or tokens[k].form in ("history", "hx") for k in near)
+
+
+def _reach(tokens: Sequence[Token], begin: int, end: int, cue: str) -> int:
+    """Return the index after the last token a cue before ``begin`` holds for."""
+    person = cue in RELATIVES
+    short = cue in _SHORT or cue in OTHERS
+    longest = _LONGEST_SHORT if short else _LONGEST_PERSON if person else _LONGEST
+    limit = min(end, begin + longest)
+    depth = 0
+    i = begin
+    while i < limit:
+        form = tokens[i].form
+        depth += (form == "(") - (form == ")")
+        if depth < 0 or form in STOP_MARKS or form in STOPS:
+            break
+        after = form_at(tokens, i + 1)
+        if form == "," and (short or after in BACK_TO_PATIENT):
+            break
+        if form == "and" and after in ("he", "she", "patient", "pt", "i"):
+            break
+        if person and i > begin + 1 and form in PATIENT_VERBS:
+            break
+        if form == "/" and form_at(tokens, i + 2) == ":":
+            break
+        i += 1
+    while i > begin and tokens[i - 1].form in (",", "and", "or", "/", "(", "-", "\n", ":"):
+        i -= 1
+    return i
+
+
+def _reach_back(tokens: Sequence[Token], first: int, i: int) -> int:
+    """Return the index of the first token before ``i`` that a cue at ``i`` holds for."""
+    start = i
+    while start > max(first, i - _LONGEST_PERSON):
+        form = tokens[start - 1].form
+        if form in STOP_MARKS or form in STOPS or form in (",", ":", "("):
+            break
+        start -= 1
+    while start < i and tokens[start].form in ("and", "or", "-", "/", ")"):
+        start += 1
+    return start
+
+
+def _add(
+    found: list[Context],
+    kind: str,
+    tokens: Sequence[Token],
+    cue: tuple[int, int],
+    scope: tuple[int, int],
+) -> None:
+    while scope[0] < scope[1] and tokens[scope[0]].kind == "newline":
+        scope = (scope[0] + 1, scope[1])
+    if scope[0] < scope[1]:
+        found.append(
+            Context(
+                kind,
+                Span(tokens[cue[0]].start, tokens[cue[1] - 1].end),
+                Span(tokens[scope[0]].start, tokens[scope[1] - 1].end),
+            )
+        )

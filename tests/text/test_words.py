@@ -1,0 +1,120 @@
+"""Tokens, phrase keys and the folded text, by hand-made examples and by properties."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubricate.spans import Span
+from rubricate.text.words import find_tokens, find_words, normalise, phrase_key, word_form
+
+
+def forms(text: str) -> list[str]:
+    return [token.form for token in find_tokens(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("c/o h/o y/o w/o s/p r/o", ["c/o", "h/o", "y/o", "w/o", "s/p", "r/o"]),
+        ("k/c/o DM", ["k/c/o", "dm"]),
+        ("w/ pain", ["w/", "pain"]),
+        ("w/exertion", ["w/", "exertion"]),
+        ("N/V/D", ["n", "/", "v", "/", "d"]),
+        ("CP/SOB", ["cp", "/", "sob"]),
+        ("3/52", ["3/52"]),
+        ("5/6/2020", ["5/6/2020"]),
+        ("58yo", ["58", "yo"]),
+        ("58yoM", ["58", "yo", "m"]),
+        ("72y/oF", ["72", "y/o", "f"]),
+        ("35F", ["35", "f"]),
+        ("2wks", ["2", "wks"]),
+        ("10y", ["10", "y"]),
+        ("x3w", ["x", "3", "w"]),
+        ("X10d", ["x", "10", "d"]),
+        ("T2DM A1c G2P1 B12", ["t2dm", "a1c", "g2p1", "b12"]),
+        ("1st 2nd", ["1st", "2nd"]),
+        ("98.6 1,000", ["98.6", "1,000"]),
+        ("½ ppd", ["½", "ppd"]),
+        ("y.o. b.i.d. a.m.", ["yo", "bid", "am"]),
+        ("Crohn’s don't", ["crohns", "dont"]),
+        ("right-sided", ["right", "-", "sided"]),
+        ("Sjögren", ["sjogren"]),
+        ("cafe\u0301", ["cafe"]),
+        ("c\u0304 food", ["with", "food"]),
+        ("β-blocker", ["beta", "-", "blocker"]),
+        ("\u2014 \u2212", ["-", "-"]),
+        ("a\n\nb", ["a", "\n", "b"]),
+        ("", []),
+    ],
+)
+def test_tokens(text: str, expected: list[str]) -> None:
+    assert forms(text) == expected
+
+
+def test_words_leave_out_marks() -> None:
+    assert [word.form for word in find_words("No, 3!\nyes")] == ["no", "3", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Chest-pain", "chest  pain"),
+        ("can’t sleep", "cant sleep"),
+        ("Y.O.", "yo"),
+        ("N/V", "n v"),
+        ("Menière's", "meniere's"),
+    ],
+)
+def test_spellings_share_a_key(one: str, other: str) -> None:
+    assert phrase_key(one) == phrase_key(other)
+
+
+def test_a_key_of_marks_is_kept() -> None:
+    assert phrase_key("(+)") == "(+)"
+    assert phrase_key("↑") == "↑"
+    assert phrase_key(" ") == ""
+
+
+@given(st.text(max_size=80))
+def test_tokens_cover_all_but_space_once(text: str) -> None:
+    end = 0
+    for token in find_tokens(text):
+        assert end <= token.start < token.end <= len(text)
+        assert text[end : token.start].strip() == ""
+        assert token.form
+        assert token.span.text(text)
+        end = token.end
+    assert text[end:].strip() == ""
+
+
+@given(st.text(alphabet="aA eé\u0301ß½’–\n\t 1x/", max_size=30))
+def test_the_folded_text_leads_back(text: str) -> None:
+    normal = normalise(text)
+    for start in range(len(normal.text)):
+        for end in range(start + 1, len(normal.text) + 1):
+            place = normal.to_note(Span(start, end))
+            assert place.end <= len(text)
+            back = normal.from_note(place)
+            assert back is not None
+            assert back.start <= start and end <= back.end
+
+
+@given(st.text(alphabet="abc DEF", max_size=30))
+def test_plain_text_is_only_lowered(text: str) -> None:
+    normal = normalise(" ".join(text.split()))
+    assert normal.text == " ".join(text.split()).lower()
+    assert not normal.starts
+
+
+def test_space_folds_to_one() -> None:
+    normal = normalise("Chest \n pain")
+    assert normal.text == "chest pain"
+    assert normal.to_note(Span(0, 10)) == Span(0, 12)
+    assert normal.from_note(Span(5, 8)) == Span(5, 6)
+
+
+@given(st.text(min_size=1, max_size=12).filter(lambda text: text.strip() != ""))
+def test_a_form_is_never_empty(word: str) -> None:
+    assert word_form(word) or not word.isalnum()
