@@ -76,6 +76,8 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
     folder = _look(path, frame, faults)
     builder = frame.builder()
     if not frame_path(path, is_folder=True).exists():
+        if not folder.text_paths and not folder.ann_paths:
+            faults.add("there are no .txt and .ann files here")
         for feature in _configured_features(path, frame, faults):
             builder.add_feature(feature)
     known = [note_id for note_id in frame.notes if note_id in folder.texts]

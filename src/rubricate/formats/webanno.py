@@ -1,0 +1,145 @@
+"""WebAnno TSV 3.3, the tabular format of WebAnno and INCEpTION: a file a note and annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from rubricate.corpus import Annotator, Corpus
+from rubricate.errors import InputError
+from rubricate.formats.encoded_names import name_to_id
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, frame_path, read_frame
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.webanno_layer import spans_to_annotations
+from rubricate.formats.webanno_read import LayerSpan, parse_tsv
+from rubricate.formats.webanno_write import NOBODY, write_webanno
+
+#: Whose files lie in the folder itself, when nothing says who it was.
+DEFAULT_ANNOTATOR = "annotator"
+
+
+def looks_like_webanno(path: Path) -> bool:
+    """Tell whether the file, or the first .tsv file of the folder, is WebAnno TSV 3."""
+    try:
+        place = next((p for p, _, _ in _files(path, Frame())), None) if path.is_dir() else path
+        if place is None or place.suffix != ".tsv":
+            return False
+        with place.open("rb") as stream:
+            return stream.read(40).removeprefix(b"\xef\xbb\xbf").startswith(b"#FORMAT=WebAnno TSV")
+    except OSError:
+        return False
+
+
+def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
+    """Read one .tsv file, or a folder of them as we write it or as INCEpTION exports it.
+
+    ``NOTE.tsv`` is judged by the only annotator, ``NOTE/ANNOTATOR.tsv`` by the one it is named
+    after, and ``NOTE/INITIAL_CAS.tsv`` by nobody. Of an exported project the folders
+    ``annotation`` and ``curation`` are read. The label of an annotation is its value of
+    ``feature`` (our own layer), ``value`` or ``label``, else its first value, else the name of
+    its layer; the other values become attributes, ``comment`` the comment. Layers about words
+    (part of speech, lemma, ...) are passed over. See
+    `rubricate.formats.webanno_read.parse_tsv` for how the text is put together.
+
+    Raises
+    ------
+    InputError
+        With every fault of every file.
+    """
+    faults = Faults(path)
+    frame = read_frame(path, is_folder=path.is_dir())
+    texts: dict[str, str] = {}
+    judged: dict[tuple[str, str], tuple[Path, list[LayerSpan]]] = {}
+    for place, note_id, annotator_id in _files(path, frame):
+        text, spans = _parse_file(place, faults, strict=strict)
+        if text is None:
+            continue
+        if texts.setdefault(note_id, text) != text:
+            faults.add(f"its text differs from that of another file of note {note_id}", path=place)
+        elif annotator_id is not None:
+            if (annotator_id, note_id) in judged:
+                faults.add(f"a second file of {annotator_id!r} for note {note_id!r}", path=place)
+            judged[annotator_id, note_id] = (place, spans)
+    if not texts and not faults.found and not frame_path(path, is_folder=path.is_dir()).exists():
+        faults.add("there is no WebAnno TSV file here")
+    builder = frame.builder()
+    known = [note_id for note_id in frame.notes if note_id in texts]
+    for note_id in chain(known, (n for n in texts if n not in frame.notes)):
+        builder.add_note(frame.note(note_id, texts[note_id]))
+    for (annotator_id, note_id), (place, spans) in judged.items():
+        if annotator_id not in builder.annotators:
+            builder.add_annotator(Annotator(annotator_id))
+        own = Faults(place)
+        note = builder.notes[note_id]
+        for label, found in spans_to_annotations(spans, note, own, strict=strict):
+            feature_id = frame.feature_id(label, note.case, builder)
+            builder.annotate(
+                annotator_id,
+                note_id,
+                feature_id,
+                found.spans,
+                confidence=found.confidence,
+                detail=found.detail,
+            )
+        faults.found.extend(own.found)
+    faults.raise_any()
+    for annotator_id, note_id in judged:
+        frame.judge_note(builder, annotator_id, note_id)
+    return builder.build()
+
+
+def _files(path: Path, frame: Frame) -> Iterator[tuple[Path, str, str | None]]:
+    """Yield each file with its note and annotator (None: nobody)."""
+    alone = frame.annotators[0].id if len(frame.annotators) == 1 else DEFAULT_ANNOTATOR
+    exported = chain(path.glob("annotation/*/*.tsv"), path.glob("curation/*/*.tsv"))
+    nested = sorted(exported) or sorted(path.glob("*/*.tsv"))
+    direct = [path] if path.is_file() else sorted(path.glob("*.tsv"))
+    for place in direct:
+        if not place.name.startswith("."):
+            yield place, name_to_id(place.stem), alone
+    for place in nested:
+        if not place.name.startswith("."):
+            annotator_id = None if place.stem == NOBODY else name_to_id(place.stem)
+            yield place, name_to_id(place.parent.name), annotator_id
+
+
+def _parse_file(place: Path, faults: Faults, *, strict: bool) -> tuple[str | None, list[LayerSpan]]:
+    """Return the text and the spans of a file, no text if there is something wrong with it."""
+    own = Faults(place)
+    text: str | None = None
+    spans: list[LayerSpan] = []
+    try:
+        text, spans = parse_tsv(read_text(place), own, strict=strict)
+    except InputError as error:
+        own.found.extend(error.faults)
+    faults.found.extend(own.found)
+    return (None, []) if own.found else (text, spans)
+
+
+FORMAT = Format(
+    name="webanno",
+    summary="WebAnno TSV 3.3, a folder of .tsv files for WebAnno and INCEpTION",
+    looks_like=looks_like_webanno,
+    read=read_webanno,
+    write=write_webanno,
+    holds=HELD_BY_FRAME
+    | {
+        "fragments",
+        "overlaps",
+        "repeats",
+        "annotators",
+        "unannotated",
+        "empty notes",
+        "newlines",
+        "confidence",
+        "reasons",
+        "comments",
+        "attributes",
+        "stated text",
+        "boundaries",
+        "ids",
+    },
+)
