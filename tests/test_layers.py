@@ -17,6 +17,7 @@ LAYERS = [
     {"builder", "joining", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"agreement", "checking", "matchers"},
+    {"evaluation"},
     {"reports"},
     {"study", "scoring"},
     {"cli", "web"},

@@ -16,6 +16,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "convert": ("turn a corpus into another format", "rubricate.cli.convert"),
         "describe": ("say what a corpus holds", "rubricate.cli.describe"),
     },
+    "Measure": {
+        "agree": ("how far annotators agree", "rubricate.cli.agree"),
+        "evaluate": ("how good predictions are, with intervals", "rubricate.cli.evaluate"),
+    },
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,8 @@ def add_intervals(
     """Bootstrap every value of an evaluation by note.
 
     Notes are drawn with replacement inside their case, with all their features, so the
-    correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`).
+    correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`). Where
+    every note is perfect the limit is exact, by note.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def add_intervals(
         )
         macro[path, "features"] = _macro(found.groups, settings)
         macro[path, "cases"] = _macro(found.strata, settings)
-        levels[path] = _without_replicates(found)
+        levels[path] = _without_replicates(_widened(found, table))
     return Interpreted(evaluation, settings, levels, macro, weights)
 
 
@@ -190,9 +191,40 @@ def _macro(found: Bootstrapped, settings: Resampling) -> Bootstrapped:
     return summarise(estimate, replicates, plain, None)
 
 
-def _without_replicates(levels: Levels) -> Levels:
-    from dataclasses import replace
+def _widened(levels: Levels, table: CountTable) -> Levels:
+    """Give values of exactly 1 or 0, whose replicates never vary, an exact interval by note.
 
+    Where all n informative notes are perfect, every resample is perfect too and the bootstrap has
+    no width. The limit is then that of Clopper and Pearson (1934) for n of n notes,
+    (alpha / 2) ** (1 / n).
+    """
+    labels = {
+        "strata": (levels.stratum_labels.tolist(), table.keys.cases, table.keys.case),
+        "groups": (levels.group_labels.tolist(), table.keys.features, table.keys.feature),
+    }
+    columns = [i for i, name in enumerate(table.measure.columns) if name != "tn"]
+    rows = np.flatnonzero(table.values[:, columns].any(axis=1))
+    note = table.keys.note[rows]
+    changed = {"overall": _exact(levels.overall, np.array(len(np.unique(note))))}
+    for level, (wanted, ids, index) in labels.items():
+        place = {label: i for i, label in enumerate(wanted)}
+        group = np.array([place.get(i, -1) for i in ids], dtype=np.int64)[index[rows]]
+        pairs = np.unique(np.stack([group, note]), axis=1)[0]
+        n_notes = np.bincount(pairs, minlength=len(wanted))
+        changed[level] = _exact(getattr(levels, level), n_notes)
+    return replace(levels, **changed)
+
+
+def _exact(found: Bootstrapped, n_notes: npt.NDArray[Any]) -> Bootstrapped:
+    alpha = 1 - found.confidence
+    bound = (alpha / 2) ** (1 / np.maximum(n_notes, 1))[..., None]
+    still = found.low == found.high
+    low = np.where(still & (found.estimate == 1), bound, found.low)
+    high = np.where(still & (found.estimate == 0), 1 - bound, found.high)
+    return replace(found, low=low, high=high)
+
+
+def _without_replicates(levels: Levels) -> Levels:
     return replace(
         levels,
         overall=replace(levels.overall, replicates=None),

@@ -1,0 +1,50 @@
+"""How far a system stays below human agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rubricate.agreement.agree import Agreement
+from rubricate.measures import Evaluation
+from rubricate.measures.comparing import difference_to_dict
+from rubricate.stats import Resampling, compare_with_ceiling
+
+
+def below_ceiling(
+    evaluation: Evaluation, ceiling: Agreement, settings: Resampling | None = None
+) -> dict[str, Any]:
+    """Compare a system's F1 with the annotators' own, characters and presence.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The system against the reference.
+    ceiling : Agreement
+        Of the annotators of the same cases. Where both were measured on the same notes, notes are
+        drawn together; otherwise each is drawn from its own.
+
+    Returns
+    -------
+    dict
+        ``characters`` and ``presence``: the two F1 values and the difference, system minus
+        ceiling, with its interval. No test: that the two are equal is not the question.
+    """
+    result: dict[str, Any] = {}
+    pooled = ceiling.pooled.evaluation
+    for name, ours, theirs in (
+        ("characters", evaluation.characters, pooled.characters),
+        ("presence", evaluation.presence, pooled.presence),
+    ):
+        one, two = ours.by("note"), theirs.by("note")
+        same = sorted(one.ids) == sorted(two.ids)
+        counts = two.values
+        if same:
+            place = {note: i for i, note in enumerate(two.ids)}
+            counts = two.values[[place[note] for note in one.ids]]
+        found = compare_with_ceiling(
+            one.values, counts, ours.measure.statistics["f1"], settings, same_notes=same
+        )
+        value = difference_to_dict(found)
+        result[name] = {"system": value.pop("first"), "ceiling": value.pop("second"), **value,
+                        "same_notes": same}  # fmt: skip
+    return result

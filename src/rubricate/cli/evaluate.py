@@ -1,0 +1,159 @@
+"""``rubricate evaluate``: measure predictions against a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.measuring import (
+    interval_options,
+    matching_options,
+    print_measures,
+    resampling,
+    shown,
+)
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    keep_where,
+    open_corpus,
+    overwrite_option,
+    split_option,
+)
+from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
+
+EPILOG = """
+Example: rubricate evaluate open-notes open-notes --predicted-annotator second_rater --missing skip
+"""
+
+
+@click.command("evaluate", epilog=EPILOG)
+@click.argument("reference_path", metavar="REFERENCE")
+@click.argument("predicted_paths", metavar="PREDICTED...", nargs=-1, required=True)
+@click.option("--reference-annotator", help="Whose annotations are the reference.")
+@click.option("--predicted-annotator", help="Whose annotations are measured.")
+@click.option(
+    "--missing",
+    type=click.Choice(["empty", "error", "skip"]),
+    default="empty",
+    show_default=True,
+    help="Rows without a prediction: nothing found, an error, or left out.",
+)
+@matching_options("one-to-one")
+@click.option("--weights", metavar="NAME", help="Metadata field with inclusion probabilities.")
+@click.option(
+    "--ceiling", "ceiling_path", metavar="CORPUS", help="Annotators to take the human line from."
+)
+@click.option(
+    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
+)
+@split_option()
+@from_option
+@interval_options
+@overwrite_option
+@json_option
+def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **options: Any) -> None:
+    """Measure one or more PREDICTED corpora against REFERENCE, with intervals by note.
+
+    Any format will do, a submission.csv too. Both sides must speak of the same notes. With several
+    systems, each is compared with the first.
+    """
+    from rubricate.evaluation import evaluate_systems
+
+    reference = open_corpus(
+        reference_path, from_format=options["from_format"], where=options["where"]
+    )
+    predicted = {
+        name: _open_predicted(path, reference, options)
+        for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
+    }
+    ceiling = None
+    if options["ceiling_path"]:
+        ceiling = open_corpus(options["ceiling_path"], where=options["where"])
+    settings = resampling(
+        options["confidence"], options["resamples"], options["interval_method"], options["seed"]
+    )
+    found = evaluate_systems(
+        reference,
+        predicted,
+        reference_annotator=options["reference_annotator"],
+        predicted_annotator=options["predicted_annotator"],
+        missing=options["missing"],
+        matching=(options["protocol"], options["unit"]),
+        weights=options["weights"],
+        ceiling=ceiling,
+        settings=settings,
+    )
+    if options["report"]:
+        from rubricate.reports.evaluation import write_evaluation_report
+
+        write_evaluation_report(
+            options["report"],
+            found.systems,
+            reference,
+            predicted,
+            ceiling=found.ceiling,
+            overwrite=options["overwrite"],
+        )
+    if options["as_json"]:
+        print_json(found.to_dict())
+    else:
+        _print(found.to_dict(), options["report"])
+
+
+def _names(paths: tuple[str, ...]) -> list[str]:
+    """Return a short name for each path: its stem, or the whole path where stems repeat."""
+    stems = [Path(path).stem for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    if len(set(paths)) < len(paths):
+        raise click.UsageError("the same PREDICTED is given twice")
+    return list(paths)
+
+
+def _open_predicted(path: str, reference: Corpus, options: dict[str, Any]) -> Corpus:
+    from rubricate.formats import read_corpus
+
+    predicted = read_corpus(path, like=reference)
+    if options["where"]:
+        known = {note.id for note in reference.notes}
+        predicted = predicted.select(notes=known)
+    return keep_where(predicted, ())
+
+
+def _print(result: dict[str, Any], report: Path | None) -> None:
+    systems = result.get("systems", {"": result})
+    for name, system in systems.items():
+        if name:
+            click.echo(f"\n{name}")
+        click.echo(
+            f"{system['n_notes']:,} notes, {system['n_rows']:,} rows; "
+            f"{system['predicted_annotator']} against {system['reference_annotator']}; "
+            f"spans {system['protocol']} by {system['unit']}; {system['intervals']['confidence']:.0%} intervals by note"
+        )
+        print_measures(system)
+        for warning in system["warnings"]:
+            click.echo(f"warning: {warning}", err=True)
+        for what, value in system.get("below_ceiling", {}).items():
+            click.echo(
+                f"{what}: {value['difference']:+.3f} ({shown(value['interval'])}) from the "
+                f"annotators' own F1 of {value['ceiling']:.3f}"
+            )
+    if "comparisons" in result:
+        click.echo()
+        print_table(
+            ("compared", "measure", "difference", "interval", "p"),
+            [
+                (f"{c['first']} - {c['second']}", what, v["difference"], shown(v["interval"]),
+                 v["p_value"])
+                for c in result["comparisons"]
+                for what, v in (("characters", c["characters"]), ("presence", c["presence"]))
+            ],
+        )  # fmt: skip
+    if report:
+        click.echo(f"report: {report / 'index.html'}")
