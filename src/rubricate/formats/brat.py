@@ -68,6 +68,19 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
     ------
     InputError
         With every fault of every file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n 1", "c", "no fever"))
+    >>> builder.add_feature(Feature("7", "c", "No fever"))
+    >>> builder.annotate("a", "n 1", "7", [(0, 8)])
+    >>> folder = Path(tempfile.mkdtemp()) / "out"
+    >>> write_brat(builder.build(), folder)
+    >>> read_brat(folder) == builder.build()
+    True
     """
     faults = Faults(path)
     if not path.is_dir():

@@ -47,6 +47,19 @@ def write_brat(corpus: Corpus, path: Path) -> None:
     ------
     InputError
         If a note's text cannot be stored as UTF-8, or an id is too long for a file name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "no fever, chills"))
+    >>> builder.add_feature(Feature("7", "c", "No chills"))
+    >>> builder.annotate("a", "n", "7", [(0, 2), (10, 16)])
+    >>> folder = Path(tempfile.mkdtemp()) / "brat"
+    >>> write_brat(builder.build(), folder)
+    >>> print((folder / "n.ann").read_text(encoding="utf-8"))
+    T1 7_No-chills 0 2;10 16 no chills
     """
     faulty = [n.id for n in corpus.notes if has_lone_surrogate(n.text)]
     if faulty:

@@ -48,6 +48,19 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
     ------
     InputError
         With every fault of every file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n 1", "c", "no fever"))
+    >>> builder.add_feature(Feature("7", "c", "No fever"))
+    >>> builder.annotate("a", "n 1", "7", [(0, 8)])
+    >>> folder = Path(tempfile.mkdtemp()) / "out"
+    >>> write_webanno(builder.build(), folder)
+    >>> read_webanno(folder) == builder.build()
+    True
     """
     faults = Faults(path)
     frame = read_frame(path, is_folder=path.is_dir())

@@ -12,12 +12,14 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.webanno_read import LayerSpan
 from rubricate.rows import Detail
 
-#: The layer we write; it must be in the project before INCEpTION can import the files.
+#: The layer we write; it must be in the project before INCEpTION can import the files. The CAS
+#: files of `rubricate.formats.cas` bring it along, with the same features.
 LAYER = "webanno.custom.Feature"
-#: Its features, all strings: the label; fragments of one annotation share a ``group``.
+#: The label, and what fragments of one annotation share.
 FEATURE, GROUP = "feature", "group"
-COMMENT, REASON, CONFIDENCE = "comment", "reason", "confidence"
-ATTRIBUTES, STATED = "attributes", "stated"
+COMMENT, REASON, CONFIDENCE, STATED = "comment", "reason", "confidence", "statedText"
+#: All attributes in one string: TSV has no lists, so this is not the ``attributes`` of CAS files.
+ATTRIBUTES = "attributeList"
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 _ABOUT_WORDS = ("lexmorph", "segmentation", "syntax", "transform")
@@ -97,7 +99,7 @@ def annotation_values(annotation: PlainAnnotation) -> dict[str, str]:
     --------
     >>> detail = Detail(comment="?", attributes=(("Certainty", "very low"),))
     >>> annotation_values(PlainAnnotation(((0, 5),), 0.5, detail))
-    {'comment': '?', 'attributes': 'Certainty=very%20low', 'confidence': '0.5'}
+    {'comment': '?', 'attributeList': 'Certainty=very%20low', 'confidence': '0.5'}
     """
     detail = annotation.detail
     values = {COMMENT: detail.comment, REASON: detail.reason}

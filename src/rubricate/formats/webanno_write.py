@@ -24,7 +24,7 @@ NOBODY = "INITIAL_CAS"
 
 
 def write_webanno(corpus: Corpus, path: Path) -> None:
-    """Write a folder of .tsv files: one a note, or one a note and annotator if there are several.
+    r"""Write a folder of .tsv files: one a note, or one a note and annotator if there are several.
 
     All annotations are of the layer ``webanno.custom.Feature``, which must allow stacking and
     crossing sentences and have the string features named in the files. INCEpTION has no
@@ -36,6 +36,22 @@ def write_webanno(corpus: Corpus, path: Path) -> None:
     InputError
         If an annotation is not inside its note (the format has no place outside the text), a
         text cannot be stored as UTF-8, or an id is too long for a file name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rubricate import CorpusBuilder, Feature
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "no fever, chills"))
+    >>> builder.add_feature(Feature("7", "c", "No chills"))
+    >>> builder.annotate("a", "n", "7", [(0, 2), (10, 16)])
+    >>> folder = Path(tempfile.mkdtemp()) / "tsv"
+    >>> write_webanno(builder.build(), folder)
+    >>> for line in (folder / "n.tsv").read_text(encoding="utf-8").splitlines()[4:7]:
+    ...     print(line)
+    #Text=no fever, chills
+    1-1	0-2	no	7\_No-chills	1
+    1-2	3-8	fever	_	_
     """
     _refuse_unwritable(corpus)
     path.mkdir()
@@ -46,15 +62,10 @@ def write_webanno(corpus: Corpus, path: Path) -> None:
     for note in corpus.notes:
         name = id_to_name(note.id)
         rows_of = rows_by_annotator(corpus, note.id)
-        places = {
-            annotator: f"{name}.tsv"
-            if alone
-            else f"{name}/{id_to_name(corpus.annotators[annotator].id, reserved=reserved)}.tsv"
-            for annotator in rows_of
-        }
         for annotator, rows in rows_of.items():
             marks = list(_marks(corpus, rows, labels, columns))
-            _write(path / places[annotator], note, marks, columns)
+            whose = id_to_name(corpus.annotators[annotator].id, reserved=reserved)
+            _write(path / (f"{name}.tsv" if alone else f"{name}/{whose}.tsv"), note, marks, columns)
         if not rows_of:
             _write(path / name / f"{NOBODY}.tsv", note, [], columns)
     write_frame(corpus, path, is_folder=True)
