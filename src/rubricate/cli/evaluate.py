@@ -134,7 +134,8 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
         click.echo(
             f"{system['n_notes']:,} notes, {system['n_rows']:,} rows; "
             f"{system['predicted_annotator']} against {system['reference_annotator']}; "
-            f"spans {system['protocol']} by {system['unit']}; {system['intervals']['confidence']:.0%} intervals by note"
+            f"spans {system['protocol']} by {system['unit']}; "
+            f"{system['intervals']['confidence']:.0%} intervals by note"
         )
         print_measures(system)
         for warning in system["warnings"]:

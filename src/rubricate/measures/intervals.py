@@ -205,14 +205,15 @@ def _widened(levels: Levels, table: CountTable) -> Levels:
     columns = [i for i, name in enumerate(table.measure.columns) if name != "tn"]
     rows = np.flatnonzero(table.values[:, columns].any(axis=1))
     note = table.keys.note[rows]
-    changed = {"overall": _exact(levels.overall, np.array(len(np.unique(note))))}
+    overall = _exact(levels.overall, np.array(len(np.unique(note))))
+    changed = {}
     for level, (wanted, ids, index) in labels.items():
         place = {label: i for i, label in enumerate(wanted)}
         group = np.array([place.get(i, -1) for i in ids], dtype=np.int64)[index[rows]]
         pairs = np.unique(np.stack([group, note]), axis=1)[0]
         n_notes = np.bincount(pairs, minlength=len(wanted))
         changed[level] = _exact(getattr(levels, level), n_notes)
-    return replace(levels, **changed)
+    return replace(levels, overall=overall, strata=changed["strata"], groups=changed["groups"])
 
 
 def _exact(found: Bootstrapped, n_notes: npt.NDArray[Any]) -> Bootstrapped:

@@ -1,0 +1,78 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rubricate.cli import main
+
+RUN = CliRunner().invoke
+FAST = ["--resamples", "50"]
+
+
+def test_json_has_what_was_promised(tmp_path: Path) -> None:
+    place = tmp_path / "submission.csv"
+    RUN(main, ["convert", "open-notes", str(place), "--to", "submission", "--where", "case=0"])
+    result = RUN(main, ["evaluate", "open-notes", str(place), "--where", "case=0", "--json", *FAST])
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    measures = [value["characters"], value["presence"]]
+    measures += [value["spans"][k] for k in ("exact", "one_side_boundary", "token_overlap")]
+    for measure in measures:
+        assert {"precision", "recall", "f1", "interval"} <= set(measure)
+    assert value["characters"]["f1"] == 1
+    assert set(value["cases"]) == {"0"}
+    assert len(value["features"]) == 16
+
+
+def test_two_systems_are_compared(tmp_path: Path) -> None:
+    for name in ("reference", "second_rater"):
+        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--to", "jsonl",
+                   "--annotator", name, "--where", "case=0"])  # fmt: skip
+    result = RUN(
+        main,
+        ["evaluate", "open-notes", str(tmp_path / "reference.jsonl"),
+         str(tmp_path / "second_rater.jsonl"), "--where", "case=0", "--json", *FAST],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    assert list(value["systems"]) == ["reference", "second_rater"]
+    assert value["comparisons"][0]["characters"]["difference"] > 0
+
+
+def test_the_ceiling_is_reported() -> None:
+    result = RUN(
+        main,
+        ["evaluate", "open-notes", "open-notes", "--predicted-annotator", "second_rater",
+         "--missing", "skip", "--ceiling", "open-notes", "--where", "case=0", "--json", *FAST],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    below = json.loads(result.stdout)["below_ceiling"]
+    assert below["characters"]["difference"] == pytest.approx(0)
+    assert below["characters"]["same_notes"]
+
+
+def test_corpora_about_other_notes_are_refused(tmp_path: Path) -> None:
+    place = tmp_path / "other.jsonl"
+    RUN(main, ["convert", "open-notes", str(place), "--to", "jsonl", "--where", "case=1"])
+    result = RUN(main, ["evaluate", "open-notes", str(place), "--predicted-annotator", "reference"])
+    assert result.exit_code == 0
+    part = tmp_path / "part.jsonl"
+    RUN(main, ["convert", "open-notes", str(part), "--to", "jsonl", "--where", "case=0"])
+    result = RUN(main, ["evaluate", str(part), str(place), "--predicted-annotator", "reference"])
+    assert result.exit_code == 1
+
+
+def test_agree_takes_one_corpus_or_several(tmp_path: Path) -> None:
+    for name in ("reference", "second_rater"):
+        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--to", "jsonl",
+                   "--annotator", name, "--where", "case=0"])  # fmt: skip
+    inside = RUN(main, ["agree", "open-notes", "--where", "case=0", "--json", *FAST])
+    apart = RUN(main, ["agree", str(tmp_path / "reference.jsonl"),
+                       str(tmp_path / "second_rater.jsonl"), "--json", *FAST])  # fmt: skip
+    one, two = json.loads(inside.stdout), json.loads(apart.stdout)
+    assert one["overall"]["characters"] == two["overall"]["characters"]
+    assert one["case_table"] == two["case_table"]
+    shown = RUN(main, ["agree", "open-notes", "--where", "part=depth", *FAST])
+    assert shown.exit_code == 0
+    assert "0.961" in shown.stdout

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+
+from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
+from rubricate.errors import InputError
+from rubricate.measures import Evaluation, evaluate
+from rubricate.measures.comparing import compare_evaluations
+from rubricate.measures.intervals import add_intervals
+from rubricate.measures.weighting import note_weights, refuse_unweighted
+from rubricate.stats import Resampling, bootstrap_interval, proportion_interval
+
+FEW = Resampling(resamples=300)
+
+
+def raters(cases: list[str]) -> Evaluation:
+    corpus = load_corpus("open-notes").select(cases=cases)
+    return evaluate(
+        corpus,
+        corpus,
+        reference_annotator="reference",
+        predicted_annotator="second_rater",
+        missing="skip",
+    )
+
+
+def test_every_value_has_an_interval_that_contains_it() -> None:
+    result = add_intervals(raters(["0", "1"]), FEW).to_dict()
+    seen = 0
+    places = [result, *result["cases"].values(), *result["features"].values()]
+    for place in places:
+        for measure in (place["characters"], place["presence"], *place["spans"].values()):
+            for name, (low, high) in measure["intervals"].items():
+                if low is not None and measure[name] is not None:
+                    seen += 1
+                    assert low - 1e-9 <= measure[name] <= high + 1e-9
+            assert measure["interval"] == measure["intervals"]["f1"]
+    assert seen > 300
+    assert result["intervals"]["unit"] == "note"
+
+
+def test_one_case_overall_is_the_plain_bootstrap_by_note() -> None:
+    evaluation = raters(["0"])
+    ours = add_intervals(evaluation, FEW).interval("characters")
+    table = evaluation.characters.by("note")
+    plain = bootstrap_interval(table.values, table.measure.statistics["f1"], FEW)
+    assert ours.low == pytest.approx(float(plain.low), abs=0.004)
+    assert ours.high == pytest.approx(float(plain.high), abs=0.004)
+
+
+def test_perfect_notes_get_an_exact_limit() -> None:
+    evaluation = raters(["0"])
+    found = add_intervals(evaluation, FEW)
+    assert evaluation.presence.total().f1 == 1
+    interval = found.interval("presence")
+    assert interval.low == pytest.approx(proportion_interval(20, 20).low)
+    assert interval.high == 1
+
+
+def test_the_seed_decides() -> None:
+    evaluation = raters(["0"])
+    one, two, three = (
+        add_intervals(evaluation, Resampling(resamples=50, seed=seed)).to_dict()
+        for seed in (1, 1, 2)
+    )
+    assert one == two
+    assert one["characters"]["interval"] != three["characters"]["interval"]
+
+
+def sample() -> tuple[Corpus, Corpus]:
+    """100 predicted positives all drawn, 10 of 900 predicted negatives drawn; half of those missed."""
+    reference, predicted = CorpusBuilder(), CorpusBuilder()
+    for builder in (reference, predicted):
+        builder.add_feature(Feature("f", "c", "F"))
+        for i in range(110):
+            probability = 1.0 if i < 100 else 10 / 900
+            metadata = Metadata(inclusion_probability=probability)
+            builder.add_note(Note(str(i), "c", "fever", metadata))
+            builder.judge("r", str(i), "f")
+    for i in range(110):
+        if i < 80 or i >= 105:
+            reference.annotate("r", str(i), "f", [(0, 5)])
+        if i < 100:
+            predicted.annotate("r", str(i), "f", [(0, 5)])
+    return reference.build(), predicted.build()
+
+
+def test_weights_undo_the_oversampling() -> None:
+    reference, predicted = sample()
+    evaluation = evaluate(reference, predicted)
+    assert evaluation.presence.total().recall > 0.9
+    weighted = add_intervals(evaluation, FEW, weights=note_weights(reference)).to_dict()
+    # 80 found of 80 + 5 * 90 present in the population.
+    assert weighted["presence"]["recall"] == pytest.approx(80 / 530)
+    assert weighted["presence"]["precision"] == pytest.approx(0.8)
+    assert weighted["intervals"]["weighted"]
+
+
+def test_unweighted_recall_is_refused_where_positives_were_oversampled() -> None:
+    reference, _ = sample()
+    with pytest.raises(InputError, match="weights"):
+        refuse_unweighted(reference)
+    refuse_unweighted(load_corpus("open-notes"))
+
+
+def test_bad_weights_are_all_named() -> None:
+    with pytest.raises(InputError) as caught:
+        note_weights(load_corpus("open-notes").select(cases=["0"]))
+    assert len(caught.value.faults) == 100
+    reference, predicted = sample()
+    with pytest.raises(InputError):
+        add_intervals(evaluate(reference, predicted), FEW, weights={"0": 1.0})
+
+
+def test_comparing_a_system_with_itself_finds_no_difference() -> None:
+    evaluation = raters(["0", "1"])
+    found = compare_evaluations(evaluation, evaluation, FEW)
+    assert found["characters"]["difference"] == 0
+    assert found["characters"]["p_value"] == 1
+
+
+def test_comparing_systems_on_other_rows_is_refused() -> None:
+    with pytest.raises(InputError, match="same rows"):
+        compare_evaluations(raters(["0"]), raters(["1"]), FEW)
+
+
+def test_a_worse_system_is_seen_to_be_worse() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])
+    worse = corpus.with_rows(corpus.rows.take(np.arange(len(corpus.rows)) % 3 > 0))
+    good = evaluate(corpus, corpus)
+    bad = evaluate(corpus, worse)
+    found = compare_evaluations(good, bad, FEW)
+    assert found["characters"]["difference"] > 0.1
+    assert found["characters"]["interval"][0] > 0
+    assert found["characters"]["p_value"] < 0.01
