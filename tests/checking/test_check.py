@@ -77,8 +77,10 @@ def test_findings_are_about_what_is_there(corpus: Corpus) -> None:
 
 
 def test_the_embedded_corpus_is_nearly_clean() -> None:
-    # 34,000 rows. The findings left are true to the guidelines: "the pill", "a nightcap ...",
-    # "her kids ...", "her family ...".
-    result = check_corpus(load_corpus("open-notes"))
-    found = {rule: count for rule, count in result.counts.items() if count}
-    assert found == {"leading-article": 2, "leading-reference": 2}
+    # The findings left are true to the guidelines: "the pill", "a nightcap ...", "her kids ...",
+    # "her family ...".
+    found = check_corpus(load_corpus("open-notes")).counts
+    assert found.pop("leading-article") == 2
+    assert found.pop("leading-reference") == 2
+    assert found.pop("negation-left-out") <= 3
+    assert not any(found.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rubricate.checking.changes import write_changes
 from rubricate.checking.check import check_corpus
 from rubricate.checking.findings import Change, CheckResult, Finding, Repair
 from rubricate.checking.fix import fix_corpus
@@ -18,4 +19,5 @@ __all__ = [
     "check_corpus",
     "choose_rules",
     "fix_corpus",
+    "write_changes",
 ]

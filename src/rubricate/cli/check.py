@@ -1,0 +1,197 @@
+"""``rubricate check``: find, and repair, faulty annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    keep_where,
+    overwrite_option,
+    split_option,
+)
+from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.checking import CheckResult, Finding
+    from rubricate.corpus import Corpus
+
+#: How many findings, and cases, are printed without --json.
+SHOWN = 10
+EPILOG = """
+\b
+Rules (docs/checking.md): out-of-range, text-mismatch, no-words,
+foreign-feature, overlapping-fragments, white-space, end-punctuation,
+extra-characters, cut-word, leading-article, leading-reference,
+negation-left-out, repeated, marked-again.
+
+Example: rubricate check open-notes --fix clean --to nbme
+"""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Where the repaired copy and its log go."""
+
+    target: str
+    format: str
+    log: Path
+    overwrite: bool
+
+
+@click.command("check", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS")
+@from_option
+@split_option()
+@click.option("--rule", "rules", multiple=True, metavar="NAME", help="Apply only these rules.")
+@click.option("--skip", multiple=True, metavar="NAME", help="Apply all rules but these.")
+@click.option("--fix", "target", metavar="DST", help="Write a repaired copy and a log of changes.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Format of the copy; default: CORPUS's.")
+@click.option(
+    "--log",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the log goes (.jsonl or .csv); default: DST.changes.jsonl.",
+)
+@overwrite_option
+@click.option("--fail", is_flag=True, help="Exit with 1 if anything is found.")
+@json_option
+def check_command(
+    corpus_path: str, from_format: str | None, where: tuple[str, ...], **options: Any
+) -> None:
+    """Find faults in the annotations of CORPUS by named rule, and repair them in a copy.
+
+    Prints counts by rule and case and the first findings (all of them with --json): note,
+    feature, offsets and the repair. --fix applies the safe repairs; CORPUS is never touched.
+    """
+    from rubricate.checking import check_corpus, choose_rules
+    from rubricate.formats import read_corpus
+
+    chosen = choose_rules(options["rules"] or None, skip=options["skip"])
+    copy = _plan_copy(corpus_path, from_format, options)
+    corpus = keep_where(read_corpus(corpus_path, format=from_format, strict=False), where)
+    result = check_corpus(corpus, rules=[rule.name for rule in chosen])
+    fixed = None if copy is None else _write_copy(corpus, result, copy)
+    if options["as_json"]:
+        print_json(result.to_dict() | ({} if fixed is None else {"fixed": fixed}))
+    else:
+        _print_result(result)
+        if fixed is not None:
+            _print_fixed(fixed)
+    if options["fail"] and result.findings:
+        raise click.exceptions.Exit(1)
+
+
+def _plan_copy(source: str, from_format: str | None, options: dict[str, Any]) -> Copy | None:
+    """Return where the copy goes, having refused what would touch the source or other files."""
+    from rubricate.errors import OutputExistsError
+    from rubricate.formats import EMBEDDED, FORMATS, detect_format
+
+    target: str | None = options["target"]
+    log: Path | None = options["log"]
+    if target is None:
+        if options["to_format"] or log:
+            raise click.UsageError("--to and --log need --fix DST")
+        return None
+    place, origin = Path(target).resolve(), Path(source).resolve()
+    log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
+    for output in (place, log.resolve()):
+        if origin.exists() and (output == origin or output in origin.parents):
+            raise click.UsageError(f"{output.name}: the copy would replace CORPUS; choose another")
+        if origin.is_dir() and origin in output.parents:
+            raise click.UsageError(f"{output.name}: the copy would lie inside CORPUS")
+    if log.exists() and not options["overwrite"]:
+        raise OutputExistsError(log)
+    is_embedded = source in EMBEDDED and not Path(source).exists()
+    own = "parquet" if is_embedded else from_format or detect_format(Path(source))
+    name = options["to_format"] or own
+    FORMATS[name]  # An unknown name is refused before any work.
+    return Copy(target, name, log, options["overwrite"])
+
+
+def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy) -> dict[str, Any]:
+    from rubricate.checking import check_corpus, fix_corpus, write_changes
+    from rubricate.formats import write_corpus
+
+    fixed, changes = fix_corpus(corpus, result)
+    lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
+    write_changes(changes, copy.log, overwrite=copy.overwrite)
+    left = check_corpus(fixed, rules=result.rules).counts
+    return {
+        "target": copy.target,
+        "format": copy.format,
+        "log": str(copy.log),
+        "n_changes": len(changes),
+        "left": {rule: count for rule, count in left.items() if count},
+        "lost": lost,
+    }
+
+
+def _print_result(result: CheckResult) -> None:
+    n_found, n_safe = len(result), sum(result.repairable_counts.values())
+    click.echo(
+        f"{n_found:,} findings in {result.n_annotations:,} annotations of {result.n_rows:,} rows; "
+        f"{n_safe:,} can be repaired safely"
+    )
+    if not n_found:
+        return
+    click.echo()
+    safe = result.repairable_counts
+    print_table(
+        ("rule", "findings", "repairable"),
+        [(rule, count, safe[rule]) for rule, count in result.counts.items() if count],
+    )
+    click.echo()
+    cases = [
+        (case, sum(counts.values()), ", ".join(f"{rule} {n}" for rule, n in counts.items()))
+        for case, counts in result.counts_by_case.items()
+    ]
+    print_table(("case", "findings", "by rule"), cases[:SHOWN])
+    _print_rest(len(cases), "cases")
+    click.echo()
+    print_table(
+        ("note", "annotator", "feature", "rule", "spans", "repair"),
+        [_line(finding) for finding in result.findings[:SHOWN]],
+    )
+    _print_rest(n_found, "findings")
+
+
+def _print_rest(count: int, what: str) -> None:
+    if count > SHOWN:
+        click.echo(f"... and {count - SHOWN:,} more {what} (all of them with --json)")
+
+
+def _line(finding: Finding) -> tuple[str, ...]:
+    repair = finding.repair
+    if repair is None:
+        shown = "none"
+    elif repair.action == "move":
+        shown = f"move to {repair.feature_id}"
+    else:
+        shown = _spans(repair.spans) if repair.action == "respan" else "remove"
+    if repair is not None and not repair.safe:
+        shown += " (proposed)"
+    place = (finding.note_id, finding.annotator_id, finding.feature_id, finding.rule)
+    return (*place, _spans(finding.spans), shown)
+
+
+def _spans(spans: Sequence[tuple[int, int]]) -> str:
+    return ";".join(f"{start} {end}" for start, end in spans)
+
+
+def _print_fixed(fixed: dict[str, Any]) -> None:
+    from rubricate.formats.losses import HOLDABLE
+
+    click.echo()
+    click.echo(f"wrote {fixed['target']} ({fixed['format']}) with {fixed['n_changes']:,} changes")
+    click.echo(f"wrote {fixed['log']}: every change")
+    if fixed["left"]:
+        left = ", ".join(f"{rule} {count:,}" for rule, count in fixed["left"].items())
+        click.echo(f"left for a person to decide: {left}")
+    for kind, count in fixed["lost"].items():
+        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
