@@ -1,0 +1,316 @@
+"""doccano's JSON Lines: a folder with a file for each annotator, or one file.
+
+A line is a note. Two layouts are read: ``"label": [[start, end, label], ...]`` (also under
+``labels`` or ``entities``) and, of projects with relations, ``"entities": [{"id", "label",
+"start_offset", "end_offset"}], "relations": [{"from_id", "to_id", "type"}]``. Fragments of one
+annotation are linked by relations of type ``fragment``; a corpus with fragments is written in the
+second layout throughout (import it as *JSONL(Relation)*), any other in the first. Relations of
+other types are not read.
+
+Offsets are UTF-16 units: doccano's annotation view (v-annotator, since doccano 1.5) counts as
+JavaScript does. Exports of projects that "count grapheme clusters as one character" cannot be
+told apart and are read wrongly after such a character.
+
+A note in an annotator's file was judged by that annotator; notes nobody judged are in
+``unannotated.jsonl``. doccano's comments belong to a note, not to an annotation: they are read
+into the note's metadata, and comments of annotations cannot be written. doccano refuses notes
+without text and, unless the project allows them, overlapping spans.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rubricate.builder import CorpusBuilder
+from rubricate.corpus import Corpus, Note
+from rubricate.formats.annotations import (
+    LARGEST,
+    has_fragments,
+    json_has_lone_surrogate,
+    linked_groups,
+    plain_annotations,
+    refuse_lone_surrogates,
+    rows_by_annotator,
+)
+from rubricate.formats.encoded_names import id_to_name, name_to_id
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.utf16 import Utf16Map
+from rubricate.rubric import Metadata, Scalar
+
+UNANNOTATED = "unannotated"
+FRAGMENT = "fragment"
+LABELS_NAME = "label_config.json"
+_LABEL_KEYS = ("entities", "label", "labels")
+_KNOWN_KEYS = {"id", "text", "case", "relations", "Comments", "comments", *_LABEL_KEYS}
+_COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
+#: How much of a file is looked at to find its format.
+_LOOK = 1 << 20
+
+
+def looks_like_doccano(path: Path) -> bool:
+    """Tell whether it is a JSON Lines file of labelled texts, or a folder of such files."""
+    if path.is_dir():
+        files = sorted(path.glob("*.jsonl"))
+        return bool(files) and all(looks_like_doccano(file) for file in files[:8])
+    if not path.is_file() or path.suffix not in {".jsonl", ".json", ".ndjson"}:
+        return False
+    with path.open("rb") as stream:
+        head = stream.read(_LOOK).removeprefix(b"\xef\xbb\xbf").lstrip()
+    try:
+        value = json.loads(head.split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("text"), str)
+        and any(isinstance(value.get(key), list) for key in _LABEL_KEYS)
+        and "rubricate" not in value
+    )
+
+
+def write_doccano(corpus: Corpus, path: Path) -> None:
+    """Write a folder: a file for each annotator, the unannotated notes, labels and frame."""
+    refuse_lone_surrogates(corpus)
+    path.mkdir()
+    labels = feature_labels(corpus)
+    stems = [id_to_name(a.id, reserved=frozenset({UNANNOTATED})) for a in corpus.annotators]
+    relations = has_fragments(corpus)
+    lines: dict[str, list[str]] = {}
+    for note in corpus.notes:
+        judged = rows_by_annotator(corpus, note.id)
+        for annotator, rows in judged.items():
+            line = _line(corpus, note, rows, labels, relations=relations)
+            lines.setdefault(stems[annotator], []).append(line)
+        if not judged:
+            line = _line(corpus, note, [], labels, relations=relations)
+            lines.setdefault(UNANNOTATED, []).append(line)
+    for stem, own in lines.items():
+        (path / f"{stem}.jsonl").write_text("\n".join(own) + "\n", encoding="utf-8", newline="\n")
+    config = [
+        {"text": label, "prefixKey": None, "suffixKey": None,
+         "backgroundColor": _COLORS[i % len(_COLORS)]}
+        for i, label in enumerate(labels.values())
+    ]  # fmt: skip
+    (path / LABELS_NAME).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    write_frame(corpus, path, is_folder=True)
+
+
+def _line(
+    corpus: Corpus, note: Note, rows: list[int], labels: Mapping[str, str], *, relations: bool
+) -> str:
+    offsets = Utf16Map(note.text)
+    entities: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    for row in rows:
+        label = labels[corpus.features[int(corpus.rows.feature[row])].id]
+        for annotation in plain_annotations(corpus, row):
+            first = len(entities)
+            for start, end in annotation.spans:
+                entities.append(
+                    {
+                        "id": len(entities),
+                        "label": label,
+                        "start_offset": offsets.to_utf16(start),
+                        "end_offset": offsets.to_utf16(end),
+                    }
+                )
+            for a, b in pairwise(range(first, len(entities))):
+                links.append({"id": len(links), "from_id": a, "to_id": b, "type": FRAGMENT})
+    value: dict[str, Any] = {"id": note.id, "text": note.text, "case": note.case}
+    if relations:
+        value |= {"entities": entities, "relations": links}
+    else:
+        value["label"] = [[e["start_offset"], e["end_offset"], e["label"]] for e in entities]
+    return json.dumps(value, ensure_ascii=False)
+
+
+class _Entity(NamedTuple):
+    id: int | str | None
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One line of one file; ``annotator`` is None in the file of unannotated notes."""
+
+    path: Path
+    number: int
+    annotator: str | None
+    value: Mapping[str, Any]
+
+    @property
+    def note_id(self) -> str:
+        given = self.value.get("id")
+        return str(self.number if given is None else given)
+
+
+def read_doccano(path: Path, *, strict: bool = True) -> Corpus:
+    """Read a folder with a file for each annotator, or the file of one annotator."""
+    frame = read_frame(path, is_folder=path.is_dir())
+    faults = Faults(path)
+    lines: list[_Line] = []
+    for file, annotator in _files(path):
+        lines += _read_lines(file, annotator, faults)
+    builder = frame.builder()
+    _add_notes(builder, lines, frame, faults)
+    for line in lines:
+        if line.annotator is not None and line.note_id in builder.notes:
+            _read_annotations(builder, frame, line, faults, strict=strict)
+    faults.raise_any()
+    for line in lines:
+        if line.annotator is not None:
+            frame.judge_note(builder, line.annotator, line.note_id)
+    return builder.build()
+
+
+def _files(path: Path) -> Iterator[tuple[Path, str | None]]:
+    """Yield each file with its annotator."""
+    for file in [path] if path.is_file() else sorted(path.glob("*.jsonl")):
+        yield file, None if file.stem == UNANNOTATED else name_to_id(file.stem)
+
+
+def _read_lines(path: Path, annotator: str | None, faults: Faults) -> Iterator[_Line]:
+    seen: dict[str, int] = {}
+    for number, text in enumerate(read_text(path).split("\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError as error:
+            faults.add(f"not JSON: {error.msg} at column {error.colno}", line=number, path=path)
+            continue
+        except RecursionError:
+            faults.add("not JSON of a note: nested too deeply", line=number, path=path)
+            continue
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            faults.add('need a JSON object with a "text"', line=number, path=path)
+            continue
+        if json_has_lone_surrogate(value, text):
+            faults.add("the line holds half a surrogate pair", line=number, path=path)
+            continue
+        line = _Line(path, number, annotator, value)
+        if line.note_id in seen:
+            what = f"note {line.note_id} was already on line {seen[line.note_id]}"
+            faults.add(what, line=number, path=path)
+            continue
+        seen[line.note_id] = number
+        yield line
+
+
+def _add_notes(builder: CorpusBuilder, lines: list[_Line], frame: Frame, faults: Faults) -> None:
+    """Add every note once, in the frame's order, and see that all files agree on its text."""
+    first: dict[str, _Line] = {}
+    comments: dict[str, dict[str, Scalar]] = {}
+    for line in lines:
+        before = first.setdefault(line.note_id, line)
+        if before.value["text"] != line.value["text"]:
+            what = f"the text of note {line.note_id} differs from {before.path.name}"
+            faults.add(f"{what}, line {before.number}", line=line.number, path=line.path)
+        said = line.value.get("Comments", line.value.get("comments"))
+        if isinstance(said, list) and said:
+            texts = [str(c.get("comment", "")) if isinstance(c, dict) else str(c) for c in said]
+            key = f"comments ({line.annotator or UNANNOTATED})"
+            comments.setdefault(line.note_id, {})[key] = "\n".join(texts)
+    order = {note_id: i for i, note_id in enumerate(frame.notes)}
+    for note_id in sorted(first, key=lambda id_: order.get(id_, len(order))):
+        builder.add_note(_note(first[note_id], frame, comments.get(note_id, {})))
+
+
+def _note(line: _Line, frame: Frame, comments: Mapping[str, Scalar]) -> Note:
+    note = frame.note(line.note_id, line.value["text"])
+    case, metadata = note.case, dict(note.metadata)
+    if line.note_id not in frame.notes:
+        case = str(line.value.get("case", case))
+        metadata = {
+            k: v
+            for k, v in line.value.items()
+            if k not in _KNOWN_KEYS and isinstance(v, str | int | float | bool | None)
+        }
+    return Note(note.id, case, note.text, Metadata({**metadata, **comments}))
+
+
+def _read_annotations(
+    builder: CorpusBuilder, frame: Frame, line: _Line, faults: Faults, *, strict: bool
+) -> None:
+    note = builder.notes[line.note_id]
+    offsets = Utf16Map(note.text)
+    entities: list[_Entity] = []
+    own, at = Faults(line.path), line.number
+    key = next((k for k in _LABEL_KEYS if isinstance(line.value.get(k), list)), None)
+    if key is None:
+        own.add(f"note {note.id} needs a list under one of {', '.join(_LABEL_KEYS)}", line=at)
+    for i, item in enumerate(line.value[key] if key else ()):
+        try:
+            entity = _entity(item)
+            start, end = offsets.from_utf16(entity.start), offsets.from_utf16(entity.end)
+        except ValueError as error:
+            own.add(f"item {i + 1} of {key!r} of note {note.id}: {error}", line=at)
+            continue
+        if strict:
+            own.check_span(start, end, len(note.text), note.id, at)
+        entities.append(entity._replace(start=start, end=end))
+    groups = linked_groups(len(entities), _links(entities, line, own))
+    faults.found += own.found
+    for group in groups:
+        feature_id = frame.feature_id(entities[group[0]].label, note.case, builder)
+        spans = [(entities[i].start, entities[i].end) for i in group]
+        builder.annotate(str(line.annotator), note.id, feature_id, spans)
+
+
+def _entity(item: Any) -> _Entity:
+    """Return one marked span; anything else is a ValueError that quotes nothing."""
+    if isinstance(item, dict):
+        start, end = item.get("start_offset"), item.get("end_offset")
+        id_, label = _reference(item.get("id")), item.get("label")
+    elif isinstance(item, list) and len(item) == 3:
+        (start, end, label), id_ = item, None
+    else:
+        raise ValueError("need [start, end, label] or an object with start_offset, end_offset")
+    if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
+        raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
+    if not isinstance(label, str) or not label:
+        raise ValueError("the label must be a text")
+    return _Entity(id_, start, end, label)
+
+
+def _links(entities: list[_Entity], line: _Line, faults: Faults) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of entities that a relation makes fragments of one annotation."""
+    place: dict[int | str | None, int] = {
+        entity.id: i for i, entity in enumerate(entities) if entity.id is not None
+    }
+    relations = line.value.get("relations")
+    for relation in relations if isinstance(relations, list) else ():
+        if not isinstance(relation, dict) or relation.get("type") != FRAGMENT:
+            continue
+        a, b = (place.get(_reference(relation.get(key))) for key in ("from_id", "to_id"))
+        if a is None or b is None:
+            what = f"a relation of type {FRAGMENT!r} points to an id that is not there"
+            faults.add(what, line=line.number)
+        elif entities[a].label == entities[b].label:
+            yield a, b
+
+
+def _reference(id_: Any) -> int | str | None:
+    return id_ if isinstance(id_, int | str) else None
+
+
+FORMAT = Format(
+    name="doccano",
+    summary="doccano's JSON Lines: a folder with a file for each annotator",
+    looks_like=looks_like_doccano,
+    read=read_doccano,
+    write=write_doccano,
+    holds=HELD_BY_FRAME
+    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "newlines", "boundaries",
+       "ids"},
+)  # fmt: skip
