@@ -17,7 +17,7 @@ LAYERS = [
     {"builder", "joining", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"agreement", "checking", "matchers"},
-    {"evaluation"},
+    {"evaluation", "trials"},
     {"reports"},
     {"study", "scoring"},
     {"cli", "web"},

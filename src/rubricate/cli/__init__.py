@@ -19,6 +19,11 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Measure": {
         "agree": ("how far annotators agree", "rubricate.cli.agree"),
         "evaluate": ("how good predictions are, with intervals", "rubricate.cli.evaluate"),
+        "compare": ("matchers side by side on the same splits", "rubricate.cli.compare"),
+    },
+    "Find the words": {
+        "fit": ("let a matcher learn from annotated notes", "rubricate.cli.fit"),
+        "match": ("find the spans that express each feature", "rubricate.cli.match"),
     },
 }
 

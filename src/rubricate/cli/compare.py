@@ -1,0 +1,136 @@
+"""``rubricate compare``: matchers side by side on the same splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.measuring import interval_options, resampling, shown
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    open_corpus,
+    overwrite_option,
+    split_option,
+)
+from rubricate.cli.output import print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
+    from rubricate.trials import Split, TrialResult
+
+EPILOG = """
+Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy --train-folds 1
+"""
+
+
+@click.command("compare", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS")
+@click.option("--matchers", default="exact,fuzzy,synonyms,lexicon", show_default=True,
+              help="Which, separated by commas.")  # fmt: skip
+@click.option("--folds", type=int, default=10, show_default=True, help="Folds of notes, or cases.")
+@click.option("--train-folds", type=int, default=1, show_default=True,
+              help="Folds to learn from: 1 of 10 is the paper's way, 9 the usual.")  # fmt: skip
+@click.option("--hold-out-cases", is_flag=True, help="Learn on other cases, test on unseen ones.")
+@click.option("--notes-per-case", metavar="0,5,10,20,40", help="A learning curve.")
+@click.option("--annotator", help="Whose annotations to learn from and test against.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
+)
+@click.option(
+    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
+)
+@split_option()
+@from_option
+@interval_options
+@overwrite_option
+@json_option
+def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
+    """Fit and test matchers on the same splits of CORPUS, and compare them with intervals.
+
+    Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
+    mean and SD over cases as the paper's section 6 does, and the annotators' own agreement.
+    """
+    from rubricate.matchers import MATCHERS
+    from rubricate.trials import Trial, run_trials
+
+    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    trials = [Trial(name.strip(), name.strip()) for name in matchers.split(",") if name.strip()]
+    for trial in trials:
+        MATCHERS[trial.matcher]  # an unknown name is told before any work
+    result = run_trials(
+        corpus,
+        trials,
+        _splits(corpus, options),
+        annotator=options["annotator"],
+        settings=resampling(
+            options["confidence"], options["resamples"], options["interval_method"], options["seed"]
+        ),
+        keep=options["keep"],
+        watch=lambda steps: progress(steps, label="fit and test", length=len(steps)),
+    )
+    if options["report"]:
+        from rubricate.reports.comparison import write_comparison_report
+
+        write_comparison_report(options["report"], result, overwrite=options["overwrite"])
+    if options["as_json"]:
+        print_json(result.to_dict())
+        return
+    _print(result)
+    if options["report"]:
+        click.echo(f"\nreport: {options['report'] / 'index.html'}")
+
+
+def _splits(corpus: Corpus, options: dict[str, Any]) -> list[Split]:
+    from rubricate.trials import case_splits, fold_splits, learning_splits
+
+    counts = _counts(options["notes_per_case"])
+    folds, seed = options["folds"], options["seed"]
+    if options["hold_out_cases"]:
+        return case_splits(corpus, folds=folds, notes_per_case=counts or [0], seed=seed)
+    if counts:
+        return learning_splits(corpus, folds=folds, notes_per_case=counts, seed=seed)
+    return fold_splits(corpus, folds=folds, train_folds=options["train_folds"], seed=seed)
+
+
+def _counts(text: str | None) -> list[int]:
+    try:
+        counts = [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        counts = [-1]
+    if any(n < 0 for n in counts):
+        raise click.UsageError("--notes-per-case: need numbers of 0 or more, separated by commas")
+    return counts
+
+
+def _print(result: TrialResult) -> None:
+    from rubricate.trials.run import over_cases
+
+    lines = []
+    for group in result.groups:
+        for name, found in result.of(group).items():
+            spread = over_cases(found)
+            cells: list[Any] = [f"{name}, {group} notes a case" if group else name]
+            for what in ("characters", "presence"):
+                table = getattr(found.evaluation, what)
+                interval = found.interval(what)
+                cells += [table.total().f1, shown([interval.low, interval.high])]
+                cells.append(f"{spread[what]['mean']:.3f} ({spread[what]['sd']:.3f})")
+            lines.append(tuple(cells))
+    if result.ceiling is not None:
+        table_of = {line["case"]: line for line in result.ceiling.case_table()}
+        cells = ["annotators"]
+        for what, column in (("characters", "f1"), ("presence", "yes_no_f1")):
+            interval = result.ceiling.pooled.interval(what)
+            total = getattr(result.ceiling.pooled.evaluation, what).total()
+            cells += [total.f1, shown([interval.low, interval.high])]
+            mean, sd = (table_of.get(k, {}).get(column) for k in ("mean", "sd"))
+            cells.append("–" if mean is None else f"{mean:.3f} ({sd:.3f})")
+        lines.append(tuple(cells))
+    print_table(
+        ("matcher", "characters F1", "interval", "over cases (SD)", "presence F1", "interval",
+         "over cases (SD)"),
+        lines,
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""``rubricate match``: find the spans that express each feature."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    open_corpus,
+    overwrite_option,
+    split_option,
+)
+from rubricate.cli.output import print_json
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
+
+EPILOG = """
+Example: rubricate match open-notes --where split=test --out found.jsonl
+"""
+
+
+@click.command("match", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS")
+@click.option("--model", type=click.Path(path_type=Path, exists=True), help="A model of `fit`.")
+@click.option("--matcher", "name", default="lexicon", show_default=True,
+              help="Without --model: matches from the rubric's text alone.")  # fmt: skip
+@click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
+@click.option("--to", "to_format", help="Format; by the name of --out if absent.")
+@split_option()
+@from_option
+@overwrite_option
+@json_option
+def match_command(corpus_path: str, out: Path, **options: Any) -> None:
+    """Find, in the notes of CORPUS, the spans that express each feature of their rubric.
+
+    A file called submission.csv is written as the competition wants it, NAME.jsonl in our own
+    format with confidence and reason, a NAME without ending as our own parquet folder.
+    """
+    from rubricate.formats import write_corpus
+    from rubricate.formats.losses import HOLDABLE
+
+    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    if options["rubric"]:
+        corpus = _with_rubric(corpus, options["rubric"])
+    predicted = _matcher(corpus, options["model"], options["name"]).predict(corpus)
+    to_format = options["to_format"] or _format_of(out)
+    lost = write_corpus(predicted, out, format=to_format, overwrite=options["overwrite"])
+    result = {
+        "out": str(out),
+        "format": to_format,
+        "matcher": predicted.annotators[0].id,
+        "notes": len(predicted.notes),
+        "rows": len(predicted.rows),
+        "annotations": predicted.rows.n_annotations,
+        "lost": lost,
+    }
+    if options["as_json"]:
+        print_json(result)
+        return
+    click.echo(
+        f"wrote {out} ({to_format}): {len(predicted.notes):,} notes, {len(predicted.rows):,} rows, "
+        f"{predicted.rows.n_annotations:,} annotations by {predicted.annotators[0].id}"
+    )
+    for kind, count in lost.items():
+        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+
+
+def _matcher(corpus: Corpus, model: Path | None, name: str) -> Any:
+    from rubricate.matchers import fit_matcher, load_matcher
+
+    if model is not None:
+        return load_matcher(model)
+    # Only the rubric is learned from: annotations of the notes to be matched must not leak in.
+    return fit_matcher(name, corpus.select(notes=(), annotators=()))
+
+
+def _with_rubric(corpus: Corpus, path: Path) -> Corpus:
+    from rubricate.formats.rubric_files import read_rubrics, with_rubrics
+
+    return with_rubrics(corpus.select(annotators=()), read_rubrics(path))
+
+
+def _format_of(out: Path) -> str:
+    if out.name == "submission.csv":
+        return "submission"
+    if out.suffix in {".jsonl", ".ndjson"}:
+        return "jsonl"
+    if not out.suffix:
+        return "parquet"
+    raise click.UsageError(f"--out {out}: cannot tell the format by its name; give --to FORMAT")

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from rubricate import read_corpus
+from rubricate.cli import main
+
+RUN = CliRunner().invoke
+
+
+def test_fit_then_match_then_evaluate(tmp_path: Path) -> None:
+    model, found = tmp_path / "model", tmp_path / "found.jsonl"
+    done = RUN(main, ["fit", "open-notes", "--matcher", "exact", "--out", str(model),
+                      "--where", "case=0", "--where", "split=train"])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    match = [
+        "match",
+        "open-notes",
+        "--where",
+        "case=0",
+        "--where",
+        "split=test",
+        "--model",
+        str(model),
+    ]
+    done = RUN(main, [*match, "--out", str(found), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"] == 20 * 16
+    corpus = read_corpus(found)
+    assert corpus.rows.confidence is not None
+    assert all(d.reason for d in corpus.rows.details.values())
+    submission = tmp_path / "submission.csv"
+    assert RUN(main, [*match, "--out", str(submission)]).exit_code == 0
+    for place in (found, submission):
+        done = RUN(main, ["evaluate", "open-notes", str(place), "--where", "case=0",
+                          "--where", "split=test", "--json", "--resamples", "20"])  # fmt: skip
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["characters"]["f1"] > 0.2
+
+
+def test_nothing_is_overwritten_and_names_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    refused = RUN(
+        main, ["fit", "open-notes", "--matcher", "exact", "--out", str(tmp_path / "model")]
+    )
+    assert refused.exit_code == 1
+    wrong = RUN(main, ["fit", "open-notes", "--matcher", "exakt", "--out", str(tmp_path / "m")])
+    assert wrong.exit_code == 1
+    assert "exact" in wrong.output
+    assert RUN(main, ["match", "open-notes", "--matcher", "exact", "--out", "x.pdf"]).exit_code == 2
+
+
+def test_compare_prints_a_table_and_json(tmp_path: Path) -> None:
+    arguments = ["compare", "open-notes", "--where", "case=0", "--matchers", "exact", "--folds", "2",
+                 "--resamples", "20"]  # fmt: skip
+    shown = RUN(main, arguments)
+    assert shown.exit_code == 0, shown.output
+    assert "annotators" in shown.stdout
+    value = json.loads(RUN(main, [*arguments, "--notes-per-case", "5,10", "--json"]).stdout)
+    assert list(value["groups"]) == ["5", "10"]
+    assert RUN(main, [*arguments, "--notes-per-case", "5,x"]).exit_code == 2
+    assert RUN(main, ["compare", "open-notes", "--matchers", "nope"]).exit_code == 1

@@ -1,0 +1,58 @@
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubricate import load_corpus
+from rubricate.errors import InputError
+from rubricate.stats import Resampling
+from rubricate.trials import Trial, fold_splits, learning_splits, run_trials
+
+CORPUS = load_corpus("open-notes").select(cases=["0"])
+FEW = Resampling(resamples=50)
+
+
+def test_every_matcher_is_measured_on_the_same_rows() -> None:
+    splits = fold_splits(CORPUS, folds=2, train_folds=1)
+    result = run_trials(
+        CORPUS, [Trial("exact", "exact"), Trial("fuzzy", "fuzzy")], splits, settings=FEW
+    )
+    found = result.of("")
+    assert (
+        found["exact"].evaluation.coverage.n_rows
+        == found["fuzzy"].evaluation.coverage.n_rows
+        == 1600
+    )
+    assert result.ceiling is not None
+    value = result.to_dict()["groups"][""]
+    assert value["comparisons"][0]["characters"]["difference"] > 0
+
+
+def test_an_interrupted_run_goes_on_and_gives_the_same(tmp_path: Path) -> None:
+    splits = fold_splits(CORPUS, folds=2, train_folds=1)
+    trials = [Trial("exact", "exact")]
+    whole = run_trials(CORPUS, trials, splits, settings=FEW).to_dict()
+
+    def stop_after_one(steps: Sequence[Any]) -> Iterator[Any]:
+        yield steps[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_trials(CORPUS, trials, splits, settings=FEW, keep=tmp_path, watch=stop_after_one)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert run_trials(CORPUS, trials, splits, settings=FEW, keep=tmp_path).to_dict() == whole
+
+
+def test_more_notes_help() -> None:
+    splits = learning_splits(CORPUS, folds=2, notes_per_case=[0, 5, 40])
+    result = run_trials(CORPUS, [Trial("exact", "exact")], splits, settings=FEW)
+    f1 = [result.of(g)["exact"].evaluation.characters.total().f1 for g in result.groups]
+    assert result.groups == ["0", "5", "40"]
+    assert f1[0] == 0 or f1[0] != f1[0]
+    assert f1[1] < f1[2]
+
+
+def test_an_unknown_annotator_is_an_error() -> None:
+    with pytest.raises(InputError):
+        run_trials(CORPUS, [Trial("exact", "exact")], [], annotator="nobody")
