@@ -1,0 +1,118 @@
+"""Finding the features of one case in a note, with confidence and reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.folding import fold_text
+from rubricate.matchers.lexicon_files import LexiconModel
+from rubricate.matchers.lexicon_model import CaseReader, ReadNote
+from rubricate.matchers.lexicon_reasons import ReasonWriter
+from rubricate.matchers.phrase_counts import WINDOW
+from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.matchers.scanning import Hit, PhraseScanner
+from rubricate.matchers.wording.case_model import Settings
+from rubricate.matchers.wording.profile import FeatureProfile
+from rubricate.matchers.wording.runs import Run, breaks_a_rule, find_runs, group_runs
+from rubricate.rubric import Rubric
+
+F32 = npt.NDArray[np.float32]
+
+#: How much the logit of a phrase's precision counts, and the most it may add.
+PHRASE_WEIGHT = 0.5
+MOST_ADDED = 4.0
+
+
+class CaseFinder:
+    """Finds the features of one rubric in notes."""
+
+    def __init__(self, rubric: Rubric, model: LexiconModel, settings: Settings) -> None:
+        learned = model.cases.get(rubric.case)
+        if learned is not None and len(learned.cuts) != len(rubric):
+            learned = None
+        self._reader = CaseReader(rubric, model.shared, learned, settings)
+        self._decision = model.decision if learned else model.shared.decision
+        self._features = [feature.id for feature in rubric]
+        place = {feature.id: j for j, feature in enumerate(rubric)}
+        self._phrases = [p for p in model.phrases if p.feature in place]
+        self._feature_of = [place[p.feature] for p in self._phrases]
+        self._added = [
+            min(max(PHRASE_WEIGHT * _logit(p.precision), 0.0), MOST_ADDED)
+            if p.source == "training"
+            else MOST_ADDED
+            for p in self._phrases
+        ]
+        self._scanner = PhraseScanner([p.fragments for p in self._phrases], window=WINDOW)
+        self._dropped = {
+            (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
+        }
+        self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
+
+    def find(self, text: str) -> NoteFindings:
+        """Return what is found in one note."""
+        read = self._reader.read(text)
+        folded = fold_text(text)
+        hits = self._scanner.scan(folded)
+        logits = self._with_phrases(read, hits)
+        cuts = self._reader.cuts
+        found: list[Found] = []
+        if len(read.reading):
+            for j, runs in enumerate(find_runs(logits, cuts, read.reading)):
+                if runs:
+                    found += self._annotations(j, runs, read, logits - cuts, folded)
+        probabilities = self._presence(logits - cuts, found)
+        return NoteFindings(found, probabilities)
+
+    def _with_phrases(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
+        if not hits:
+            return read.logits
+        added = np.zeros_like(read.logits)
+        starts = [token.start for token in read.reading.tokens]
+        at = np.searchsorted(starts, [[a, b] for hit in hits for a, b in hit.spans])
+        i = 0
+        for hit in hits:
+            amount = self._added[hit.phrase] if self._phrases[hit.phrase].kept else 0.0
+            for _ in hit.spans:
+                if amount:
+                    own = added[at[i, 0] : at[i, 1], self._feature_of[hit.phrase]]
+                    np.maximum(own, amount, out=own)
+                i += 1
+        return read.logits + added
+
+    def _annotations(
+        self, j: int, runs: list[Run], read: ReadNote, above: F32, folded: str
+    ) -> list[Found]:
+        profile: FeatureProfile = self._reader.prepared.profiles[j]
+        reading = read.reading
+        kept = [run for run in runs if not breaks_a_rule(run, profile, reading)]
+        found = []
+        for group in group_runs(kept, profile, reading):
+            spans = tuple(
+                (reading.tokens[run.first].start, reading.tokens[run.end - 1].end) for run in group
+            )
+            if self._dropped and (j, " ".join(folded[a:b] for a, b in spans)) in self._dropped:
+                continue
+            inside = np.concatenate([above[run.first : run.end, j] for run in group])
+            confidence = self._decision.span(float(inside.mean()))
+            reason = self._reasons.write(j, group, read, folded)
+            found.append(Found(self._features[j], spans, confidence, reason))
+        return found
+
+    def _presence(self, above: F32, found: Sequence[Found]) -> dict[str, float]:
+        marked = {one.feature for one in found}
+        probabilities = {}
+        for j, feature in enumerate(self._features):
+            highest = float(above[:, j].max()) if len(above) else -math.inf
+            # Where a rule struck the stretch out, the highest logit is no evidence of presence.
+            highest = highest if feature in marked else min(highest, 0.0)
+            probabilities[feature] = self._decision.presence(highest)
+        return probabilities
+
+
+def _logit(p: float) -> float:
+    p = min(max(p, 1e-3), 1 - 1e-3)
+    return math.log(p / (1 - p))

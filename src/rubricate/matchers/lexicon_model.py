@@ -1,0 +1,178 @@
+"""What the ``lexicon`` matcher learns for one case, and how it reads a note with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.learning import JudgedNote
+from rubricate.matchers.wording.case_model import (
+    CaseModel,
+    Settings,
+    fit_case,
+    make_speller,
+    marked_tokens,
+    stems_of,
+)
+from rubricate.matchers.wording.decisions import choose_thresholds
+from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
+from rubricate.matchers.wording.stems import Speller
+from rubricate.rubric import Rubric
+from rubricate.text.words import find_tokens
+
+F32 = npt.NDArray[np.float32]
+
+#: Parts the training notes are cut into to find cuts on notes not learned from.
+N_PARTS = 3
+#: Fewer annotated notes than this cannot be cut; the shared cut is used.
+LEAST_NOTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedCase:
+    """A case's words with their weights, the cuts of its features, and the words it may correct.
+
+    ``held_out`` holds, for each (note, feature) of the training notes, the highest logit above the
+    cut when that note was not learned from, and whether the feature is present.
+    """
+
+    model: CaseModel
+    cuts: tuple[float, ...]
+    spelling: tuple[str, ...]
+    held_out: tuple[tuple[float, bool], ...] = ()
+    held_out_tokens: tuple[tuple[float, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    """A note with the logits of its tokens for each feature, and where they come from."""
+
+    reading: NoteReading
+    stems: list[str]
+    rubric_logits: F32
+    logits: F32
+    placed: npt.NDArray[np.int64] | None
+
+
+class CaseReader:
+    """Reads notes of one case: the rubric's evidence, and the learned words where there are any."""
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        shared: SharedModel,
+        learned: LearnedCase | None,
+        settings: Settings,
+    ) -> None:
+        self.prepared: PreparedRubric = shared.prepare(rubric)
+        self.learned = learned
+        self.settings = settings
+        spelling = learned.spelling if learned else tuple(rubric_forms(rubric))
+        self.speller = Speller(spelling, known=common_forms(shared))
+        self.numbers = learned.model.numbers if learned else {}
+        n = len(rubric)
+        self.cuts = np.array(
+            learned.cuts if learned else [shared.decision.threshold] * n, dtype=np.float32
+        )
+
+    def read(self, text: str) -> ReadNote:
+        """Read one note."""
+        reading = read_note(text)
+        stems = stems_of(reading, self.speller)
+        from_rubric = self.prepared.logits(reading, stems)
+        if self.learned is None:
+            return ReadNote(reading, stems, from_rubric, from_rubric, None)
+        placed = self.learned.model.place(reading, stems, self.numbers)
+        logits = self.settings.trust * from_rubric + self.learned.model.logits(placed)
+        return ReadNote(reading, stems, from_rubric, logits, placed)
+
+
+def common_forms(shared: SharedModel) -> set[str]:
+    """Return the words common enough not to be a slip of the pen."""
+    return {form for form, n in shared.forms.items() if n >= 3}
+
+
+def rubric_forms(rubric: Rubric) -> list[str]:
+    """Return the words of a rubric's features."""
+    return sorted({t.form for f in rubric for t in find_tokens(f.text) if t.kind == "word"})
+
+
+def learn_case(
+    rubric: Rubric, judged: Sequence[JudgedNote], shared: SharedModel, settings: Settings
+) -> LearnedCase:
+    """Learn the words of a case from its annotated notes, and its cuts on notes held out."""
+    readings = [read_note(one.note.text) for one in judged]
+    speller, spelling = make_speller(readings, rubric_forms(rubric), common_forms(shared))
+    stems = [stems_of(reading, speller) for reading in readings]
+    features = [feature.id for feature in rubric]
+    data = _CaseData(
+        readings,
+        stems,
+        [marked_tokens(r, one, features) for r, one in zip(readings, judged, strict=True)],
+        [shared.prepare(rubric).logits(r, own) for r, own in zip(readings, stems, strict=True)],
+        [np.array([f in one.annotations for f in features]) for one in judged],
+    )
+    learned = LearnedCase(
+        data.fit(range(len(judged)), settings),
+        tuple([shared.decision.threshold] * len(features)),
+        tuple(spelling),
+    )
+    return _choose_cuts(learned, data, settings) if len(judged) >= LEAST_NOTES else learned
+
+
+@dataclass(frozen=True, slots=True)
+class _CaseData:
+    readings: list[NoteReading]
+    stems: list[list[str]]
+    marked: list[npt.NDArray[np.bool_]]
+    rubric_logits: list[F32]
+    judged: list[npt.NDArray[np.bool_]]
+
+    def fit(self, notes: Sequence[int], settings: Settings) -> CaseModel:
+        def pick(values: list[Any]) -> list[Any]:
+            return [values[i] for i in notes]
+
+        return fit_case(
+            pick(self.readings),
+            pick(self.stems),
+            pick(self.marked),
+            pick(self.rubric_logits),
+            settings,
+            judged=pick(self.judged),
+        )
+
+
+def _choose_cuts(learned: LearnedCase, data: _CaseData, settings: Settings) -> LearnedCase:
+    """Learn from parts of the notes, look at the others, and choose each feature's cut there."""
+    n_notes = len(data.readings)
+    held_out: list[F32] = [np.zeros((0, 0), dtype=np.float32)] * n_notes
+    for k in range(N_PARTS):
+        model = data.fit([i for i in range(n_notes) if i % N_PARTS != k], settings)
+        numbers = model.numbers
+        for i in range(k, n_notes, N_PARTS):
+            placed = model.place(data.readings[i], data.stems[i], numbers)
+            held_out[i] = settings.trust * data.rubric_logits[i] + model.logits(placed)
+    marked = [m & j for m, j in zip(data.marked, data.judged, strict=True)]
+    present = np.stack([one.any(axis=0) for one in marked])
+    lengths = [t.end - t.start + 1 for reading in data.readings for t in reading.tokens]
+    _, cuts = choose_thresholds(
+        np.concatenate(held_out),
+        np.concatenate(marked),
+        np.array(lengths),
+        present.sum(axis=0).tolist(),
+    )
+    rows: list[tuple[float, bool]] = []
+    tokens: list[tuple[float, bool]] = []
+    for logits, here, judged in zip(held_out, marked, data.judged, strict=True):
+        for j in np.flatnonzero(judged).tolist():
+            above = logits[:, j] - cuts[j]
+            if len(above):
+                rows.append((float(above.max()), bool(here[:, j].any())))
+                sure = above > 0
+                tokens += zip(above[sure].tolist(), here[sure, j].tolist(), strict=True)
+    return replace(learned, cuts=tuple(cuts), held_out=tuple(rows), held_out_tokens=tuple(tokens))

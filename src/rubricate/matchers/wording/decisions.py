@@ -1,0 +1,99 @@
+"""Where to cut the logits, and what they are worth, chosen on notes held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.wording.logistic import fit_one
+from rubricate.matchers.wording.shared import Calibration
+
+F64 = npt.NDArray[np.float64]
+
+#: Cuts that are tried.
+GRID = np.arange(-3.0, 1.51, 0.1)
+#: How many notes with the feature weigh as much as all other features together.
+PULL = 15.0
+
+
+def choose_thresholds(
+    logits: npt.NDArray[Any],
+    marked: npt.NDArray[np.bool_],
+    lengths: npt.NDArray[Any],
+    n_present: Sequence[int],
+) -> tuple[float, list[float]]:
+    """Return the cut with the best character F1 for all features, and one for each feature.
+
+    A feature's own best cut is drawn towards the common one, the more the fewer notes have the
+    feature: (n own + k common) / (n + k) with k = `PULL`, the usual shrinkage of a mean (Efron &
+    Morris 1975, JASA 70:311-319).
+
+    Parameters
+    ----------
+    logits, marked : arrays (tokens, features)
+        Logits of held-out tokens, and whether each was marked.
+    lengths : array
+        Characters of each token.
+    n_present : sequence of int
+        In how many notes each feature is present.
+
+    Examples
+    --------
+    >>> logits, marked = np.array([[2.0], [0.0], [-2.0]]), np.array([[True], [False], [False]])
+    >>> common, own = choose_thresholds(logits, marked, np.ones(3), [5])
+    >>> bool(0 <= common < 2)
+    True
+    """
+    f1 = np.stack([_shared_characters(logits, marked, lengths, cut) for cut in GRID])
+    common = float(GRID[_f1(f1.sum(axis=1)).argmax()])
+    own = []
+    for j, n in enumerate(n_present):
+        best = float(GRID[_smooth(_f1(f1[:, j])).argmax()]) if n else common
+        own.append((n * best + PULL * common) / (n + PULL))
+    return common, own
+
+
+def _shared_characters(
+    logits: npt.NDArray[Any], marked: npt.NDArray[np.bool_], lengths: npt.NDArray[Any], cut: float
+) -> F64:
+    """Return, for each feature, characters shared, only found, only marked."""
+    found = logits > cut
+    weight = lengths[:, None]
+    both = (weight * (found & marked)).sum(axis=0)
+    counts = [both, (weight * found).sum(axis=0) - both, (weight * marked).sum(axis=0) - both]
+    return np.stack(counts, axis=1).astype(np.float64)
+
+
+def _f1(counts: F64) -> F64:
+    both, found, marked = counts[:, 0], counts[:, 1], counts[:, 2]
+    result: F64 = 2 * both / np.maximum(2 * both + found + marked, 1e-9)
+    return result
+
+
+def _smooth(values: F64) -> F64:
+    """Average over neighbouring cuts: with few notes single peaks are chance."""
+    padded = np.pad(values, 3, mode="edge")
+    return np.convolve(padded, np.ones(7) / 7, mode="valid")
+
+
+def calibrate(logits: Sequence[float], right: Sequence[bool]) -> Calibration:
+    """Return how logits become probabilities (Platt 1999, Advances in Large Margin Classifiers).
+
+    With fewer than 20 values or only one outcome nothing can be learned, and logits are taken as
+    they are.
+
+    Examples
+    --------
+    >>> scale = calibrate([-2.0] * 20 + [2.0] * 20, [False] * 18 + [True] * 22)
+    >>> scale(2.0) > 0.8 > 0.3 > scale(-2.0)
+    True
+    """
+    outcome = np.asarray(right, dtype=np.float64)
+    if len(outcome) < 20 or outcome.min() == outcome.max():
+        return Calibration()
+    columns = np.stack([np.asarray(logits, dtype=np.float64), np.ones(len(outcome))], axis=1)
+    slope, shift = fit_one(columns, outcome, np.ones(len(outcome)), penalty=1.0)
+    return Calibration(float(max(slope, 0.0)), float(shift))

@@ -1,0 +1,134 @@
+"""A note read once for all its features: tokens with their stems and their surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.spans import Span
+from rubricate.text.clauses import clause_ranges
+from rubricate.text.negation import NegationScope, find_negations
+from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.sections import SECTION_NAMES, find_sections
+from rubricate.text.words import Token, find_tokens, word_set
+
+I32 = npt.NDArray[np.int32]
+
+RELATIVES = word_set(
+    "father mother dad mom mum brother sister sibling siblings parent parents grandfather uncle"
+    " grandmother grandparent grandparents aunt cousin son daughter twin maternal paternal mat pat"
+    " family fam fhx fh fmhx familial relatives relative gf gm mgm mgf pgm pgf dads moms mothers"
+    " fathers brothers sisters children"
+)
+SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}
+MARK, NUMBER, WORD = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReading:
+    """The tokens of a note (line breaks left out), and for each token what surrounds it.
+
+    Parameters
+    ----------
+    text : str
+        The note.
+    tokens : list of Token
+        Words, numbers and marks.
+    kind : array
+        `MARK`, `NUMBER` or `WORD`.
+    clause : array
+        Number of the clause; marks between two clauses belong to the one before.
+    scope, cue : arrays
+        Number of the negation that covers the token, and of the one whose cue it is; -1: none.
+    quantity : array
+        Number of the quantity the token is part of; -1: none.
+    section : array
+        Number of the section (`SECTION_NUMBER`), 0 before the first heading.
+    family : array
+        Whether the clause names a relative, or the section is about the family.
+    """
+
+    text: str
+    tokens: list[Token]
+    kind: I32
+    clause: I32
+    scope: I32
+    cue: I32
+    quantity: I32
+    section: I32
+    family: I32
+    negations: list[NegationScope]
+    quantities: list[Quantity]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+_KINDS = {"mark": MARK, "number": NUMBER, "word": WORD}
+
+
+def read_note(text: str) -> NoteReading:
+    """Read a note.
+
+    Examples
+    --------
+    >>> reading = read_note("Denies fever, chills. FHx: dad MI at 52")
+    >>> [t.form for t, s in zip(reading.tokens, reading.scope) if s >= 0]
+    ['fever', ',', 'chills']
+    >>> [t.form for t, f in zip(reading.tokens, reading.family) if f]
+    ['fhx', ':', 'dad', 'mi', 'at', '52']
+    """
+    raw = find_tokens(text)
+    tokens = [token for token in raw if token.kind != "newline"]
+    n = len(tokens)
+    place = np.zeros(len(text) + 2, dtype=np.int32)
+    starts = [token.start for token in tokens]
+    # place[c] = number of tokens that start before offset c: the first token at or after c.
+    place[np.array(starts, dtype=np.int64) + 1] = 1
+    np.cumsum(place, out=place)
+
+    def cover(spans: list[Span]) -> I32:
+        column = np.full(n, -1, dtype=np.int32)
+        for i, span in enumerate(spans):
+            column[place[span.start] : place[span.end]] = i
+        return column
+
+    negations = find_negations(text, raw)
+    quantities = find_quantities(text, raw)
+    clause, family = _clauses(text, raw, place, n)
+    section = np.zeros(n, dtype=np.int32)
+    for one in find_sections(text, raw):
+        end = one.heading.end if one.body is None else one.body.end
+        section[place[one.heading.start] : place[end]] = SECTION_NUMBER[one.name]
+    family |= section == SECTION_NUMBER["family"]
+    return NoteReading(
+        text=text,
+        tokens=tokens,
+        kind=np.array([_KINDS[token.kind] for token in tokens], dtype=np.int32),
+        clause=clause,
+        scope=cover([one.scope_span for one in negations]),
+        cue=cover([one.cue_span for one in negations]),
+        quantity=cover([one.span for one in quantities]),
+        section=section,
+        family=family.astype(np.int32),
+        negations=negations,
+        quantities=quantities,
+    )
+
+
+def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, npt.NDArray[np.bool_]]:
+    clause = np.zeros(n, dtype=np.int32)
+    family = np.zeros(n, dtype=np.bool_)
+    for i, (first, end) in enumerate(clause_ranges(text, raw)):
+        a, b = place[raw[first].start], place[raw[end - 1].end]
+        clause[a:] = i
+        if any(raw[k].form in RELATIVES for k in range(first, end)):
+            family[a:b] = True
+    return clause, family
+
+
+#: Turns a token's form into the stem it is known by.
+ToStem = Callable[[str], str]

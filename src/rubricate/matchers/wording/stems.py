@@ -1,0 +1,84 @@
+"""Stems under which the forms of one word meet, and slips of the pen put right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+_SUFFIXES = (
+    "nesses", "ations", "ition", "itions", "ness", "ation", "ingly", "edly", "ically", "ings",
+    "ions", "ing", "ied", "ies", "ion", "ers", "ors", "ity", "ism", "ist", "ive", "ous", "ful",
+    "ial", "al", "ed", "er", "or", "es", "ly", "ic", "ia", "ea", "s", "y", "e", "a",
+)  # fmt: skip
+_BRITISH = (("aemia", "emia"), ("haem", "hem"), ("oea", "ea"), ("oed", "ed"), ("oes", "es"),
+            ("paed", "ped"), ("our", "or"), ("aes", "es"))  # fmt: skip
+_VOWEL = re.compile("[aeiouy]")
+_SHORTEST = 3
+
+
+@lru_cache(maxsize=65536)
+def stem(form: str) -> str:
+    """Return the stem of a word form: endings are cut, British spelling made American.
+
+    Examples
+    --------
+    >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
+    ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']
+    >>> stem("58"), stem("gas")
+    ('58', 'gas')
+    """
+    if len(form) <= _SHORTEST or not form.isalpha():
+        return form
+    for british, american in _BRITISH:
+        if british in form:
+            form = form.replace(british, american)
+    for _ in range(2):
+        for suffix in _SUFFIXES:
+            rest = form[: -len(suffix)]
+            if form.endswith(suffix) and len(rest) >= _SHORTEST and _VOWEL.search(rest):
+                form = rest
+                break
+        else:
+            break
+    if len(form) > _SHORTEST and form[-1] == form[-2] and form[-1] not in "aeiou":
+        form = form[:-1]
+    return form
+
+
+class Speller:
+    """Puts unknown words right: the nearest known word within an edit or two.
+
+    A word that is known, or too short, stays as it is. Swapped letters count as one edit.
+
+    Examples
+    --------
+    >>> speller = Speller(["diarrhea", "fever", "breath"])
+    >>> [speller.correct(w) for w in ("diarhea", "fevr", "breth", "fox")]
+    ['diarrhea', 'fever', 'breath', 'fox']
+    """
+
+    def __init__(self, words: Iterable[str], *, known: Iterable[str] = ()) -> None:
+        self._words: Sequence[str] = sorted(
+            {word for word in words if len(word) > _SHORTEST and word.isalpha()}
+        )
+        self._known = {*self._words, *known}
+        self._corrected: dict[str, str] = {}
+
+    def correct(self, form: str) -> str:
+        """Return the known word that was meant, or the word itself."""
+        if len(form) <= _SHORTEST or form in self._known or not form.isalpha():
+            return form
+        found = self._corrected.get(form)
+        if found is None:
+            found = self._corrected[form] = self._nearest(form)
+        return found
+
+    def _nearest(self, form: str) -> str:
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extractOne
+
+        limit = 1 if len(form) < 8 else 2
+        best = extractOne(form, self._words, scorer=OSA.distance, score_cutoff=limit)
+        # A wrong first letter is rare in slips of the pen and common between different words.
+        return best[0] if best is not None and best[0][0] == form[0] else form
