@@ -36,6 +36,7 @@ FORMATS = Registry(
         "brat": "rubricate.formats.brat:FORMAT",
         "webanno": "rubricate.formats.webanno:FORMAT",
         "cas": "rubricate.formats.cas:FORMAT",
+        "cas-json": "rubricate.formats.cas:CAS_JSON",
         "ebmnlp": "rubricate.formats.ebmnlp:FORMAT",
         "labelstudio": "rubricate.formats.labelstudio:FORMAT",
         "doccano": "rubricate.formats.doccano:FORMAT",
