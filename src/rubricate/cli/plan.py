@@ -1,0 +1,200 @@
+"""``rubricate plan``: how many notes a study needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.stats import Expected, Plan, Target, VariablesPlan
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EPILOG = """
+Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6
+"""
+
+
+def _options(command: F) -> F:
+    """Add all options of a plan, in the order of the help text."""
+    add = click.option
+    for option in reversed(
+        (
+            add("--precision", type=float, help="Expected precision, between 0 and 1."),
+            add("--recall", type=float, help="Expected recall, between 0 and 1."),
+            add("--frequency", type=float, help="Share of notes with the variable."),
+            add("--frequency-kind", default="internal", show_default=True,
+                metavar="internal|external",
+                help="Share of notes the system finds it in, or of those that truly hold it."),
+            add("--frequency-from", metavar="CORPUS",
+                help="Estimate the frequency from a matcher's output or a pilot."),
+            add("--variable", help="Feature id, or words of the rubric, for --frequency-from."),
+            add("--annotator", help="Whose annotations, for --frequency-from."),
+            add("--half-width", type=float, default=0.05, show_default=True,
+                help="Half the width the intervals may have."),
+            add("--confidence", type=float, default=0.95, show_default=True,
+                help="Confidence of the intervals."),
+            add("--method", default="assurance", show_default=True, metavar="assurance|slice",
+                help="Plan for a chosen probability, or exactly as SLiCE does."),
+            add("--assurance", type=float, default=0.9, show_default=True,
+                help="Probability with which the width must hold, e.g. .8, .9 or .95."),
+            add("--interval", default="clopper-pearson", show_default=True,
+                metavar="clopper-pearson|wilson|jeffreys|mid-p",
+                help="Interval that will be reported."),
+            add("--sites", type=int, default=1, show_default=True, help="Sites that share them."),
+            add("--pool", type=int, help="Notes there are to draw from."),
+            add("--design-effect", type=float, default=1.0, show_default=True,
+                help="Variance inflation by clustering, from a pilot."),
+            add("--variables", metavar="FILE",
+                help="Several variables: CSV or TOML with name, precision, recall, frequency."),
+            add("--total", type=int, help="Notes in the sample, for --variables."),
+            add("--plot", metavar="FILE",
+                help="Draw the size against what is expected, as .svg or .html."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.command("plan", epilog=EPILOG)
+@_options
+@overwrite_option
+@json_option
+def plan_command(as_json: bool, overwrite: bool, **given: Any) -> None:
+    """Say how many notes to annotate so that precision and recall get narrow intervals.
+
+    Positives are notes in which the system finds the variable, negatives the others.
+    """
+    if given["variables"]:
+        _plan_several(given, as_json)
+        return
+    from rubricate.study.planning import Design, make_plan
+
+    expected, target, estimate = _ingredients(given)
+    design = Design(given["method"], given["sites"], given["pool"], given["design_effect"])
+    plan = make_plan(expected, target, design)
+    result = plan.to_dict()
+    if estimate is not None:
+        result["frequency_estimate"] = estimate.to_dict()
+    if given["plot"]:
+        from rubricate.study.plots import write_plan_plot
+
+        write_plan_plot(plan, given["plot"], overwrite=overwrite)
+        result["plot"] = given["plot"]
+    if as_json:
+        print_json(result)
+        return
+    _print_plan(plan)
+    if estimate is not None:
+        low, high = estimate.interval.low, estimate.interval.high
+        click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
+
+
+def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Any]:
+    """Gather what a plan starts from, with the faults of all options at once."""
+    from rubricate.errors import Fault, InputError
+    from rubricate.stats import Expected
+
+    estimate = _estimate(given)
+    frequency = given["frequency"] if estimate is None else estimate.value
+    values = {"precision": given["precision"], "recall": given["recall"], "frequency": frequency}
+    faults = [
+        Fault(f"--{name} is missing: give a number strictly between 0 and 1")
+        for name, value in values.items()
+        if value is None
+    ]
+    if faults:
+        raise InputError(faults)
+    expected: Expected | None = None
+    target: Target | None = None
+    try:
+        expected = Expected(**values, frequency_kind=given["frequency_kind"])
+    except InputError as error:
+        faults += error.faults
+    try:
+        target = _target(given)
+    except InputError as error:
+        faults += error.faults
+    if expected is None or target is None:
+        raise InputError(Fault(f"--{fault.message}") for fault in faults)
+    return expected, target, estimate
+
+
+def _target(given: dict[str, Any]) -> Target:
+    from rubricate.stats import Target
+
+    return Target(
+        half_width=given["half_width"],
+        confidence=given["confidence"],
+        assurance=given["assurance"],
+        interval=given["interval"],
+    )
+
+
+def _estimate(given: dict[str, Any]) -> Any:
+    from rubricate.errors import InputError
+
+    source = given["frequency_from"]
+    if not source:
+        return None
+    if given["frequency"] is not None:
+        raise InputError("--frequency and --frequency-from exclude each other: give one of them")
+    if not given["variable"]:
+        raise InputError("--frequency-from needs --variable: a feature id or words of the rubric")
+    from rubricate.cli.options import open_corpus
+    from rubricate.study.planning import frequency_from
+
+    return frequency_from(open_corpus(source), given["variable"], given["annotator"])
+
+
+def _print_plan(plan: Plan) -> None:
+    each = plan.per_site
+    lines = [("all", plan.positives, plan.negatives, plan.total)]
+    if plan.sites > 1:
+        lines.append((f"each of {plan.sites} sites", each.positives, each.negatives, each.total))
+    print_table(("notes", "positives", "negatives", "total"), lines)
+    click.echo(f"precision needs {plan.n_precision:,} detected notes, recall needs "
+               f"{plan.n_recall:,} notes that hold the variable")  # fmt: skip
+    for warning in plan.warnings:
+        click.echo(f"note: {warning}", err=True)
+
+
+def _plan_several(given: dict[str, Any], as_json: bool) -> None:
+    from rubricate.errors import InputError
+    from rubricate.study.planning import Design, plan_several, read_variables
+
+    odd = [
+        name for name in ("precision", "recall", "frequency", "frequency_from", "plot")
+        if given[name] is not None
+    ]  # fmt: skip
+    if odd:
+        listed = ", ".join("--" + name.replace("_", "-") for name in odd)
+        raise InputError(f"--variables takes expected values from its file; leave out {listed}")
+    design = Design(given["method"], given["sites"], given["pool"], given["design_effect"])
+    found = plan_several(
+        read_variables(given["variables"]), _target(given), design, total=given["total"]
+    )
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_variables(found)
+
+
+def print_variables(found: VariablesPlan) -> None:
+    """Print what one sample promises for each of several variables."""
+    print_table(
+        ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
+        [
+            (o.name, o.powered, o.plan.total, o.detected, o.prevalent,
+             o.half_width_precision, o.half_width_recall)
+            for o in found.outlooks
+        ],
+    )  # fmt: skip
+    click.echo(f"for a sample of {found.total:,} notes")
+    if found.underpowered:
+        click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)

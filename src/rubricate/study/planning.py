@@ -1,0 +1,310 @@
+"""Sample sizes for one or several variables, from options, files or a pilot's annotations."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.stats import (
+    Estimate,
+    Expected,
+    Plan,
+    Target,
+    VariablesPlan,
+    estimate_frequency,
+    plan_assurance,
+    plan_slice,
+    plan_variables,
+)
+from rubricate.stats.checks import one_of, raise_if_any
+
+PlanMethod = Literal["assurance", "slice"]
+_NUMBERS = ("precision", "recall", "frequency")
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What shapes a plan besides what is expected and how narrow it must be.
+
+    Parameters
+    ----------
+    method : {"assurance", "slice"}
+        Rule that gives the size.
+    sites : int
+        Sites that share the notes.
+    pool : int, optional
+        Notes there are to draw from.
+    design_effect : float
+        Variance inflation by clustering.
+
+    Examples
+    --------
+    >>> Design().method
+    'assurance'
+    """
+
+    method: PlanMethod = "assurance"
+    sites: int = 1
+    pool: int | None = None
+    design_effect: float = 1.0
+
+
+def make_plan(expected: Expected, target: Target, design: Design | None = None) -> Plan:
+    """Plan the sample of one variable by either method.
+
+    Raises
+    ------
+    InputError
+        If a value is not allowed, or goes with the other method only.
+
+    Examples
+    --------
+    >>> plan = make_plan(Expected(0.85, 0.80, 0.48), Target(), Design("slice", sites=6))
+    >>> plan.positives, plan.negatives, plan.per_site.total
+    (249, 270, 87)
+    """
+    design = design or Design()
+    raise_if_any(one_of("method", design.method, ["assurance", "slice"]))
+    if design.method == "assurance":
+        return plan_assurance(
+            expected,
+            target,
+            sites=design.sites,
+            pool=design.pool,
+            design_effect=design.design_effect,
+        )
+    faults = []
+    if design.pool is not None:
+        faults.append(Fault("pool: the method 'slice' knows no finite pool; use 'assurance'"))
+    if design.design_effect != 1.0:
+        faults.append(Fault("design-effect: the method 'slice' knows none; use 'assurance'"))
+    if target.interval != "clopper-pearson":
+        faults.append(Fault("interval: the method 'slice' has clopper-pearson only"))
+    raise_if_any(faults)
+    return plan_slice(
+        expected,
+        half_width=target.half_width,
+        confidence=target.confidence,
+        sites=design.sites,
+    )
+
+
+def plan_several(
+    variables: Mapping[str, Expected], target: Target, design: Design, *, total: int | None = None
+) -> VariablesPlan:
+    """Tell for each variable whether a sample is large enough; see `plan_variables`.
+
+    Raises
+    ------
+    InputError
+        Under the method "slice", which plans one variable at a time.
+
+    Examples
+    --------
+    >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.9, 0.85, 0.10)}
+    >>> plan_several(variables, Target(), Design(), total=600).underpowered
+    ('obesity',)
+    """
+    if design.method != "assurance":
+        raise InputError("variables: several at once need the method 'assurance'")
+    return plan_variables(
+        variables, target, total=total, pool=design.pool, design_effect=design.design_effect
+    )
+
+
+def read_variables(path: str | Path) -> dict[str, Expected]:
+    r"""Read expected values of several variables from a CSV or TOML file.
+
+    CSV: columns name, precision, recall, frequency and, if need be, frequency_kind. TOML: one
+    table a variable with the same keys.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "variables.csv"
+    >>> _ = place.write_text("name,precision,recall,frequency\nasthma,.85,.8,.48\n")
+    >>> read_variables(place)["asthma"].frequency
+    0.48
+    """
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
+    if place.suffix == ".toml":
+        lines = _toml_lines(text, place)
+        unit = "table"
+    else:
+        lines = [dict(line) for line in csv.DictReader(io.StringIO(text))]
+        unit = "row"
+    faults: list[Fault] = []
+    found: dict[str, Expected] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            name, expected = _expected(line)
+            if name in found:
+                raise InputError(f"variable {name!r} is there twice")
+            found[name] = expected
+        except InputError as error:
+            faults += [Fault(f.message, place, number, unit) for f in error.faults]
+    if not found and not faults:
+        faults.append(Fault("there is no variable in it", place))
+    raise_if_any(faults)
+    return found
+
+
+def _toml_lines(text: str, path: Path) -> list[dict[str, Any]]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError([Fault(f"not valid TOML: {error}", path)]) from error
+    wrong = [name for name, value in tables.items() if not isinstance(value, dict)]
+    if wrong:
+        raise InputError([Fault(f"{name!r} must be a table [{name}]", path) for name in wrong])
+    return [{"name": name, **value} for name, value in tables.items()]
+
+
+def _expected(line: Mapping[str, Any]) -> tuple[str, Expected]:
+    """Turn one line into a name and expected values; raises with all faults of the line."""
+    known = {"name", *(field.name for field in fields(Expected))}
+    faults = [
+        Fault(f"unknown column {column!r}; allowed: {', '.join(sorted(known))}")
+        for column in line
+        if column not in known
+    ]
+    name = str(line.get("name") or "").strip()
+    if not name:
+        faults.append(Fault("name is missing"))
+    numbers: dict[str, float] = {}
+    for column in _NUMBERS:
+        value = line.get(column)
+        try:
+            numbers[column] = float(str(value).strip())
+        except ValueError:
+            faults.append(Fault(f"{column} is {value!r}: it must be a number between 0 and 1"))
+    raise_if_any(faults)
+    kind = str(line.get("frequency_kind") or "internal").strip()
+    return name, Expected(**numbers, frequency_kind=kind)  # type: ignore[arg-type]
+
+
+def present_notes(
+    corpus: Corpus, feature_ids: list[str], annotator: str | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the notes in which any of the features was judged, and those where one is present.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        A matcher's output or a pilot.
+    feature_ids : list of str
+        The features that make up the variable.
+    annotator : str, optional
+        Whose rows; needed where there are several annotators.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> judged, present = present_notes(load_corpus("open-notes"), ["12"], "reference")
+    >>> len(judged), len(present)
+    (100, 83)
+    """
+    number = annotator_number(corpus, annotator)
+    wanted = np.zeros(len(corpus.features), dtype=bool)
+    for feature_id in feature_ids:
+        if feature_id not in corpus.feature_index:
+            raise UnknownNameError("feature", feature_id, _some(list(corpus.feature_index)))
+        wanted[corpus.feature_index[feature_id]] = True
+    rows = corpus.rows
+    own = wanted[rows.feature] & (rows.annotator == number)
+    present = own & (np.diff(rows.first_annotation) > 0)
+    judged_ids = [corpus.notes[int(i)].id for i in np.unique(rows.note[own])]
+    present_ids = [corpus.notes[int(i)].id for i in np.unique(rows.note[present])]
+    return judged_ids, present_ids
+
+
+def annotator_number(corpus: Corpus, annotator: str | None) -> int:
+    """Return the index of the annotator that is named, or of the only one.
+
+    Raises
+    ------
+    InputError
+        If none is named and there is not exactly one.
+    UnknownNameError
+        If there is no such annotator.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> annotator_number(load_corpus("open-notes"), "second_rater")
+    1
+    """
+    known = list(corpus.annotator_index)
+    if annotator:
+        if annotator not in corpus.annotator_index:
+            raise UnknownNameError("annotator", annotator, known)
+        return corpus.annotator_index[annotator]
+    if len(known) != 1:
+        raise InputError(
+            f"annotator: the corpus has {len(known)} ({', '.join(known)}); name one of them"
+        )
+    return 0
+
+
+def find_features(corpus: Corpus, name: str) -> list[str]:
+    """Return the ids of the features a name means: an id, or words of the rubric.
+
+    Raises
+    ------
+    InputError
+        If no feature has that id or holds these words.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0", "5"])
+    >>> find_features(corpus, "tobacco"), find_features(corpus, "7")
+    (['12', '514'], ['7'])
+    """
+    if name in corpus.feature_index:
+        return [name]
+    words = name.casefold()
+    found = [f.id for f in corpus.features if words in f.text.casefold()]
+    if not found:
+        raise InputError(
+            f"variable {name!r}: no feature has this id, and no rubric text holds these words"
+        )
+    return found
+
+
+def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) -> Estimate:
+    """Estimate the share of notes in which a variable is present.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> found = frequency_from(load_corpus("open-notes"), "12", "reference")
+    >>> found.value, round(found.interval.low, 2), round(found.interval.high, 2)
+    (0.83, 0.74, 0.89)
+    """
+    judged, present = present_notes(corpus, find_features(corpus, variable), annotator)
+    if not judged:
+        raise InputError(f"variable {variable!r}: nobody judged it in any note of the corpus")
+    return estimate_frequency(len(present), len(judged))
+
+
+def _some(names: list[str], most: int = 20) -> list[str]:
+    return names if len(names) <= most else [*names[:most], "..."]

@@ -1,0 +1,271 @@
+"""Phase 1: the target population, from filters over what is known of the notes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import Fault, InputError
+from rubricate.formats import read_corpus, write_corpus
+from rubricate.rows import Rows
+from rubricate.rubric import Scalar
+from rubricate.study.planning import find_features
+from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.settings import VariableSettings
+
+_RANGES = {"min", "max", "from", "to"}
+#: The site of every note when the study has only one.
+ONE_SITE = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the study and the features that make it up.
+
+    It is present in a note where any of its features is, and judged only in notes whose case has
+    one of them.
+    """
+
+    name: str
+    role: str
+    features: tuple[str, ...]
+
+
+def resolve_variables(
+    corpus: Corpus, variables: tuple[VariableSettings, ...]
+) -> tuple[Variable, ...]:
+    """Find the features of each variable in the corpus's rubrics.
+
+    Raises
+    ------
+    InputError
+        With every variable that has none.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> wanted = (VariableSettings("smoking", "primary", feature_text="tobacco"),)
+    >>> [len(v.features) for v in resolve_variables(load_corpus("open-notes"), wanted)]
+    [2]
+    """
+    found, faults = [], []
+    for variable in variables:
+        try:
+            names = variable.features or (variable.feature_text,)
+            ids = dict.fromkeys(i for name in names for i in find_features(corpus, name))
+            found.append(Variable(variable.name, variable.role, tuple(ids)))
+        except InputError as error:
+            faults += [Fault(f"variables: {variable.name}: {f.message}") for f in error.faults]
+    if faults:
+        raise InputError(faults)
+    return tuple(found)
+
+
+def select_notes(corpus: Corpus, where: Mapping[str, Any]) -> tuple[Corpus, dict[str, int]]:
+    """Keep the notes that meet every condition.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        All notes.
+    where : mapping from metadata name (or ``case``) to condition
+        A value, a list of values, a table with ``min`` and ``max`` (numbers), or one with
+        ``from`` and ``to`` (dates, both included). A note without the value is left out.
+
+    Returns
+    -------
+    tuple of Corpus and dict
+        What is left, and how many notes were left after each condition.
+
+    Raises
+    ------
+    InputError
+        With every unknown name and wrong condition.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> found, left = select_notes(
+    ...     load_corpus("open-notes"), {"part": "depth", "fold": {"min": 0, "max": 1}}
+    ... )
+    >>> len(found.notes), left
+    (400, {'part': 1000, 'fold': 400})
+    """
+    known = sorted({"case", *(name for note in corpus.notes for name in note.metadata)})
+    tests: dict[str, Callable[[Scalar], bool]] = {}
+    faults = []
+    for name, condition in where.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            faults.append(
+                Fault(f"population.where: no note has {name!r}{hint} There are {', '.join(known)}")
+            )
+            continue
+        try:
+            tests[name] = _test(condition)
+        except (ValueError, TypeError) as error:
+            faults.append(Fault(f"population.where.{name}: {error}"))
+    if faults:
+        raise InputError(faults)
+    left: dict[str, int] = {}
+    for name, test in tests.items():
+        corpus = corpus.select(
+            notes=lambda note, name=name, test=test: test(note_value(note, name))  # type: ignore[misc]
+        )
+        left[name] = len(corpus.notes)
+    return corpus, left
+
+
+def note_value(note: Note, name: str) -> Scalar:
+    """Return what is known of a note under this name; ``case`` is its case."""
+    return note.case if name == "case" else note.metadata.get(name)
+
+
+def _test(condition: Any) -> Callable[[Scalar], bool]:
+    """Turn a condition into a test of a value."""
+    if isinstance(condition, list):
+        allowed = {str(value) for value in condition}
+        return lambda value: value is not None and str(value) in allowed
+    if not isinstance(condition, dict):
+        return lambda value: value is not None and str(value) == str(condition)
+    unknown = set(condition) - _RANGES
+    if unknown or not condition:
+        raise ValueError(f"a range has min and max, or from and to, not {sorted(unknown)}")
+    if {"from", "to"} & set(condition):
+        if {"min", "max"} & set(condition):
+            raise ValueError("a range has either min and max or from and to")
+        first = _date(condition.get("from", date.min))
+        last = _date(condition.get("to", date.max))
+        return lambda value: value is not None and first <= _date(value) <= last
+    low = float(condition.get("min", "-inf"))
+    high = float(condition.get("max", "inf"))
+    return lambda value: value is not None and low <= float(value) <= high
+
+
+def _date(value: Any) -> date:
+    try:
+        return value if isinstance(value, date) else date.fromisoformat(str(value)[:10])
+    except ValueError:
+        raise InputError(f"{value!r} is no date; write it as 2020-12-31") from None
+
+
+def site_of(note: Note, field: str) -> str:
+    """Return the site of a note."""
+    return str(note_value(note, field)) if field else ONE_SITE
+
+
+def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
+    """Select the target population and describe it.
+
+    Writes ``notes.jsonl`` (notes and the features of the study's variables, nobody's annotations)
+    and ``population.json``.
+    """
+    settings = study.settings.population
+    source = study.source(settings.corpus)
+
+    def work(place: Path) -> dict[str, Any]:
+        corpus = read_corpus(source, format=settings.format or None)
+        if settings.site and settings.site not in {"case", *_names(corpus)}:
+            raise InputError(
+                f"population.site: no note has {settings.site!r}; "
+                f"there are {', '.join(['case', *_names(corpus)])}"
+            )
+        selected, left = select_notes(corpus, settings.where)
+        variables = resolve_variables(selected, study.settings.variables)
+        kept = _with_primary(selected, variables)
+        if not kept.notes:
+            raise InputError("population: no note is left; loosen population.where")
+        summary = {
+            "corpus": {"notes": len(corpus.notes)},
+            "left_after": {**left, "primary variable in the rubric": len(kept.notes)},
+            **describe_population(kept, settings.site),
+            "variables": [asdict(v) for v in variables],
+            "questions": asdict(settings.questions),
+        }
+        write_corpus(kept, place / "notes.jsonl", format="jsonl")
+        write_json(place / "population.json", summary)
+        return summary
+
+    return run_step(
+        study,
+        "population",
+        work,
+        inputs={"corpus": source},
+        settings=as_settings(settings, *study.settings.variables[:0])
+        | {"variables": [asdict(v) for v in study.settings.variables]},
+        overwrite=overwrite,
+    )
+
+
+def _names(corpus: Corpus) -> list[str]:
+    return sorted({name for note in corpus.notes for name in note.metadata})
+
+
+def _with_primary(corpus: Corpus, variables: tuple[Variable, ...]) -> Corpus:
+    """Keep notes whose case has the primary variable; strip annotations and other features."""
+    primary = next(v for v in variables if v.role == "primary")
+    cases = {corpus.feature(i).case for i in primary.features}
+    kept = corpus.select(notes=lambda note: note.case in cases, annotators=[])
+    used = {n.case for n in kept.notes}
+    wanted = {i for v in variables for i in v.features}
+    rubrics = tuple(
+        replace(r, features=tuple(f for f in r.features if f.id in wanted))
+        for r in kept.rubrics
+        if r.case in used
+    )
+    return replace(kept, rubrics=rubrics, rows=Rows.empty(), annotators=(), scores=())
+
+
+def describe_population(corpus: Corpus, site: str = "") -> dict[str, Any]:
+    """Return size, sites and text lengths.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> found = describe_population(load_corpus("open-notes"), "part")
+    >>> found["notes"], found["sites"]
+    (2040, {'depth': 1000, 'breadth': 1040})
+    """
+    sites: dict[str, int] = {}
+    for note in corpus.notes:
+        name = site_of(note, site)
+        sites[name] = sites.get(name, 0) + 1
+    characters = np.array([len(note.text) for note in corpus.notes])
+    words = np.array([len(note.text.split()) for note in corpus.notes])
+    return {
+        "notes": len(corpus.notes),
+        "cases": len({note.case for note in corpus.notes}),
+        "sites": sites,
+        "characters": _spread(characters),
+        "words": _spread(words),
+    }
+
+
+def _spread(values: np.ndarray[Any, Any]) -> dict[str, float]:
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    return {
+        "mean": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+        "min": int(values.min()),
+        "quarter": low,
+        "median": middle,
+        "three_quarters": high,
+        "max": int(values.max()),
+    }
+
+
+def read_population(study: Study) -> tuple[Corpus, tuple[Variable, ...]]:
+    """Return the selected notes and the variables (InputError if phase 1 was not run)."""
+    summary = study.need("population")
+    variables = tuple(
+        Variable(v["name"], v["role"], tuple(v["features"])) for v in summary["variables"]
+    )
+    return read_corpus(study.output("population", "notes.jsonl"), format="jsonl"), variables

@@ -1,0 +1,211 @@
+"""Steps that can be run again without harm: what went in, by hash, and what came out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rubricate import __version__
+from rubricate.errors import InputError
+from rubricate.files import file_hash, whole_output
+from rubricate.formats import EMBEDDED
+from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
+
+RECORD_FILE = "record.json"
+#: Each step and the folder it writes, in the order of the five phases.
+STEP_FOLDERS: Mapping[str, str] = {
+    "population": "1-population/population",
+    "plan": "2-sample/plan",
+    "sample": "2-sample/sample",
+    "assign": "3-annotation/packages",
+    "collect": "4-reference/collected",
+    "disagreements": "4-reference/disagreements",
+    "curate": "4-reference/reference",
+    "evaluate": "5-evaluation/evaluation",
+    "report": "5-evaluation/report",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study's folder and what its ``study.toml`` says."""
+
+    folder: Path
+    settings: StudySettings
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Study:
+        """Read the study in this folder (InputError when there is none)."""
+        place = Path(folder)
+        return cls(place, read_settings(place / STUDY_FILE))
+
+    def path(self, name: str) -> Path:
+        """Return a path of ``study.toml`` as seen from here."""
+        return Path(name) if Path(name).is_absolute() else self.folder / name
+
+    def source(self, name: str) -> str:
+        """Return a corpus of ``study.toml``: an embedded one's name, or a path."""
+        place = self.path(name)
+        return name if name in EMBEDDED and not place.exists() else str(place)
+
+    def output(self, step: str, *parts: str) -> Path:
+        """Return where a step writes, or a file in there."""
+        return self.folder.joinpath(STEP_FOLDERS[step], *parts)
+
+    def done(self, step: str) -> dict[str, Any] | None:
+        """Return a step's record, None if it was not run."""
+        place = self.output(step, RECORD_FILE)
+        if not place.exists():
+            return None
+        record: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        return record
+
+    def need(self, step: str, command: str = "") -> dict[str, Any]:
+        """Return a step's summary; InputError with the command to run if it was not run."""
+        record = self.done(step)
+        if record is None:
+            run = f"rubricate study {command or step} {self.folder}"
+            raise InputError(f"the step {step!r} was not run yet. Run: {run}")
+        summary: dict[str, Any] = record["summary"]
+        return summary
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step says: its name, whether anything was written, and its summary."""
+
+    step: str
+    changed: bool
+    summary: dict[str, Any]
+    folder: Path
+
+
+def run_step(
+    study: Study,
+    step: str,
+    work: Callable[[Path], dict[str, Any]],
+    *,
+    inputs: Mapping[str, Path | str],
+    settings: Mapping[str, Any],
+    overwrite: bool = False,
+) -> StepResult:
+    """Run a step once for its inputs, and write its folder whole with a record.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    step : str
+        One of `STEP_FOLDERS`.
+    work : callable
+        Writes its files into the folder it is given and returns a summary for JSON.
+    inputs : mapping from name to path or embedded corpus
+        What is read; recorded by SHA-256.
+    settings : mapping
+        Everything else that decides the result, seed included.
+    overwrite : bool
+        Replace what an earlier run with other inputs wrote.
+
+    Returns
+    -------
+    StepResult
+        ``changed`` is False where the same inputs had been worked on already.
+
+    Raises
+    ------
+    InputError
+        If inputs, settings or outputs changed since the last run and ``overwrite`` is false.
+    """
+    folder = study.output(step)
+    facts = _plain(
+        {
+            "version": __version__,
+            "settings": dict(settings),
+            "inputs": {name: _input_hash(place) for name, place in inputs.items()},
+        }
+    )
+    record = study.done(step)
+    if record is not None:
+        changes = _changes(record, facts, folder)
+        if not changes:
+            return StepResult(step, False, record["summary"], folder)
+        if not overwrite:
+            listed = "; ".join(changes)
+            raise InputError(
+                f"{folder} was made from something else: {listed}. "
+                "Use --overwrite to make it again."
+            )
+    with whole_output(folder, overwrite=overwrite) as place:
+        place.mkdir()
+        summary = _plain(work(place))
+        outputs = {
+            str(p.relative_to(place).as_posix()): file_hash(p)
+            for p in sorted(place.rglob("*"))
+            if p.is_file()
+        }
+        record = {
+            "step": step,
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            **facts,
+            "outputs": outputs,
+            "summary": summary,
+        }
+        write_json(place / RECORD_FILE, record)
+    return StepResult(step, True, summary, folder)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as readable JSON."""
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def as_settings(*values: Any) -> dict[str, Any]:
+    """Return dataclass values as one flat mapping for a record."""
+    return {type(value).__name__: asdict(value) for value in values}
+
+
+def _input_hash(place: Path | str) -> str:
+    if isinstance(place, str) and place in EMBEDDED and not Path(place).exists():
+        return f"embedded {place} of rubricate {__version__}"
+    path = Path(place)
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    return file_hash(path)
+
+
+def _changes(record: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> list[str]:
+    """Say what differs between a record and now."""
+    found = []
+    if record["version"] != facts["version"]:
+        found.append(f"rubricate was {record['version']}, is {facts['version']}")
+    for kind in ("inputs", "settings"):
+        old, new = record[kind], facts[kind]
+        names = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n)]
+        if names:
+            found.append(f"{kind} changed ({', '.join(names)})")
+    touched = [
+        name
+        for name, digest in record["outputs"].items()
+        if not (folder / name).is_file() or file_hash(folder / name) != digest
+    ]
+    if touched:
+        found.append(f"files were changed or removed ({', '.join(touched[:5])})")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return only what JSON keeps: undefined numbers become None, tuples lists."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "item") and callable(value.item):
+        value = value.item()
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value

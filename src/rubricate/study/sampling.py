@@ -1,0 +1,331 @@
+"""Phase 2: plan the sample and draw it, every note with its inclusion probability."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubricate.corpus import Corpus, Note
+from rubricate.formats import write_corpus
+from rubricate.rubric import Metadata, Scalar
+from rubricate.stats import Expected, Plan, Target, estimate_frequency
+from rubricate.study.allocation import allocate
+from rubricate.study.detection import Detection, detect, detection_inputs
+from rubricate.study.planning import Design, make_plan
+from rubricate.study.population import Variable, read_population, site_of
+from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+
+SIDES = ("positive", "negative")
+#: The part of notes in which no secondary variable is detected.
+NONE = "none"
+
+
+def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
+    """Plan the sample of the primary variable over the population there is.
+
+    A frequency of 0 in ``study.toml`` is estimated from the detection. Writes ``plan.json`` and
+    a plot.
+    """
+    settings = study.settings.plan
+    sources = detection_inputs(study)
+
+    def work(place: Path) -> dict[str, Any]:
+        from rubricate.study.plots import write_plan_plot
+
+        population, variables = read_population(study)
+        detection = detect(study, population, variables)
+        primary = next(v for v in variables if v.role == "primary")
+        found, judged = detection.share(primary.name)
+        estimate = estimate_frequency(found, judged)
+        pool = len(population.notes) if settings.method == "assurance" else None
+        sites = {site_of(n, study.settings.population.site) for n in population.notes}
+        plan = make_plan(
+            Expected(
+                settings.precision,
+                settings.recall,
+                settings.frequency or estimate.value,
+                settings.frequency_kind,  # type: ignore[arg-type]
+            ),
+            Target(
+                settings.half_width,
+                settings.confidence,
+                settings.assurance,
+                settings.interval,  # type: ignore[arg-type]
+            ),
+            Design(settings.method, len(sites), pool, settings.design_effect),  # type: ignore[arg-type]
+        )
+        summary = plan.to_dict() | {
+            "frequency_estimate": estimate.to_dict(),
+            "detected": {
+                v.name: dict(zip(("detected", "judged"), detection.share(v.name), strict=True))
+                for v in variables
+            },
+        }
+        write_json(place / "plan.json", summary)
+        write_plan_plot(plan, place / "plan.html", overwrite=True)
+        return summary
+
+    return run_step(
+        study,
+        "plan",
+        work,
+        inputs={**sources, "population": study.output("population")},
+        settings=as_settings(settings, study.settings.detection),
+        overwrite=overwrite,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SampleStratum:
+    """Notes drawn at one rate.
+
+    Parameters
+    ----------
+    site, side, part : str
+        Site, whether the primary variable is detected (positive or negative), and the rarest
+        secondary variable that is detected.
+    population, sampled : int
+        Notes it holds, notes drawn.
+    """
+
+    site: str
+    side: str
+    part: str
+    population: int
+    sampled: int
+
+    @property
+    def name(self) -> str:
+        """One name for the note's metadata."""
+        return f"{self.site}/{self.side}/{self.part}"
+
+    @property
+    def probability(self) -> float:
+        """The inclusion probability of each of its notes."""
+        return self.sampled / self.population
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A sample: its notes in random order with their strata, and what fell short of the plan."""
+
+    notes: tuple[tuple[str, SampleStratum], ...]
+    strata: tuple[SampleStratum, ...]
+    shortfall: Mapping[str, int]
+
+
+def draw_sample(
+    population: Corpus,
+    variables: Sequence[Variable],
+    detection: Detection,
+    wanted: Mapping[str, int],
+    *,
+    site: str = "",
+    allocation: str = "sqrt",
+    seed: int = 0,
+) -> Draw:
+    """Draw positives and negatives of the primary variable, stratified by site and variable.
+
+    Each side (detected or not) is shared evenly among the sites, and within a site among the
+    parts: notes are parted by the rarest secondary variable detected in them. Parts get notes in
+    proportion to the root of their size (``sqrt``, power allocation: Bankier 1988), their size
+    (``proportional``) or evenly (``equal``). Inside a stratum all notes are equally likely, so
+    the inclusion probability is sampled / population. Where a stratum holds too few all are
+    taken, with probability 1, and the rest comes from other strata of the side.
+
+    Parameters
+    ----------
+    population, variables, detection
+        What there is and what was detected.
+    wanted : mapping with ``positive`` and ``negative``
+        Notes to draw of each side.
+    site : str
+        Metadata field of the site; none for one site.
+    allocation : {"sqrt", "proportional", "equal"}
+        How parts share a site's notes.
+    seed : int
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> from rubricate.study.detection import detect_by_system
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> variables = [Variable("smoking", "primary", ("12",)), Variable("jaw", "secondary", ("7",))]
+    >>> detection = detect_by_system(corpus, variables, corpus, "reference")
+    >>> draw = draw_sample(corpus, variables, detection, {"positive": 20, "negative": 30})
+    >>> len(draw.notes), draw.shortfall
+    (37, {'positive': 0, 'negative': 13})
+    >>> [(s.name, s.population, s.sampled) for s in draw.strata]  # doctest: +NORMALIZE_WHITESPACE
+    [('all/positive/jaw', 73, 15), ('all/positive/none', 10, 5),
+     ('all/negative/jaw', 13, 13), ('all/negative/none', 4, 4)]
+    """
+    rng = np.random.default_rng(seed)
+    primary = next(v for v in variables if v.role == "primary")
+    rarity = sorted(
+        (v for v in variables if v.role != "primary"),
+        key=lambda v: (len(detection.detected[v.name]), v.name),
+    )
+    strata: list[SampleStratum] = []
+    drawn: list[tuple[str, SampleStratum]] = []
+    shortfall: dict[str, int] = {}
+    for side in SIDES:
+        cells: dict[str, dict[str, list[str]]] = {}
+        for note in population.notes:
+            if (note.id in detection.detected[primary.name]) == (side == "positive"):
+                part = next((v.name for v in rarity if note.id in detection.detected[v.name]), NONE)
+                own = cells.setdefault(site_of(note, site), {})
+                own.setdefault(part, []).append(note.id)
+        sizes = [sum(map(len, parts.values())) for parts in cells.values()]
+        given = allocate(wanted[side], sizes, [1.0] * len(sizes))
+        shortfall[side] = max(0, wanted[side] - sum(given))
+        for (name, parts), n in zip(sorted(cells.items()), _by_name(cells, given), strict=True):
+            for part, ids, k in _shared(parts, n, allocation):
+                stratum = SampleStratum(name, side, part, len(ids), k)
+                strata.append(stratum)
+                picked = rng.choice(len(ids), size=k, replace=False)
+                drawn += [(ids[i], stratum) for i in sorted(picked.tolist())]
+    order = rng.permutation(len(drawn))
+    return Draw(tuple(drawn[i] for i in order.tolist()), tuple(strata), shortfall)
+
+
+def _by_name(cells: Mapping[str, object], given: Sequence[int]) -> list[int]:
+    """Return what each site was given, in the order of the sites' names."""
+    return [n for _, n in sorted(zip(cells, given, strict=True))]
+
+
+def _shared(
+    parts: Mapping[str, list[str]], n: int, allocation: str
+) -> list[tuple[str, list[str], int]]:
+    """Share a site's notes among its parts; parts too many to have one note each are joined."""
+    own = {name: list(ids) for name, ids in sorted(parts.items())}
+    while len(own) > max(n, 1):
+        smallest = min(own, key=lambda name: (name == NONE, len(own[name]), name))
+        target = NONE if NONE in own and smallest != NONE else max(own, key=lambda k: len(own[k]))
+        own[target] += own.pop(smallest)
+    power = {"sqrt": 0.5, "proportional": 1.0, "equal": 0.0}[allocation]
+    sizes = [len(ids) for ids in own.values()]
+    given = allocate(n, sizes, [size**power for size in sizes])
+    return [(name, ids, k) for (name, ids), k in zip(own.items(), given, strict=True)]
+
+
+def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
+    """Draw the planned sample.
+
+    Writes ``notes.jsonl`` (each note with ``stratum``, ``side`` and ``inclusion_probability`` in
+    its metadata), ``sample.csv`` and ``sample.json``.
+    """
+    plan = study.need("plan")
+    seed = study.settings.seed
+
+    def work(place: Path) -> dict[str, Any]:
+        population, variables = read_population(study)
+        detection = detect(study, population, variables)
+        wanted = wanted_notes(plan)
+        field = study.settings.population.site
+        draw = draw_sample(
+            population, variables, detection, wanted,
+            site=field, allocation=study.settings.sampling.allocation, seed=seed,
+        )  # fmt: skip
+        sample = _sample_corpus(population, draw)
+        write_corpus(sample, place / "notes.jsonl", format="jsonl")
+        _write_table(place / "sample.csv", sample, variables, detection, field)
+        ids = {note.id for note in sample.notes}
+        summary = {
+            "wanted": wanted,
+            "drawn": {side: sum(s.side == side for _, s in draw.notes) for side in SIDES},
+            "shortfall": dict(draw.shortfall),
+            "notes": len(sample.notes),
+            "population": len(population.notes),
+            "seed": seed,
+            "sites": _site_counts(draw),
+            "strata": [asdict(s) | {"probability": s.probability} for s in draw.strata],
+            "variables": {
+                v.name: {
+                    "detected": len(detection.detected[v.name] & ids),
+                    "judged": len(detection.judged[v.name] & ids),
+                    "detected_in_population": len(detection.detected[v.name]),
+                }
+                for v in variables
+            },
+        }
+        write_json(place / "sample.json", summary)
+        return summary
+
+    return run_step(
+        study,
+        "sample",
+        work,
+        inputs={
+            **detection_inputs(study),
+            "population": study.output("population"),
+            "plan": study.output("plan"),
+        },
+        settings=as_settings(study.settings.sampling) | {"seed": seed},
+        overwrite=overwrite,
+    )
+
+
+def wanted_notes(plan: Mapping[str, Any] | Plan) -> dict[str, int]:
+    """Return positives and negatives over all sites, each site's share rounded up.
+
+    Examples
+    --------
+    >>> from rubricate.stats import plan_slice
+    >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6))
+    {'positive': 252, 'negative': 270}
+    """
+    values = plan.to_dict() if isinstance(plan, Plan) else plan
+    each, sites = values["per_site"], values["sites"]
+    return {side: each[f"{side}s"] * sites for side in SIDES}
+
+
+def _sample_corpus(population: Corpus, draw: Draw) -> Corpus:
+    def extended(note: Note, stratum: SampleStratum) -> Note:
+        more: dict[str, Scalar] = {
+            "stratum": stratum.name,
+            "side": stratum.side,
+            "inclusion_probability": stratum.probability,
+        }
+        return replace(note, metadata=Metadata({**note.metadata, **more}))
+
+    notes = tuple(extended(population.note(i), stratum) for i, stratum in draw.notes)
+    used = {note.case for note in notes}
+    return replace(
+        population, notes=notes, rubrics=tuple(r for r in population.rubrics if r.case in used)
+    )
+
+
+def _write_table(
+    path: Path, sample: Corpus, variables: Sequence[Variable], detection: Detection, site: str
+) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        names = [v.name for v in variables]
+        writer.writerow(
+            ["note", "case", "site", "stratum", "inclusion_probability",
+             *(f"detected {name}" for name in names)]
+        )  # fmt: skip
+        for note in sample.notes:
+            seen = [
+                "" if note.id not in detection.judged[name]
+                else int(note.id in detection.detected[name])
+                for name in names
+            ]  # fmt: skip
+            writer.writerow(
+                [note.id, note.case, site_of(note, site), note.metadata["stratum"],
+                 note.metadata["inclusion_probability"], *seen]
+            )  # fmt: skip
+
+
+def _site_counts(draw: Draw) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for _, stratum in draw.notes:
+        counts = found.setdefault(stratum.site, dict.fromkeys(SIDES, 0))
+        counts[stratum.side] += 1
+    return dict(sorted(found.items()))

@@ -1,0 +1,275 @@
+"""What ``study.toml`` says: one frozen value a table, every fault of the file at once."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from rubricate.errors import Fault, InputError
+from rubricate.stats import METHODS
+from rubricate.stats.checks import one_of
+
+STUDY_FILE = "study.toml"
+ROLES = ("primary", "secondary")
+TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
+RULES = ("identical", "second-only", "senior-first", "union", "intersection")
+ALLOCATIONS = ("sqrt", "proportional", "equal")
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The method's questions about the target population, answered in words."""
+
+    age: str = ""
+    sites: str = ""
+    departments: str = ""
+    period: str = ""
+    primary: str = ""
+    secondary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where annotated notes come from: a corpus, its format, and one of its annotators."""
+
+    corpus: str = ""
+    format: str = ""
+    annotator: str = ""
+    keywords: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationSettings:
+    """Which notes are studied."""
+
+    corpus: str = ""
+    format: str = ""
+    site: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    questions: Questions = Questions()
+
+
+@dataclass(frozen=True, slots=True)
+class VariableSettings:
+    """One thing that is measured: one or several features, by id or by words of the rubric."""
+
+    name: str = ""
+    role: str = "secondary"
+    features: tuple[str, ...] = ()
+    feature_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """What the sample size rests on; a frequency of 0 is estimated from the detection."""
+
+    method: str = "assurance"
+    precision: float = 0.85
+    recall: float = 0.80
+    half_width: float = 0.05
+    confidence: float = 0.95
+    frequency: float = 0.0
+    frequency_kind: str = "internal"
+    assurance: float = 0.9
+    interval: str = "clopper-pearson"
+    design_effect: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingSettings:
+    """How the planned notes are spread over sites and secondary variables."""
+
+    allocation: str = "sqrt"
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorSettings:
+    """A person who annotates."""
+
+    id: str = ""
+    senior: bool = False
+    site: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationSettings:
+    """How the annotation project is laid out."""
+
+    format: str = "brat"
+    training: int = 5
+    double_share: float = 1.0
+    weeks: int = 1
+    by: str = "random"
+    rename: bool = False
+    annotators: tuple[AnnotatorSettings, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementSettings:
+    """When agreement counts as low."""
+
+    threshold: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class CurationSettings:
+    """Rules that settle rows without a curator, tried in order."""
+
+    rules: tuple[str, ...] = ("identical",)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """How intervals of the evaluation are made."""
+
+    resamples: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class StudySettings:
+    """All of ``study.toml``.
+
+    Examples
+    --------
+    >>> StudySettings(name="asthma").plan.half_width
+    0.05
+    """
+
+    name: str = ""
+    question: str = ""
+    seed: int = 0
+    guidelines: str = "guidelines.md"
+    population: PopulationSettings = PopulationSettings()
+    variables: tuple[VariableSettings, ...] = ()
+    detection: Source = Source()
+    plan: PlanSettings = PlanSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    annotation: AnnotationSettings = AnnotationSettings()
+    agreement: AgreementSettings = AgreementSettings()
+    curation: CurationSettings = CurationSettings()
+    system: Source = Source()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+    @property
+    def primary(self) -> VariableSettings:
+        """The primary variable."""
+        return next(v for v in self.variables if v.role == "primary")
+
+
+def read_settings(path: Path) -> StudySettings:
+    r"""Read ``study.toml``.
+
+    Raises
+    ------
+    InputError
+        With every unknown name, wrong type and missing answer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / STUDY_FILE
+    >>> _ = place.write_text('name = "x"\n[population]\ncorpus = "open-notes"\n'
+    ...     '[[variables]]\nname = "smoking"\nrole = "primary"\nfeature_text = "Tobacco"\n')
+    >>> read_settings(place).primary.name
+    'smoking'
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        hint = "Run: rubricate study new FOLDER"
+        raise InputError([Fault(f"there is no such file. {hint}", path)]) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError([Fault(f"cannot be read: {error}", path)]) from error
+    faults: list[str] = []
+    settings: StudySettings = _load(StudySettings, table, "", faults)
+    if not faults:
+        faults = _meaning(settings)
+    if faults:
+        raise InputError(Fault(fault, path) for fault in faults)
+    return settings
+
+
+def _load(kind: Any, table: Mapping[str, Any], place: str, faults: list[str]) -> Any:
+    """Make a value of a dataclass from a table; faults are added, wrong values left out."""
+    hints = typing.get_type_hints(kind)
+    known = [f.name for f in fields(kind)]
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        full = f"{place}{name}"
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            faults.append(f"unknown name {full!r}; {hint}Allowed: {', '.join(known)}")
+            continue
+        values[name] = _value(hints[name], value, full, faults)
+    return kind(**values)
+
+
+def _value(hint: Any, value: Any, place: str, faults: list[str]) -> Any:
+    origin = typing.get_origin(hint)
+    if origin is tuple:
+        inner = typing.get_args(hint)[0]
+        if not isinstance(value, list):
+            faults.append(f"{place} must be a list")
+            return ()
+        return tuple(_value(inner, v, f"{place}[{i}]", faults) for i, v in enumerate(value, 1))
+    if is_dataclass(hint) or origin is not None or isinstance(hint, types.GenericAlias):
+        if not isinstance(value, dict):
+            faults.append(f"{place} must be a table")
+            return hint() if is_dataclass(hint) and isinstance(hint, type) else {}
+        return _load(hint, value, f"{place}.", faults) if is_dataclass(hint) else value
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        faults.append(f"{place} is {value!r}: it must be a {hint.__name__}")
+        return hint()
+    return value
+
+
+def _meaning(settings: StudySettings) -> list[str]:
+    """Return what is wrong although every type is right."""
+    found: list[str] = []
+    if not settings.population.corpus:
+        found.append("population.corpus is missing: a path or the name of an embedded corpus")
+    n_primary = sum(v.role == "primary" for v in settings.variables)
+    if n_primary != 1:
+        found.append(f'{n_primary} variables have role = "primary"; there must be one')
+    names = [v.name for v in settings.variables]
+    for i, variable in enumerate(settings.variables, 1):
+        place = f"variables[{i}]"
+        if not variable.name or names.count(variable.name) > 1:
+            found.append(f"{place}.name is missing or used twice")
+        found += _messages(one_of(f"{place}.role", variable.role, ROLES))
+        if bool(variable.features) == bool(variable.feature_text):
+            found.append(f"{place} needs either features or feature_text")
+    annotation = settings.annotation
+    ids = [a.id for a in annotation.annotators]
+    if len(set(ids)) != len(ids) or "" in ids:
+        found.append("annotation.annotators: every annotator needs an id of its own")
+    if not 0 <= annotation.double_share <= 1:
+        found.append(f"annotation.double_share is {annotation.double_share}: from 0 to 1")
+    if annotation.training < 0 or annotation.weeks < 1:
+        found.append("annotation: training must be at least 0 and weeks at least 1")
+    if settings.seed < 0:
+        found.append(f"seed is {settings.seed}: it must be at least 0")
+    if not 0 <= settings.agreement.threshold <= 1:
+        found.append(f"agreement.threshold is {settings.agreement.threshold}: from 0 to 1")
+    found += _messages(
+        one_of("annotation.format", annotation.format, TOOL_FORMATS)
+        + one_of("annotation.by", annotation.by, ("random", "site", "case"))
+        + one_of("sampling.allocation", settings.sampling.allocation, ALLOCATIONS)
+        + one_of("plan.method", settings.plan.method, ("assurance", "slice"))
+        + one_of("plan.interval", settings.plan.interval, METHODS)
+        + [f for rule in settings.curation.rules for f in one_of("curation.rules", rule, RULES)]
+    )
+    return found
+
+
+def _messages(faults: list[Fault]) -> list[str]:
+    return [fault.message for fault in faults]

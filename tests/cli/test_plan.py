@@ -1,0 +1,137 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubricate.cli import VERBS, main
+
+
+@pytest.fixture(autouse=True)
+def _verb_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not any("plan" in verbs for verbs in VERBS.values()):
+        monkeypatch.setitem(VERBS, "Plan", {"plan": ("sample sizes", "rubricate.cli.plan")})
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["plan", *arguments])
+
+
+def plan(*arguments: str) -> dict:
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+ASTHMA = ("--precision", ".85", "--recall", ".80", "--half-width", ".05", "--confidence", ".95")
+
+
+# Canales et al. 2021 print 249 + 270 = 519 and 42 + 45 = 87 a hospital for "48.5 %"; SLiCE gives
+# these at .48 and 514 at .485.
+def test_slice_gives_the_published_numbers() -> None:
+    found = plan(*ASTHMA, "--frequency", ".48", "--sites", "6", "--method", "slice")
+    assert (found["positives"], found["negatives"], found["total"]) == (249, 270, 519)
+    assert found["per_site"] == {"positives": 42, "negatives": 45, "total": 87}
+    assert plan(*ASTHMA, "--frequency", ".485", "--method", "slice")["total"] == 514
+
+
+# SLiCE's own test values.
+@pytest.mark.parametrize(("kind", "total"), [("internal", 883), ("external", 831)])
+def test_slice_own_example(kind: str, total: int) -> None:
+    found = plan(
+        "--precision", ".80", "--recall", ".85", "--frequency", ".30",
+        "--frequency-kind", kind, "--method", "slice",
+    )  # fmt: skip
+    assert found["total"] == total
+
+
+# shared facts: assured sizes 282/291/298 at .80 and 236/245/252 at .85.
+@pytest.mark.parametrize(
+    ("assurance", "sizes"), [(".8", (236, 282)), (".9", (245, 291)), (".95", (252, 298))]
+)
+def test_assurance_is_the_default_method(assurance: str, sizes: tuple[int, int]) -> None:
+    found = plan(*ASTHMA, "--frequency", ".48", "--assurance", assurance)
+    assert found["method"] == "assurance"
+    assert (found["n_precision"], found["n_recall"]) == sizes
+
+
+def test_a_small_pool_needs_fewer_and_clusters_need_more() -> None:
+    plain = plan(*ASTHMA, "--frequency", ".48")["total"]
+    assert plan(*ASTHMA, "--frequency", ".48", "--pool", "800")["total"] < plain
+    assert plan(*ASTHMA, "--frequency", ".48", "--design-effect", "1.5")["total"] > plain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--precision", "1", "--recall", ".8", "--frequency", ".4"), "--precision"),
+        (("--precision", ".8", "--recall", "0", "--frequency", ".4"), "--recall"),
+        (("--precision", ".8", "--recall", ".8", "--frequency", "1"), "--frequency"),
+        (("--precision", ".8", "--recall", ".8"), "--frequency"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--half-width", "0"), "--half-width"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--interval", "wald"), "--interval"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--frequency-kind", "inner"), "--frequency-kind"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--method", "guess"), "method"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--sites", "0"), "sites"),
+        ((*ASTHMA[:4], "--frequency", ".95"), "frequency"),
+        ((*ASTHMA[:4], "--frequency", ".4", "--method", "slice", "--pool", "9"), "pool"),
+    ],
+)
+def test_wrong_values_name_the_option_and_exit_1(arguments: tuple[str, ...], named: str) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 1
+    assert named in done.output
+
+
+def test_all_wrong_options_are_named_at_once() -> None:
+    done = run("--precision", "1", "--recall", "2", "--frequency", ".4", "--confidence", "1")
+    assert done.exit_code == 1
+    assert all(name in done.output for name in ("--precision", "--recall", "--confidence"))
+
+
+def test_frequency_from_a_corpus() -> None:
+    found = plan(
+        "--precision", ".95", "--recall", ".95", "--frequency-kind", "external",
+        "--frequency-from", "open-notes", "--variable", "12", "--annotator", "reference",
+    )  # fmt: skip
+    # 83 of the 100 notes of case 0 hold "Tobacco use".
+    assert found["frequency_estimate"]["value"] == pytest.approx(0.83)
+    assert found["expected"]["frequency"] == pytest.approx(0.83)
+
+
+def test_frequency_from_needs_a_variable_that_exists() -> None:
+    arguments = ("--precision", ".8", "--recall", ".8", "--frequency-from", "open-notes")
+    assert "--variable" in run(*arguments).output
+    wrong = run(*arguments, "--variable", "no such words", "--annotator", "reference")
+    assert wrong.exit_code == 1
+
+
+@pytest.mark.parametrize("suffix", ["csv", "toml"])
+def test_several_variables(tmp_path: Path, suffix: str) -> None:
+    place = tmp_path / f"variables.{suffix}"
+    text = {
+        "csv": "name,precision,recall,frequency\nasthma,.85,.80,.48\nobesity,.90,.85,.10\n",
+        "toml": "[asthma]\nprecision=.85\nrecall=.80\nfrequency=.48\n"
+        "[obesity]\nprecision=.90\nrecall=.85\nfrequency=.10\n",
+    }[suffix]
+    if suffix == "toml":
+        text = text.replace("=.", "=0.")
+    place.write_text(text, encoding="utf-8")
+    found = plan("--variables", str(place), "--total", "600")
+    assert found["underpowered"] == ["obesity"]
+    assert [v["plan"]["total"] for v in found["variables"]] == [571, 2320]
+
+
+def test_faults_of_a_variables_file_come_together(tmp_path: Path) -> None:
+    place = tmp_path / "v.csv"
+    place.write_text("name,precision,recall,frequency\na,2,.8,.4\n,.8,.8,.4\nb,x,.8,.4\n")
+    done = run("--variables", str(place))
+    assert done.exit_code == 1
+    assert all(f"row {n}" in done.output for n in (1, 2, 3))
+
+
+def test_the_table_is_readable() -> None:
+    done = run(*ASTHMA, "--frequency", ".48", "--sites", "6", "--method", "slice")
+    assert done.exit_code == 0
+    assert "519" in done.output
+    assert "87" in done.output

@@ -1,0 +1,77 @@
+import pytest
+
+from rubricate import CorpusBuilder, Feature, Note
+from rubricate.errors import InputError, UnknownNameError
+from rubricate.stats import Expected, Target
+from rubricate.study.planning import (
+    Design,
+    find_features,
+    frequency_from,
+    make_plan,
+    plan_several,
+    present_notes,
+)
+from rubricate.study.plots import plan_plot, write_plan_plot
+
+
+def corpus():
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f1", "c", "Tobacco use"))
+    builder.add_feature(Feature("f2", "c", "Former smoker"))
+    for i in range(10):
+        builder.add_note(Note(str(i), "c", "smokes daily"))
+        builder.judge_all("system", str(i))
+        if i < 4:
+            builder.annotate("system", str(i), "f1", [(0, 6)])
+        if 2 <= i < 6:
+            builder.annotate("system", str(i), "f2", [(0, 6)])
+    return builder.build()
+
+
+def test_a_variable_of_two_features_is_present_where_either_is() -> None:
+    judged, present = present_notes(corpus(), ["f1", "f2"])
+    assert len(judged) == 10
+    assert present == list("012345")
+
+
+def test_frequency_by_words_or_id() -> None:
+    assert frequency_from(corpus(), "f1").value == 0.4
+    assert frequency_from(corpus(), "smoker").value == 0.4
+    assert find_features(corpus(), "TOBACCO") == ["f1"]
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InputError):
+        find_features(corpus(), "diabetes")
+    with pytest.raises(UnknownNameError):
+        frequency_from(corpus(), "f1", "sistem")
+
+
+@pytest.mark.parametrize(
+    ("target", "design"),
+    [
+        (Target(), Design("slice", pool=100)),
+        (Target(), Design("slice", design_effect=2.0)),
+        (Target(interval="wilson"), Design("slice")),
+        (Target(), Design("guess")),
+    ],
+)
+def test_slice_refuses_what_it_cannot_do(target: Target, design: Design) -> None:
+    with pytest.raises(InputError):
+        make_plan(Expected(0.85, 0.8, 0.48), target, design)
+
+
+def test_several_variables_need_assurance() -> None:
+    with pytest.raises(InputError):
+        plan_several({"a": Expected(0.85, 0.8, 0.48)}, Target(), Design("slice"))
+
+
+def test_the_plot_names_what_it_shows_and_refuses_odd_names(tmp_path) -> None:
+    plan = make_plan(Expected(0.85, 0.8, 0.48), Target(), Design("slice"))
+    assert "519" in plan_plot(plan)
+    write_plan_plot(plan, tmp_path / "plan.svg")
+    assert (tmp_path / "plan.svg").read_text(encoding="utf-8").startswith("<svg")
+    with pytest.raises(InputError):
+        write_plan_plot(plan, tmp_path / "plan.png")
+    with pytest.raises(FileExistsError):
+        write_plan_plot(plan, tmp_path / "plan.svg")
