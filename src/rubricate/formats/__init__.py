@@ -12,7 +12,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError, LossError, UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.format import Format
-from rubricate.formats.losses import HOLDABLE, count_losses
+from rubricate.formats.losses import HOLDABLE
 from rubricate.registry import Registry
 
 __all__ = [
@@ -38,6 +38,7 @@ FORMATS = Registry(
         "cas": "rubricate.formats.cas:FORMAT",
         "cas-json": "rubricate.formats.cas:CAS_JSON",
         "ebmnlp": "rubricate.formats.ebmnlp:FORMAT",
+        "conll": "rubricate.formats.conll:FORMAT",
         "labelstudio": "rubricate.formats.labelstudio:FORMAT",
         "doccano": "rubricate.formats.doccano:FORMAT",
     },
@@ -141,7 +142,7 @@ def write_corpus(
     True
     """
     chosen: Format = FORMATS[format]
-    lost = count_losses(corpus, chosen.holds)
+    lost = chosen.losses(corpus)
     if strict and lost:
         listed = "; ".join(f"{count} {HOLDABLE[kind]}" for kind, count in lost.items())
         raise LossError(f"{format} cannot hold: {listed}. Nothing was written.")

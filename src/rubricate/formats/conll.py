@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.conll_writer import write_conll
+from rubricate.formats.conll_writer import count_conll_losses, write_conll
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
@@ -223,4 +223,5 @@ FORMAT = Format(
     read=read_conll,
     write=write_conll,
     holds=HELD_BY_FRAME | {"unannotated", "empty notes", "newlines", "ids"},
+    count_more=count_conll_losses,
 )

@@ -27,7 +27,7 @@ from rubricate.formats.ebmnlp_layout import (
     list_ann_files,
     need_folders,
 )
-from rubricate.formats.ebmnlp_writer import write_ebmnlp
+from rubricate.formats.ebmnlp_writer import count_ebmnlp_losses, write_ebmnlp
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
@@ -221,4 +221,5 @@ FORMAT = Format(
     write=write_ebmnlp,
     holds=HELD_BY_FRAME
     | {"overlaps", "annotators", "unannotated", "empty notes", "newlines", "ids"},
+    count_more=count_ebmnlp_losses,
 )

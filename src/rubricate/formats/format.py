@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from rubricate.corpus import Corpus
+from rubricate.formats.losses import count_losses
 
 
 class Reader(Protocol):
@@ -40,6 +41,8 @@ class Format:
         Writes the corpus to a path that does not exist yet (a file or a folder).
     holds : frozenset of str
         What survives (names from `rubricate.formats.losses.HOLDABLE`).
+    count_more : callable, optional
+        Counts losses that only the format itself can see, such as annotations that cut a token.
     """
 
     name: str
@@ -48,3 +51,11 @@ class Format:
     read: Reader
     write: Callable[[Corpus, Path], None]
     holds: frozenset[str]
+    count_more: Callable[[Corpus], Mapping[str, int]] | None = None
+
+    def losses(self, corpus: Corpus) -> dict[str, int]:
+        """Return what writing the corpus would lose, by kind, where there is anything."""
+        lost = count_losses(corpus, self.holds)
+        if self.count_more is not None:
+            lost |= self.count_more(corpus)
+        return lost

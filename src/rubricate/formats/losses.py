@@ -31,6 +31,7 @@ HOLDABLE = {
     "attributes": "annotations with attributes",
     "stated text": "annotations whose stated text differs from the note",
     "boundaries": "annotations that begin or end inside a token",
+    "touching": "annotations with no token between them and the next",
     "scores": "scores given to notes",
     "ids": "note and feature ids that are not numbers",
 }
@@ -41,6 +42,9 @@ HELD_BY_FRAME = frozenset({"rubrics", "metadata", "groups", "unjudged", "scores"
 
 def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
     """Return how many items would be lost, by kind, where there are any.
+
+    Losses that depend on a format's tokens (``boundaries``, ``touching``) are counted by the format
+    itself; `Format.losses` gives all of them.
 
     Examples
     --------
@@ -72,14 +76,13 @@ def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
         "comments": lambda: sum(bool(d.comment) for d in corpus.rows.details.values()),
         "attributes": lambda: sum(bool(d.attributes) for d in corpus.rows.details.values()),
         "stated text": lambda: sum(d.stated_text is not None for d in corpus.rows.details.values()),
-        "boundaries": lambda: 0,
         "scores": lambda: len(corpus.scores),
         "ids": lambda: (
             sum(not _is_number(n.id) for n in corpus.notes)
             + sum(not _is_number(f.id) for f in corpus.features)
         ),
     }
-    counted = {name: counters[name]() for name in HOLDABLE if name not in holds}
+    counted = {name: count() for name, count in counters.items() if name not in holds}
     return {name: count for name, count in counted.items() if count}
 
 

@@ -1,0 +1,79 @@
+"""Every format against every other: found by looking, converted, losses named."""
+
+from pathlib import Path
+
+import pytest
+
+from rubricate import Corpus, load_corpus, read_corpus, write_corpus
+from rubricate.errors import InputError, LossError
+from rubricate.formats import FORMATS, detect_format
+from rubricate.formats.losses import HOLDABLE
+
+READABLE = [name for name in FORMATS if name != "submission"]
+#: Names tools expect of single files.
+FILE_NAMES = {"labelstudio": "tasks.json", "jsonl": "corpus.jsonl", "conll": "corpus.conll"}
+
+
+def few_notes() -> Corpus:
+    """Real notes with fragments, overlaps and two annotators; two notes stay unjudged by one."""
+    corpus = load_corpus("open-notes")
+    judged = [n.id for n in corpus.notes if corpus.row(n.id, "0", "second_rater") is not None][:2]
+    return corpus.select(notes=[*judged, "10000", "10002"], cases=["0"])
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    places = {}
+    for name in READABLE:
+        places[name] = tmp_path_factory.mktemp(name) / FILE_NAMES.get(name, "corpus")
+        write_corpus(few_notes(), places[name], format=name)
+    return places
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_formats_are_found_by_looking(name: str, written: dict[str, Path]) -> None:
+    # One reader takes both forms of CAS.
+    reader = {"cas-json": "cas"}.get(name, name)
+    assert detect_format(written[name]) == reader
+    claims = {n for n in FORMATS if FORMATS[n].looks_like(written[name])}
+    assert claims - {"cas-json"} == {reader}
+
+
+@pytest.mark.parametrize("target", READABLE)
+@pytest.mark.parametrize("source", READABLE)
+def test_every_format_converts_to_every_other(
+    source: str, target: str, written: dict[str, Path], tmp_path: Path
+) -> None:
+    first = read_corpus(written[source])
+    place = tmp_path / FILE_NAMES.get(target, "corpus")
+    lost = write_corpus(first, place, format=target)
+    assert set(lost) <= set(HOLDABLE)
+    second = read_corpus(place)
+    assert [n.id for n in second.notes] == [n.id for n in first.notes]
+    assert {a.id for a in second.annotators} <= {a.id for a in first.annotators}
+    if not lost:
+        assert second == first
+    else:
+        assert second != first
+        if not {"fragments", "boundaries", "touching", "annotators", "repeats"} & set(lost):
+            assert second.rows.n_annotations == first.rows.n_annotations
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_strict_refuses_exactly_where_something_is_lost(name: str, tmp_path: Path) -> None:
+    corpus = few_notes()
+    place = tmp_path / FILE_NAMES.get(name, "corpus")
+    if FORMATS[name].losses(corpus):
+        with pytest.raises(LossError):
+            write_corpus(corpus, place, format=name, strict=True)
+        assert list(tmp_path.iterdir()) == []
+    else:
+        write_corpus(corpus, place, format=name, strict=True)
+        assert read_corpus(place) == corpus
+
+
+def test_something_else_is_no_format(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\x00\x01\x02")
+    for place in (tmp_path / "x.bin", tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InputError):
+            read_corpus(place)
