@@ -9,8 +9,7 @@ from rubricate.formats.ebmnlp_layout import ann_folder, file_name
 from rubricate.formats.frame import feature_labels, write_frame
 from rubricate.formats.pico import PICO
 from rubricate.formats.token_labels import (
-    count_cut_tokens,
-    count_merged,
+    count_cut_and_merged,
     mark_tokens,
     need_whole_characters,
     note_tokens,
@@ -88,5 +87,6 @@ def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:
     >>> count_ebmnlp_losses(Corpus((), (PICO,)))
     {}
     """
-    counts = {"boundaries": count_cut_tokens(corpus), "touching": count_merged(corpus)}
+    cut, merged = count_cut_and_merged(corpus)
+    counts = {"boundaries": cut, "touching": merged}
     return {kind: count for kind, count in counts.items() if count}

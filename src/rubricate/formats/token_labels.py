@@ -163,11 +163,15 @@ def count_cut_tokens(corpus: Corpus) -> int:
     >>> count_cut_tokens(builder.build())
     1
     """
-    return sum(cut for cut, _ in _row_losses(corpus))
+    return count_cut_and_merged(corpus)[0]
 
 
-def count_merged(corpus: Corpus) -> int:
-    """Return how many annotations flow into another of the same row, with no token between.
+def count_cut_and_merged(corpus: Corpus) -> tuple[int, int]:
+    """Return `count_cut_tokens`, and how many annotations flow into others of their row.
+
+    Those are annotations with no token between them and the next: written as labels on tokens
+    they are one run. Annotations of several fragments become several runs anyway and are not
+    counted.
 
     Examples
     --------
@@ -177,10 +181,11 @@ def count_merged(corpus: Corpus) -> int:
     >>> builder.add_feature(Feature("f", "c", "Hot flashes"))
     >>> builder.annotate("a", "n", "f", [(0, 3)])
     >>> builder.annotate("a", "n", "f", [(4, 11)])
-    >>> count_merged(builder.build())
-    2
+    >>> count_cut_and_merged(builder.build())
+    (0, 2)
     """
-    return sum(merged for _, merged in _row_losses(corpus))
+    losses = list(_row_losses(corpus))
+    return sum(cut for cut, _ in losses), sum(merged for _, merged in losses)
 
 
 def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
@@ -200,7 +205,7 @@ def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
         for own in fragments:
             if any(start not in starts or end not in ends for start, end in own):
                 cut += 1
-            elif any(span not in runs for span in own):
+            elif len(own) == 1 and own[0] not in runs:
                 merged += 1
         yield cut, merged
 
