@@ -160,15 +160,15 @@ def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: P
 def test_every_fault_is_reported(tmp_path: Path) -> None:
     place = copy("release2", tmp_path / "broken")
     spans = place / "annotations/individual/starting_spans"
-    gold = spans / "participants/test/gold"
-    (gold / "101.E1.ann").write_text("0\n" * 5, encoding="utf-8")
-    (gold / "101.E2.ann").write_text("0\nsecret\n" + "0\n" * 22, encoding="utf-8")
-    (gold / "999.E2.ann").write_text("0\n", encoding="utf-8")
-    (gold / "101_E2.ann").write_bytes(b"\xff\xfe")
+    experts = spans / "participants/test/gold"
+    (experts / "101.E1.ann").write_text("0\n" * 5, encoding="utf-8")
+    (experts / "101.E2.ann").write_text("0\nsecret\n" + "0\n" * 22, encoding="utf-8")
+    (experts / "999.E2.ann").write_text("0\n", encoding="utf-8")
+    (experts / "101_E2.ann").write_bytes(b"\xff\xfe")
     (spans / "lost.ann").write_text("0\n", encoding="utf-8")
-    (gold / "202.E1.ann").write_text("0\n" * 4, encoding="utf-8")
+    (experts / "202.E1.ann").write_text("0\n" * 4, encoding="utf-8")
     (place / "documents/303.txt").write_text("Nobody said secret", encoding="utf-8")
-    (gold / "303.E1.ann").write_text("0\n" * 5, encoding="utf-8")
+    (experts / "303.E1.ann").write_text("0\n" * 5, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_ebmnlp(place)
     faults = {(f.path.name, f.line) for f in caught.value.faults if f.path}
@@ -186,8 +186,8 @@ def test_every_fault_is_reported(tmp_path: Path) -> None:
 
 def test_two_files_for_one_row_are_a_fault(tmp_path: Path) -> None:
     place = copy("release1", tmp_path / "twice")
-    gold = place / "annotations/individual/phase_1/participants/test/gold"
-    shutil.copy(gold / "101_E1.ann", gold / "101.E1.ann")
+    experts = place / "annotations/individual/phase_1/participants/test/gold"
+    shutil.copy(experts / "101_E1.ann", experts / "101.E1.ann")
     with pytest.raises(InputError, match="already given"):
         read_ebmnlp(place)
 

@@ -42,7 +42,7 @@ _GROUPS = ("expert", "crowd", "aggregated")
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class _StoredNote:
     """A text and its tokens; ``tokens`` is None where there is no ``.tokens`` file."""
 
     text: str
@@ -71,9 +71,9 @@ def read_ebmnlp(path: Path, *, strict: bool = True) -> Corpus:
     folders = need_folders(path)
     faults = Faults(path)
     frame = read_frame(folders.root, is_folder=True)
-    documents = _read_documents(folders, faults)
-    files = list(list_ann_files(folders, documents.keys(), faults))
-    known = {name_to_id(name): document for name, document in documents.items()}
+    stored = _read_stored_notes(folders, faults)
+    files = list(list_ann_files(folders, stored.keys(), faults))
+    known = {name_to_id(name): note for name, note in stored.items()}
     places = {}
     for note_id in dict.fromkeys(file.note_id for file in files):
         known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults, strict)
@@ -97,13 +97,13 @@ def _in_order(identifier: str) -> tuple[int, str]:
     return (int(identifier), "") if identifier.isdecimal() else (10**18, identifier)
 
 
-def _read_documents(folders: Folders, faults: Faults) -> dict[str, _Document]:
+def _read_stored_notes(folders: Folders, faults: Faults) -> dict[str, _StoredNote]:
     names: dict[str, dict[str, Path]] = {}
-    for entry in os.scandir(folders.documents):
+    for entry in os.scandir(folders.texts):
         stem, _, suffix = entry.name.rpartition(".")
         if stem and suffix in {"txt", "text", "tokens"}:
             names.setdefault(stem, {})[suffix] = Path(entry.path)
-    documents: dict[str, _Document] = {}
+    notes: dict[str, _StoredNote] = {}
     for name in sorted(names, key=_in_order):
         found = names[name]
         try:
@@ -113,8 +113,8 @@ def _read_documents(folders: Folders, faults: Faults) -> dict[str, _Document]:
         except InputError as error:
             faults.found.extend(error.faults)
             tokens, text = [], ""
-        documents[name] = _Document(text, tokens, folders.documents / f"{name}.tokens")
-    return documents
+        notes[name] = _StoredNote(text, tokens, folders.texts / f"{name}.tokens")
+    return notes
 
 
 def _split_tokens(body: str) -> list[str]:
@@ -134,16 +134,16 @@ def _splits(files: Iterable[AnnFile], faults: Faults) -> dict[str, str]:
 
 
 def _add_notes(
-    builder: CorpusBuilder, frame: Frame, known: dict[str, _Document], splits: dict[str, str]
+    builder: CorpusBuilder, frame: Frame, known: dict[str, _StoredNote], splits: dict[str, str]
 ) -> None:
     for note_id in dict.fromkeys([*(n for n in frame.notes if n in known), *known]):
-        document = known[note_id]
-        note = frame.note(note_id, document.text)
+        stored = known[note_id]
+        note = frame.note(note_id, stored.text)
         if note_id not in frame.notes:
             case = note.case if frame.rubrics else CASE
             split = {"split": splits[note_id]} if note_id in splits else {}
             note = replace(note, case=case, metadata=Metadata(split))
-        if document.text_from_tokens:
+        if stored.text_from_tokens:
             note = replace(note, metadata=Metadata({**note.metadata, "text": "tokens"}))
         builder.add_note(note)
 
@@ -157,27 +157,27 @@ def _add_features(builder: CorpusBuilder, frame: Frame, files: Iterable[AnnFile]
 
 
 def _place_tokens(
-    document: _Document, note_id: str, faults: Faults, strict: bool
-) -> tuple[_Document, list[Place]]:
-    """Return where a note's tokens are, and the document with the text they are in."""
-    tokens = document.tokens
+    stored: _StoredNote, note_id: str, faults: Faults, strict: bool
+) -> tuple[_StoredNote, list[Place]]:
+    """Return where a note's tokens are, and the note with the text they are in."""
+    tokens = stored.tokens
     if tokens is None:
-        faults.add(f"note {note_id} has annotations but no tokens", path=document.path)
-        return document, []
-    places = align_tokens(tokens, document.text)
+        faults.add(f"note {note_id} has annotations but no tokens", path=stored.path)
+        return stored, []
+    places = align_tokens(tokens, stored.text)
     if len(places) == len(tokens):
-        return document, places
+        return stored, places
     if not strict:
         text = " ".join(tokens)
-        return replace(document, text=text, text_from_tokens=True), align_tokens(tokens, text)
+        return replace(stored, text=text, text_from_tokens=True), align_tokens(tokens, text)
     faults.add(
         f"this token of note {note_id} is not in its text after offset "
         f"{places[-1][1] if places else 0}; text and tokens must hold the same words "
         "(strict=False takes the tokens for the text)",
         line=len(places) + 1,
-        path=document.path,
+        path=stored.path,
     )
-    return document, places + [(0, 0)] * (len(tokens) - len(places))
+    return stored, places + [(0, 0)] * (len(tokens) - len(places))
 
 
 def _read_ann_file(

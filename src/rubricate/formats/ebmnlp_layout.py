@@ -35,7 +35,7 @@ class Folders:
     """The root of a corpus, its texts, and the annotations that are to be read."""
 
     root: Path
-    documents: Path
+    texts: Path
     annotations: Path
     wanted: Path
 
