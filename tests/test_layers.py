@@ -10,14 +10,15 @@ SOURCE = Path(__file__).parents[1] / "src" / "rubricate"
 # Who may be imported by whom: a part imports only parts of lower layers, or of its own part.
 LAYERS = [
     {"errors"},
-    {"spans", "files", "registry", "stats"},
+    {"spans", "files", "registry", "stats", "batch"},
     {"rubric"},
     {"rows"},
     {"corpus"},
     {"builder", "joining", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"agreement", "checking", "matchers"},
-    {"evaluation", "trials"},
+    {"neural"},
+    {"evaluation", "trials", "trust"},
     {"reports"},
     {"study", "scoring"},
     {"cli", "web"},

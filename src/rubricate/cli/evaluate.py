@@ -151,7 +151,7 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
             ("compared", "measure", "difference", "interval", "p"),
             [
                 (f"{c['first']} - {c['second']}", what, v["difference"], shown(v["interval"]),
-                 v["p_value"])
+                 f"{v['p_value']:.4f}")
                 for c in result["comparisons"]
                 for what, v in (("characters", c["characters"]), ("presence", c["presence"]))
             ],

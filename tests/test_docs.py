@@ -1,0 +1,89 @@
+"""README and docs say what is true: their code is run and their output compared."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from rubricate.cli import VERBS, main
+from rubricate.formats import FORMATS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return [body for name, body in BLOCK.findall(text) if name == language]
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Return each ``$ command`` of a transcript with the output printed below it."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found:
+            found[-1] = (found[-1][0], found[-1][1] + line + "\n")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_transcripts_are_true(page: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for block in blocks(page, "console"):
+        for command, expected in commands(block):
+            done = subprocess.run(
+                command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{page.name}: {command}\n{done.stderr}"
+            if "..." in expected:
+                pieces = [re.escape(part) for part in expected.strip().split("...")]
+                assert re.fullmatch(".*".join(pieces), done.stdout.strip(), re.DOTALL), (
+                    f"{page.name}: {command}\n{done.stdout}"
+                )
+            else:
+                assert done.stdout.strip() == expected.strip(), f"{page.name}: {command}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_is_true(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    parser, runner = (
+        doctest.DocTestParser(),
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE),
+    )
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        test = parser.get_doctest(block, names, page.name, str(page), 0)
+        runner.run(test, clear_globs=False)
+        names = test.globs
+    assert runner.failures == 0
+
+
+def test_every_verb_and_format_is_documented() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for verb in (verb for verbs in VERBS.values() for verb in verbs):
+        assert f"rubricate {verb}" in text, verb
+    for name in FORMATS:
+        assert f"`{name}`" in text, name
+
+
+def test_commands_shown_in_docs_exist() -> None:
+    context = click.Context(main)
+    for page in PAGES:
+        for verb in re.findall(r"`rubricate ([a-z]+)", page.read_text(encoding="utf-8")):
+            assert main.get_command(context, verb) is not None, f"{page.name}: {verb}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
