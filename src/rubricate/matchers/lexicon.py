@@ -125,8 +125,7 @@ class LexiconMatcher:
 
     def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         finder = CaseFinder(rubric, self.model_, self._settings)
-        for note in notes:
-            yield finder.find(note.text)
+        return finder.find([note.text for note in notes])
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files; ``lexicon.jsonl`` may be edited."""

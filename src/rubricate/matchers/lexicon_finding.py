@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,20 @@ from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.matchers.scanning import Hit, PhraseScanner
 from rubricate.matchers.wording.case_model import Settings
 from rubricate.matchers.wording.profile import FeatureProfile
+from rubricate.matchers.wording.reading import NoteReading
 from rubricate.matchers.wording.runs import Run, breaks_a_rule, find_runs, group_runs
 from rubricate.rubric import Rubric
 
 F32 = npt.NDArray[np.float32]
 
 #: How much the logit of a phrase's precision counts, and the most it may add.
-PHRASE_WEIGHT = 0.5
+PHRASE_WEIGHT = 1.0
 MOST_ADDED = 4.0
+#: A learned stretch so far above its cut is marked although it is denied ("no period" may be what
+#: a feature asks for without saying so).
+INSISTS = 1.5
+#: Notes read together.
+TOGETHER = 16
 
 
 class CaseFinder:
@@ -52,10 +58,14 @@ class CaseFinder:
         }
         self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
 
-    def find(self, text: str) -> NoteFindings:
-        """Return what is found in one note."""
-        read = self._reader.read(text)
-        folded = fold_text(text)
+    def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
+        """Yield what is found in each note."""
+        for first in range(0, len(texts), TOGETHER):
+            for read in self._reader.read(texts[first : first + TOGETHER]):
+                yield self._find_in(read)
+
+    def _find_in(self, read: ReadNote) -> NoteFindings:
+        folded = fold_text(read.reading.text)
         hits = self._scanner.scan(folded)
         logits = self._with_phrases(read, hits)
         cuts = self._reader.cuts
@@ -88,7 +98,7 @@ class CaseFinder:
     ) -> list[Found]:
         profile: FeatureProfile = self._reader.prepared.profiles[j]
         reading = read.reading
-        kept = [run for run in runs if not breaks_a_rule(run, profile, reading)]
+        kept = [run for run in runs if not self._struck_out(j, run, reading, above)]
         found = []
         for group in group_runs(kept, profile, reading):
             spans = tuple(
@@ -101,6 +111,12 @@ class CaseFinder:
             reason = self._reasons.write(j, group, read, folded)
             found.append(Found(self._features[j], spans, confidence, reason))
         return found
+
+    def _struck_out(self, j: int, run: Run, reading: NoteReading, above: F32) -> bool:
+        rule = breaks_a_rule(run, self._reader.prepared.profiles[j], reading)
+        if rule == "denied" and self._reader.learned is not None:
+            return float(above[run.first : run.end, j].mean()) < INSISTS
+        return bool(rule)
 
     def _presence(self, above: F32, found: Sequence[Found]) -> dict[str, float]:
         marked = {one.feature for one in found}

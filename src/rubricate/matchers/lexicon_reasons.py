@@ -110,7 +110,7 @@ class ReasonWriter:
             form = read.reading.tokens[t].form
             if form in STOP_WORDS:
                 continue
-            same, alike, means = words.match(read.stems[t])
+            same, alike, means = words.compare(read.stems[t])
             strength = np.maximum(np.maximum(same, alike), means)
             options = [(float(strength[i]), w) for i, w in enumerate(words.words) if w in own]
             value, word = max(options, default=(0.0, ""))

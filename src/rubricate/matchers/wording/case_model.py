@@ -79,11 +79,20 @@ class CaseModel:
         """Return the columns of each token."""
         return place_columns(keys_of(reading, number_words(stems, numbers)), self.columns)
 
-    def logits(self, placed: I64) -> F32:
-        """Return what the words add to the logits, (tokens, features)."""
-        weighed = self.weights * self.values[:, None]
-        total: F32 = weighed[placed].sum(axis=1, dtype=np.float32)
-        return total
+    @property
+    def weighed(self) -> F32:
+        """What each column adds to the logits where it applies."""
+        product: F32 = self.weights * self.values[:, None]
+        return product
+
+
+def add_words(weighed: F32, placed: I64) -> F32:
+    """Return what the words add to the logits, (tokens, features)."""
+    # Column by column: one gather of all of them would not fit the processor's cache.
+    total = weighed[placed[:, 0]]
+    for column in placed.T[1:]:
+        total += weighed[column]
+    return total
 
 
 def make_speller(

@@ -23,7 +23,7 @@ from rubricate.matchers.wording.decisions import calibrate, choose_thresholds
 from rubricate.matchers.wording.logistic import fit_one
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.reading import NoteReading, read_note
-from rubricate.matchers.wording.relation import COLUMNS, columns_of
+from rubricate.matchers.wording.relation import COLUMNS, Kept, take_evidence
 from rubricate.matchers.wording.shared import Decision, SharedModel
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.translation import Translation, learn_translation
@@ -139,8 +139,9 @@ def _sample(
     own = [j for j, p in enumerate(prepared.profiles) if not p.kind
            and p.feature.id in one.judged.annotations]  # fmt: skip
     ids = [prepared.profiles[j].feature.id for j in own]
-    columns = columns_of(one.reading, one.stems, prepared.words, model.rarity)[:, own]
-    columns = columns.reshape(-1, len(COLUMNS))
+    kept_all = Kept(len(one.stems), len(prepared.profiles))
+    take_evidence(kept_all, one.reading, one.stems, prepared.words)
+    columns = kept_all.columns[:, own].reshape(-1, len(COLUMNS))
     marked = marked_tokens(one.reading, one.judged, ids).reshape(-1)
     close = marked | (columns[:, _COVERAGE] > 0.15)
     kept = close | (rng.random(len(marked)) < _FAR_SHARE)
@@ -168,7 +169,7 @@ def _decide(
             length = [token.end - token.start + 1 for token in one.reading.tokens]
             lengths.append(np.repeat(np.array(length), len(plain)))
             highest += values.max(axis=0).tolist()
-            present += [bool(one) for one in here.any(axis=0)]
+            present += np.asarray(here.any(axis=0)).tolist()
     all_logits, all_marked = np.concatenate(logits), np.concatenate(marked)
     cut, _ = choose_thresholds(all_logits, all_marked, np.concatenate(lengths), [len(present)])
     sure = all_logits[:, 0] > cut

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,8 @@ class NoteReading:
         Number of the section (`SECTION_NUMBER`), 0 before the first heading.
     family : array
         Whether the clause names a relative, or the section is about the family.
+    first : tuple of int
+        The first token of each note; more than one for notes read together.
     """
 
     text: str
@@ -62,6 +64,7 @@ class NoteReading:
     family: I32
     negations: list[NegationScope]
     quantities: list[Quantity]
+    first: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -130,5 +133,43 @@ def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, npt.
     return clause, family
 
 
-#: Turns a token's form into the stem it is known by.
-ToStem = Callable[[str], str]
+def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
+    """Return several notes as one reading, so that arrays are few and long.
+
+    Clauses, negations and quantities are numbered on; offsets stay those of each note. Notes
+    without tokens are left out of ``first``.
+
+    Examples
+    --------
+    >>> both = join_readings([read_note("no fever"), read_note(""), read_note("no cough")])
+    >>> both.first, both.scope.tolist()
+    ((0, 2), [-1, 0, -1, 1])
+    """
+
+    def shifted(name: str, counts: list[int]) -> I32:
+        parts = []
+        add = 0
+        for reading, n in zip(readings, counts, strict=True):
+            own = getattr(reading, name)
+            parts.append(np.where(own >= 0, own + add, own))
+            add += n
+        return np.concatenate(parts).astype(np.int32)
+
+    sizes = np.cumsum([0] + [len(reading) for reading in readings])
+    n_negations = [len(reading.negations) for reading in readings]
+    plain = {
+        name: np.concatenate([getattr(reading, name) for reading in readings])
+        for name in ("kind", "section", "family")
+    }
+    return NoteReading(
+        text="",
+        tokens=[token for reading in readings for token in reading.tokens],
+        clause=shifted("clause", [int(r.clause.max(initial=0)) + 1 for r in readings]),
+        scope=shifted("scope", n_negations),
+        cue=shifted("cue", n_negations),
+        quantity=shifted("quantity", [len(r.quantities) for r in readings]),
+        negations=[one for reading in readings for one in reading.negations],
+        quantities=[one for reading in readings for one in reading.quantities],
+        first=tuple(int(sizes[i]) for i, r in enumerate(readings) if len(r)),
+        **plain,
+    )

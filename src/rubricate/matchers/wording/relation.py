@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.matchers.wording.profile import PRONOUNS, STOP_WORDS, FeatureProfile
+from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
 from rubricate.matchers.wording.translation import Translation
 from rubricate.text.quantities import same_quantity
@@ -20,7 +21,7 @@ WINDOW = 6
 #: log of how much more often a word stands for a rubric word than for any: what counts as sure.
 SURE = 5.0
 
-#: Names of the evidence columns, in order; `columns_of` fills them.
+#: Names of the evidence columns, in order; `take_evidence` fills them.
 COLUMNS = (
     "bias", "same word", "its share", "synonym", "translation", "evidence",
     "left 1", "right 1", "left 2", "right 2", "left 5", "right 5", "between", "stop between",
@@ -29,78 +30,115 @@ COLUMNS = (
     "not denied asked", "cue asked", "cue asked coverage", "cue not asked", "family asked",
     "family not asked", "not family asked", "relative asked", "right number", "wrong number",
     "right number coverage", "other number", "stop word", "mark", "number", "rare",
-    "rare covered", "long rubric", "single word", "single word evidence", "first evidence",
+    "rare covered", "long rubric", "single word", "single word evidence",
     "strong", "strong covered", "left edge", "right edge",
 )  # fmt: skip
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
 
-@dataclass(frozen=True, slots=True)
 class RubricWords:
-    """A rubric made ready for comparing: its words as columns, its alternatives as groups.
+    """A rubric made ready for comparing: what each stem met so far is worth for its words.
 
     Parameters
     ----------
-    profiles : tuple of FeatureProfile
-    words : tuple of str
-        All stems of all alternatives; one column each.
-    weights : array (words, alternatives)
-        Share of each word in the meaning of an alternative, by rarity.
-    feature_of : array
-        The feature of each alternative.
+    profiles : sequence of FeatureProfile
+    translation : Translation
+        How rubric words are worded in notes.
+    rarity : function from stem to inverse document frequency
+    synonyms : mapping from stem to the rubric stems it is a synonym of
     """
 
-    profiles: tuple[FeatureProfile, ...]
-    words: tuple[str, ...]
-    weights: F32
-    feature_of: npt.NDArray[np.int64]
-    match: Callable[[str], tuple[F32, F32, F32]]
+    def __init__(
+        self,
+        profiles: Sequence[FeatureProfile],
+        translation: Translation,
+        rarity: Callable[[str], float],
+        synonyms: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        self.profiles = tuple(profiles)
+        self.alternatives = [a for profile in profiles for a in profile.alternatives]
+        self.feature_of = np.array([a.feature for a in self.alternatives], dtype=np.int64)
+        self.words = tuple(dict.fromkeys(w for a in self.alternatives for w in a.words))
+        self._place = {word: i for i, word in enumerate(self.words)}
+        self.weights = np.zeros((len(self.words), len(self.alternatives)), dtype=np.float32)
+        for k, alternative in enumerate(self.alternatives):
+            for word in alternative.words:
+                self.weights[self._place[word], k] = max(rarity(word), 0.5)
+            self.weights[:, k] /= max(float(self.weights[:, k].sum()), 1e-6)
+        own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
+        self._order = np.concatenate(own) if own else np.zeros(0, dtype=np.int64)
+        self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
+        self._wordings = self._index_wordings(translation)
+        self._synonyms = synonyms or {}
+        self.rarity = rarity
+        self._number: dict[str, int] = {}
+        width = len(self.words) + 5 * len(self.alternatives) + 1
+        self._table: F32 = np.zeros((0, width), dtype=np.float32)
 
-
-def prepare_rubric(
-    profiles: Sequence[FeatureProfile],
-    translation: Translation,
-    rarity: Callable[[str], float],
-    synonyms: Mapping[str, set[str]] | None = None,
-) -> RubricWords:
-    """Return the rubric's words as columns, with a function that compares a stem to all of them."""
-    alternatives = [a for profile in profiles for a in profile.alternatives]
-    words = tuple(dict.fromkeys(w for a in alternatives for w in a.words))
-    place = {word: i for i, word in enumerate(words)}
-    weights = np.zeros((len(words), len(alternatives)), dtype=np.float32)
-    for k, alternative in enumerate(alternatives):
-        for word in alternative.words:
-            weights[place[word], k] = max(rarity(word), 0.5)
-        weights[:, k] /= max(float(weights[:, k].sum()), 1e-6)
-    known: dict[str, tuple[F32, F32, F32]] = {}
-    similar = synonyms or {}
-
-    def match(stem_: str) -> tuple[F32, F32, F32]:
-        found = known.get(stem_)
-        if found is None:
-            same = np.zeros(len(words), dtype=np.float32)
-            alike = np.zeros(len(words), dtype=np.float32)
-            means = np.zeros(len(words), dtype=np.float32)
-            if stem_ in place:
-                same[place[stem_]] = 1
-            base = translation.overall.get(stem_, 0.0)
-            near = similar.get(stem_, set())
-            for i, word in enumerate(words):
-                if word in near and word != stem_:
-                    alike[i] = 1
-                p = translation.given.get(word, {}).get(stem_, 0.0)
-                if p > 0:
-                    means[i] = np.clip(np.log(p / max(base, 1e-6)) / SURE, 0, 1)
-            found = known[stem_] = (same, alike, means)
+    def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
+        """Return, for each note stem, the rubric words it is a usual wording of, and how surely."""
+        found: dict[str, list[tuple[int, float]]] = {}
+        for i, word in enumerate(self.words):
+            for stem_, p in translation.given.get(word, {}).items():
+                base = max(translation.overall.get(stem_, 0.0), 1e-6)
+                sure = min(max(math.log(p / base) / SURE, 0.0), 1.0)
+                found.setdefault(stem_, []).append((i, sure))
         return found
 
-    return RubricWords(
-        tuple(profiles),
-        words,
-        weights,
-        np.array([a.feature for a in alternatives], dtype=np.int64),
-        match,
-    )
+    def compare(self, stem_: str) -> F32:
+        """Return how a stem compares with each word: the same, a synonym, a usual wording."""
+        compared = np.zeros((3, len(self.words)), dtype=np.float32)
+        if stem_ in self._place:
+            compared[0, self._place[stem_]] = 1
+        for word in self._synonyms.get(stem_, ()):
+            if word in self._place and word != stem_:
+                compared[1, self._place[word]] = 1
+        for i, sure in self._wordings.get(stem_, ()):
+            compared[2, i] = sure
+        return compared
+
+    def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
+        """Return what the stems are worth for the words and alternatives."""
+        new = [one for one in dict.fromkeys(stems) if one not in self._number]
+        if new:
+            self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
+            self._table = np.vstack([self._table, self._rows(new)])
+        numbers = [self._number[one] for one in stems]
+        rows = self._table[numbers]
+        w, a = len(self.words), len(self.alternatives)
+        strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
+        same, share, alike, means, evidence = (
+            rows[:, w + k * a : w + (k + 1) * a] for k in range(5)
+        )
+        evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
+        return StemWorth(strength, same, share, alike, means, evidence, rows[:, -1])
+
+    def _rows(self, stems: Sequence[str]) -> F32:
+        """Return the rows of the table for stems not met before."""
+        same, alike, means = np.stack([self.compare(one) for one in stems], axis=1)
+        strength = np.maximum(np.maximum(same, 0.9 * alike), means)
+
+        def best(values: F32) -> F32:
+            found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
+            return found
+
+        rarity = np.array([[self.rarity(one)] for one in stems], dtype=np.float32)
+        return np.hstack(
+            [strength, best(same), same @ self.weights, best(alike), best(means), best(strength),
+             rarity]
+        )  # fmt: skip
+
+
+class StemWorth(NamedTuple):
+    """What the tokens' stems are worth: for each rubric word, then for each alternative."""
+
+    strength: F32
+    same: F32
+    share: F32
+    alike: F32
+    means: F32
+    evidence: F32
+    rarity: F32
 
 
 def _shifted(values: F32, by: int, clause: npt.NDArray[np.int32]) -> F32:
@@ -119,154 +157,161 @@ def _shifted(values: F32, by: int, clause: npt.NDArray[np.int32]) -> F32:
     return out
 
 
-def columns_of(
-    reading: NoteReading,
-    stems: Sequence[str],
-    rubric: RubricWords,
-    rarity: Callable[[str], float],
-) -> npt.NDArray[np.float32]:
-    """Return the evidence columns, (tokens, features, columns)."""
-    n, f = len(stems), len(rubric.profiles)
-    out = np.zeros((n, f, len(COLUMNS)), dtype=np.float32)
-    if not n or not f:
-        return out
-    matched = [rubric.match(one) for one in stems]
-    same = np.stack([m[0] for m in matched])
-    alike = np.stack([m[1] for m in matched])
-    means = np.stack([m[2] for m in matched])
-    stop = np.array([t.form in STOP_WORDS for t in reading.tokens])
-    strength = np.maximum(np.maximum(same, 0.9 * alike), means)
-    strength[stop] *= 0.3
-    clause = reading.clause
-    near = strength.copy()
-    for by in range(1, WINDOW + 1):
-        for sign in (1, -1):
-            np.maximum(near, _shifted(strength, sign * by, clause), out=near)
-    coverage_a = near @ rubric.weights
-    present = rubric.weights > 0
-    evidence_a = np.stack(
-        [strength[:, present[:, k]].max(axis=1) for k in range(present.shape[1])], axis=1
-    )
-    pick = _best_alternative(coverage_a + 0.5 * evidence_a, rubric.feature_of, f)
-    rows = np.arange(n)[:, None]
-    set_ = _Setter(out)
-    e = evidence_a[rows, pick]
-    cov = coverage_a[rows, pick]
-    set_("bias", 1.0)
-    set_("same word", _pick_max(same, present, pick))
-    set_("its share", (same @ rubric.weights)[rows, pick])
-    set_("synonym", _pick_max(alike, present, pick))
-    set_("translation", _pick_max(means, present, pick))
-    set_("evidence", e)
-    _surroundings(set_, reading, e, cov, stop)
-    _asked(set_, reading, e, cov, pick, rubric)
-    _token_kinds(set_, reading, stems, e, cov, stop, rarity)
-    n_words = np.array([len(a.words) for p in rubric.profiles for a in p.alternatives])
-    single = (n_words == 1).astype(np.float32)[pick]
-    set_("long rubric", np.log(n_words.astype(np.float32))[pick])
-    set_("single word", single)
-    set_("single word evidence", single * e)
-    return out
+class Kept:
+    """Takes evidence columns and keeps them, (tokens, features, columns)."""
 
-
-class _Setter:
-    def __init__(self, out: npt.NDArray[np.float32]) -> None:
-        self.out = out
+    def __init__(self, n_tokens: int, n_features: int) -> None:
+        self.columns = np.zeros((n_tokens, n_features, len(COLUMNS)), dtype=np.float32)
 
     def __call__(self, name: str, values: npt.ArrayLike) -> None:
-        self.out[:, :, _NAMES[name]] = values
+        """Keep one column."""
+        self.columns[:, :, _NAMES[name]] = values
+
+
+class Weighed:
+    """Takes evidence columns and adds them up with their weights, (tokens, features)."""
+
+    def __init__(self, n_tokens: int, n_features: int, weights: Mapping[str, float]) -> None:
+        self.logits = np.zeros((n_tokens, n_features), dtype=np.float32)
+        self._weights = {name: np.float32(weights.get(name, 0.0)) for name in COLUMNS}
+
+    def __call__(self, name: str, values: npt.ArrayLike) -> None:
+        """Add one column."""
+        weight = self._weights[name]
+        if weight:
+            self.logits += weight * np.asarray(values, dtype=np.float32)
+
+
+def take_evidence(
+    take: Kept | Weighed, reading: NoteReading, stems: Sequence[str], rubric: RubricWords
+) -> None:
+    """Work out every evidence column of a note and hand it on."""
+    n, f = len(stems), len(rubric.profiles)
+    if not n or not f:
+        return
+    stop = np.array([t.form in STOP_WORDS for t in reading.tokens])
+    worth = rubric.worth(stems, stop)
+    clause = reading.clause
+    near = worth.strength.copy()
+    for by in range(1, WINDOW + 1):
+        same_clause = clause[:-by] == clause[by:]
+        here, there = near[:-by], near[by:]
+        np.maximum(here, worth.strength[by:], out=here, where=same_clause[:, None])
+        np.maximum(there, worth.strength[:-by], out=there, where=same_clause[:, None])
+    coverage_of = near @ rubric.weights
+    pick = _best_alternative(coverage_of + 0.5 * worth.evidence, rubric.feature_of, f)
+    rows = np.arange(n)[:, None]
+    e = worth.evidence[rows, pick]
+    cov = coverage_of[rows, pick]
+    take("bias", 1.0)
+    take("same word", worth.same[rows, pick])
+    take("its share", worth.share[rows, pick])
+    take("synonym", worth.alike[rows, pick])
+    take("translation", worth.means[rows, pick])
+    take("evidence", e)
+    _surroundings(take, reading, e, cov, stop)
+    _asked(take, reading, e, cov, pick, rubric)
+    rare = worth.rarity[:, None] / 5
+    take("stop word", stop[:, None])
+    take("mark", (reading.kind == MARK)[:, None])
+    take("number", (reading.kind == NUMBER)[:, None])
+    take("rare", rare)
+    take("rare covered", rare * cov)
+    n_words = np.array([len(a.words) for a in rubric.alternatives], dtype=np.float32)
+    single = (n_words == 1).astype(np.float32)[pick]
+    take("long rubric", np.log(n_words)[pick])
+    take("single word", single)
+    take("single word evidence", single * e)
 
 
 def _best_alternative(
     score: F32, feature_of: npt.NDArray[np.int64], n_features: int
 ) -> npt.NDArray[np.int64]:
     """Return, for each token and feature, the alternative with the highest score."""
-    pick = np.zeros((len(score), n_features), dtype=np.int64)
-    for j in range(n_features):
-        own = np.flatnonzero(feature_of == j)
-        pick[:, j] = own[score[:, own].argmax(axis=1)] if len(own) else 0
+    first = np.searchsorted(feature_of, np.arange(n_features))
+    pick = np.repeat(first[None, :], len(score), axis=0)
+    best = score[:, first]
+    counts = np.bincount(feature_of, minlength=n_features)
+    for step in range(1, int(counts.max(initial=0))):
+        own = np.flatnonzero(counts > step)
+        other = score[:, first[own] + step]
+        better = other > best[:, own]
+        best[:, own] = np.where(better, other, best[:, own])
+        pick[:, own] = np.where(better, first[own] + step, pick[:, own])
     return pick
 
 
-def _pick_max(values: F32, present: npt.NDArray[np.bool_], pick: npt.NDArray[np.int64]) -> F32:
-    by_alternative = np.stack(
-        [values[:, present[:, k]].max(axis=1) for k in range(present.shape[1])], axis=1
-    )
-    return by_alternative[np.arange(len(values))[:, None], pick]
-
-
 def _surroundings(
-    set_: _Setter, reading: NoteReading, e: F32, cov: F32, stop: npt.NDArray[np.bool_]
+    take: Kept | Weighed, reading: NoteReading, e: F32, cov: F32, stop: npt.NDArray[np.bool_]
 ) -> None:
     clause = reading.clause
     shifted = {by: _shifted(e, by, clause) for by in range(-5, 6) if by}
-    set_("left 1", shifted[-1])
-    set_("right 1", shifted[1])
-    set_("left 2", shifted[-2])
-    set_("right 2", shifted[2])
+    take("left 1", shifted[-1])
+    take("right 1", shifted[1])
+    take("left 2", shifted[-2])
+    take("right 2", shifted[2])
     left = np.maximum.reduce([shifted[-k] for k in range(1, 6)])
     right = np.maximum.reduce([shifted[k] for k in range(1, 6)])
-    set_("left 5", left)
-    set_("right 5", right)
+    take("left 5", left)
+    take("right 5", right)
     left3 = np.maximum.reduce([shifted[-k] for k in range(1, 4)])
     right3 = np.maximum.reduce([shifted[k] for k in range(1, 4)])
     between = np.minimum(left3, right3)
-    set_("between", between)
-    set_("stop between", between * stop[:, None])
-    set_("mark between", between * (reading.kind == MARK)[:, None])
-    set_("coverage", cov)
-    set_("coverage evidence", cov * e)
-    set_("coverage squared", cov**2)
-    set_("coverage between", cov * np.maximum(between, e))
-    best = cov / np.maximum(cov.max(axis=0, keepdims=True), 1e-6)
+    take("between", between)
+    take("stop between", between * stop[:, None])
+    take("mark between", between * (reading.kind == MARK)[:, None])
+    take("coverage", cov)
+    take("coverage evidence", cov * e)
+    take("coverage squared", cov**2)
+    take("coverage between", cov * np.maximum(between, e))
+    sizes = np.diff([*reading.first, len(cov)])
+    highest = np.repeat(np.maximum.reduceat(cov, reading.first, axis=0), sizes, axis=0)
+    best = cov / np.maximum(highest, 1e-6)
     top = (best > 0.95) & (cov > 0.05)
-    set_("best place", top)
-    set_("best place evidence", top * e)
-    set_("rank", best * (cov > 0.05))
-    seen = np.maximum.accumulate(e > 0.3, axis=0)
-    earlier = np.vstack([np.zeros((1, e.shape[1]), dtype=bool), seen[:-1]])
-    set_("first evidence", (e > 0.3) & ~earlier)
-    set_("strong", e > 0.6)
-    set_("strong covered", (e > 0.6) * cov)
-    set_("left edge", (shifted[-1] < 0.2) * (left < 0.2) * e)
-    set_("right edge", (shifted[1] < 0.2) * (right < 0.2) * e)
+    take("best place", top)
+    take("best place evidence", top * e)
+    take("rank", best * (cov > 0.05))
+    take("strong", e > 0.6)
+    take("strong covered", (e > 0.6) * cov)
+    take("left edge", (shifted[-1] < 0.2) * (left < 0.2) * e)
+    take("right edge", (shifted[1] < 0.2) * (right < 0.2) * e)
 
 
 def _asked(
-    set_: _Setter,
+    take: Kept | Weighed,
     reading: NoteReading,
     e: F32,
     cov: F32,
     pick: npt.NDArray[np.int64],
     rubric: RubricWords,
 ) -> None:
-    alternatives = [a for p in rubric.profiles for a in p.alternatives]
+    alternatives = rubric.alternatives
     asked = np.array([a.negated for a in alternatives])[pick]
     denied = (reading.scope >= 0)[:, None]
     near = np.maximum(e, 0.5 * cov)
-    set_("denied asked", near * (asked & denied))
-    set_("denied not asked", near * (~asked & denied))
-    set_("not denied asked", near * (asked & ~denied))
+    take("denied asked", near * (asked & denied))
+    take("denied not asked", near * (~asked & denied))
+    take("not denied asked", near * (asked & ~denied))
     cue_evidence, cue_coverage = np.zeros_like(e), np.zeros_like(e)
     for i in range(len(reading.negations)):
         inside, cue = reading.scope == i, reading.cue == i
         if inside.any() and cue.any():
             cue_evidence[cue] = e[inside].max(axis=0)
             cue_coverage[cue] = cov[inside].max(axis=0)
-    set_("cue asked", cue_evidence * asked)
-    set_("cue asked coverage", cue_evidence * cue_coverage * asked)
-    set_("cue not asked", cue_evidence * ~asked)
+    take("cue asked", cue_evidence * asked)
+    take("cue asked coverage", cue_evidence * cue_coverage * asked)
+    take("cue not asked", cue_evidence * ~asked)
     about_family = np.array([a.family for a in alternatives])[pick]
     family = (reading.family > 0)[:, None]
     relative = np.array([t.form in RELATIVES for t in reading.tokens])[:, None]
-    set_("family asked", near * (about_family & family))
-    set_("family not asked", near * (~about_family & family))
-    set_("not family asked", near * (about_family & ~family))
-    set_("relative asked", cov * (relative & about_family))
-    _numbers(set_, reading, cov, rubric)
+    take("family asked", near * (about_family & family))
+    take("family not asked", near * (~about_family & family))
+    take("not family asked", near * (about_family & ~family))
+    take("relative asked", cov * (relative & about_family))
+    _numbers(take, reading, cov, rubric)
 
 
-def _numbers(set_: _Setter, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
+def _numbers(take: Kept | Weighed, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
     right, wrong = np.zeros_like(cov), np.zeros_like(cov)
     for j, profile in enumerate(rubric.profiles):
         asked = [q for a in profile.alternatives for q in a.quantities]
@@ -278,27 +323,7 @@ def _numbers(set_: _Setter, reading: NoteReading, cov: F32, rubric: RubricWords)
                 right[inside, j] = 1
             elif any(q.kind == quantity.kind for q in asked):
                 wrong[inside, j] = 1
-    set_("right number", right)
-    set_("wrong number", wrong)
-    set_("right number coverage", right * cov)
-    set_("other number", (reading.quantity >= 0)[:, None] * (1 - right) * (1 - wrong))
-
-
-def _token_kinds(
-    set_: _Setter,
-    reading: NoteReading,
-    stems: Sequence[str],
-    e: F32,
-    cov: F32,
-    stop: npt.NDArray[np.bool_],
-    rarity: Callable[[str], float],
-) -> None:
-    rare = np.array([rarity(one) for one in stems], dtype=np.float32)[:, None] / 5
-    set_("stop word", stop[:, None])
-    set_("mark", (reading.kind == MARK)[:, None])
-    set_("number", (reading.kind == NUMBER)[:, None])
-    set_("rare", rare)
-    set_("rare covered", rare * cov)
-
-
-__all__ = ["COLUMNS", "PRONOUNS", "RubricWords", "columns_of", "prepare_rubric"]
+    take("right number", right)
+    take("wrong number", wrong)
+    take("right number coverage", right * cov)
+    take("other number", (reading.quantity >= 0)[:, None] * (1 - right) * (1 - wrong))

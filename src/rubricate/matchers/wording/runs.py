@@ -14,7 +14,7 @@ from rubricate.text.words import word_set
 
 #: Up to so many tokens between two runs are taken in when their logits are not far below the cut.
 GAP = 2
-SLACK = 1.5
+SLACK = 0.7
 _NOT_FIRST = word_set("a an the his her their my pt patient he she they and or , . ; : / ) - nor")
 _NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
 #: Marks that may begin an annotation: signs for "has" and "has not".

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from rubricate.matchers.wording.identity import identity_logits
 from rubricate.matchers.wording.profile import FeatureProfile, read_feature
-from rubricate.matchers.wording.reading import NoteReading
-from rubricate.matchers.wording.relation import COLUMNS, RubricWords, columns_of, prepare_rubric
+from rubricate.matchers.wording.reading import NoteReading, join_readings
+from rubricate.matchers.wording.relation import RubricWords, Weighed, take_evidence
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.translation import Translation
 from rubricate.rubric import Rubric
@@ -92,9 +92,8 @@ class SharedModel:
     def prepare(self, rubric: Rubric) -> PreparedRubric:
         """Make a rubric ready for comparing notes with it."""
         profiles = tuple(read_feature(feature, i) for i, feature in enumerate(rubric))
-        words = prepare_rubric(profiles, self.translation, self.rarity)
-        weights = np.array([self.weights.get(name, 0.0) for name in COLUMNS], dtype=np.float32)
-        return PreparedRubric(profiles, words, weights, self)
+        words = RubricWords(profiles, self.translation, self.rarity)
+        return PreparedRubric(profiles, words, self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the model as JSON values."""
@@ -127,16 +126,21 @@ class PreparedRubric:
 
     profiles: tuple[FeatureProfile, ...]
     words: RubricWords
-    weights: F32
     shared: SharedModel
 
     def logits(self, reading: NoteReading, stems: Sequence[str]) -> F32:
         """Return the logit that each token is evidence for each feature, (tokens, features)."""
-        columns = columns_of(reading, stems, self.words, self.shared.rarity)
-        logits = columns @ self.weights
+        return self.logits_of([reading], stems)
+
+    def logits_of(self, readings: Sequence[NoteReading], stems: Sequence[str]) -> F32:
+        """Return the logits of several notes' tokens one after the other."""
+        reading = readings[0] if len(readings) == 1 else join_readings(readings)
+        weighed = Weighed(len(stems), len(self.profiles), self.shared.weights)
+        take_evidence(weighed, reading, stems, self.words)
+        logits = weighed.logits
         for j, profile in enumerate(self.profiles):
             if profile.kind:
-                logits[:, j] = identity_logits(profile, reading)
+                logits[:, j] = np.concatenate([identity_logits(profile, r) for r in readings])
         return logits
 
 
