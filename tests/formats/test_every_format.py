@@ -77,3 +77,15 @@ def test_something_else_is_no_format(tmp_path: Path) -> None:
     for place in (tmp_path / "x.bin", tmp_path, tmp_path / "nowhere"):
         with pytest.raises(InputError):
             read_corpus(place)
+
+
+def test_the_table_of_losses_in_the_docs_is_true() -> None:
+    lines = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for kind, what in HOLDABLE.items():
+        by_tokens = kind in {"boundaries", "touching"}
+        lost = [
+            f"`{name}`"
+            for name in FORMATS
+            if kind not in FORMATS[name].holds and (FORMATS[name].count_more or not by_tokens)
+        ]
+        assert f"| {kind} | {what} | {', '.join(lost) or 'none'} |" in lines
