@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from rubricate.errors import InputError
 from rubricate.files import whole_output
+from rubricate.reports.page import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.svg import drawing, element, label, wrap
 from rubricate.stats import Plan, plan_curve
@@ -37,19 +37,21 @@ def plan_plot(plan: Plan) -> str:
         ]
         points = tuple(Point(float(total)) for _, total in kept)
         lines.append(Line(f"expected {vary}", tuple(value for value, _ in kept), points))
+    return curve_plot(
+        lines,
+        Labels("Sample size", "expected value", "notes to annotate", _words(plan)),
+        guides=[Guide(float(plan.total), f"planned: {plan.total:,}")],
+    )
+
+
+def _words(plan: Plan) -> str:
     expected = plan.expected
     words = (
         f"Notes needed when one expected value changes and the others stay at precision "
-        f"{expected.precision:g}, recall {expected.recall:g}, frequency {expected.frequency:g}; "
-        f"the plan asks for {plan.total}."
+        f"{expected.precision:g}, recall {expected.recall:g}, frequency {expected.frequency:.3g}; "
+        f"the plan asks for {plan.total:,}."
     )
-    if plan.pool is not None:
-        words += " The curves are for an endless pool."
-    return curve_plot(
-        lines,
-        Labels("Sample size", "expected value", "notes to annotate", words),
-        guides=[Guide(float(plan.total), f"planned: {plan.total:,}")],
-    )
+    return words if plan.pool is None else f"{words} The curves are for an endless pool."
 
 
 def write_plan_plot(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
@@ -66,11 +68,15 @@ def write_plan_plot(plan: Plan, path: str | Path, *, overwrite: bool = False) ->
     if target.suffix not in {".svg", ".html"}:
         raise InputError(f"--plot {target}: the name must end in .svg or .html")
     svg = plan_plot(plan)
-    title = f"Sample size: {plan.total} notes"
-    page = (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<body><h1>{escape(title)}</h1>\n{svg}\n</body></html>\n"
-    )
+    title = f"Sample size: {plan.total:,} notes"
+    facts = {
+        "positives": f"{plan.positives:,}",
+        "negatives": f"{plan.negatives:,}",
+        "each site": f"{plan.per_site.positives} + {plan.per_site.negatives}",
+        "method": plan.method,
+    }
+    body = figure(svg, _words(plan)) + facts_table(facts)
+    page = render_page(title, [Section("size", "Notes to annotate", body)], warnings=plan.warnings)
     with whole_output(target, overwrite=overwrite) as place:
         place.write_text(svg if target.suffix == ".svg" else page, encoding="utf-8")
 

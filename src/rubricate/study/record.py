@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -125,7 +126,7 @@ def run_step(
         {
             "version": __version__,
             "settings": dict(settings),
-            "inputs": {name: _input_hash(place) for name, place in inputs.items()},
+            "inputs": {name: input_hash(place) for name, place in inputs.items()},
         }
     )
     record = study.done(step)
@@ -169,13 +170,22 @@ def as_settings(*values: Any) -> dict[str, Any]:
     return {type(value).__name__: asdict(value) for value in values}
 
 
-def _input_hash(place: Path | str) -> str:
+def input_hash(place: Path | str) -> str:
+    """Return what identifies an input: the SHA-256 of a file or folder, or an embedded corpus.
+
+    The record of a step is left out: its time differs although the result is the same.
+    """
     if isinstance(place, str) and place in EMBEDDED and not Path(place).exists():
         return f"embedded {place} of rubricate {__version__}"
     path = Path(place)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
-    return file_hash(path)
+    if not (path / RECORD_FILE).is_file():
+        return file_hash(path)
+    digest = hashlib.sha256()
+    for part in sorted(p for p in path.rglob("*") if p.is_file() and p != path / RECORD_FILE):
+        digest.update(f"{part.relative_to(path).as_posix()}\0{file_hash(part)}".encode())
+    return digest.hexdigest()
 
 
 def _changes(record: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> list[str]:

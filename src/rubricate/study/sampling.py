@@ -42,7 +42,7 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
         primary = next(v for v in variables if v.role == "primary")
         found, judged = detection.share(primary.name)
         estimate = estimate_frequency(found, judged)
-        pool = len(population.notes) if settings.method == "assurance" else None
+        pool = len(population.notes) if study.settings.population.finite else None
         sites = {site_of(n, study.settings.population.site) for n in population.notes}
         plan = make_plan(
             Expected(

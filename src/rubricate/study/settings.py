@@ -46,11 +46,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class PopulationSettings:
-    """Which notes are studied."""
+    """Which notes are studied; ``finite`` if these are all the notes there will ever be."""
 
     corpus: str = ""
     format: str = ""
     site: str = ""
+    finite: bool = False
     where: Mapping[str, Any] = field(default_factory=dict)
     questions: Questions = Questions()
 

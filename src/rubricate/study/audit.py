@@ -1,0 +1,237 @@
+"""Recompute a published table of precision, recall and F1 from its counts, and flag what is off."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rubricate.errors import Fault, InputError
+from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
+from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+
+#: Cells a table may print, by column.
+CELLS = tuple(
+    f"{name}{part}" for name in ("precision", "recall", "f1") for part in ("", "_low", "_high")
+)
+_COUNTS = ("tp", "fp", "fn", "detections", "manual")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedCell:
+    """A printed value beside what the counts give.
+
+    ``state`` is ``ok``, ``differs`` (not what the counts give) or ``impossible`` (no counts at
+    all could give it beside the other cells of its row).
+    """
+
+    row: str
+    cell: str
+    printed: float
+    recomputed: float
+    state: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All rows recomputed, and every printed cell judged."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    cells: tuple[AuditedCell, ...]
+
+    @property
+    def flagged(self) -> tuple[AuditedCell, ...]:
+        """Cells that do not follow from the counts."""
+        return tuple(cell for cell in self.cells if cell.state != "ok")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "rows": [dict(row) for row in self.rows],
+            "checked": len(self.cells),
+            "flagged": [
+                {"row": c.row, "cell": c.cell, "printed": c.printed, "recomputed": c.recomputed,
+                 "state": c.state, "reason": c.reason}
+                for c in self.flagged
+            ],
+        }  # fmt: skip
+
+
+def recompute(
+    tp: int, fp: int, fn: int, *, method: Method = "clopper-pearson", confidence: float = 0.95
+) -> dict[str, float]:
+    """Return every cell from counts, F1 limits by the paper's rule and by the better one.
+
+    ``f1_low`` and ``f1_high`` are F1 of the lower and of the upper limits of precision and
+    recall (Canales et al. 2021); ``f1_j_low`` and ``f1_j_high`` go through the Jaccard index
+    (`rubricate.stats.f1_interval`), which keeps the nominal coverage.
+
+    Examples
+    --------
+    >>> cells = recompute(271, 18, 10)
+    >>> round(cells["f1"], 2), round(cells["f1_low"], 2), round(cells["f1_high"], 2)
+    (0.95, 0.92, 0.97)
+    """
+    found: dict[str, float] = {}
+    for name, total in (("precision", tp + fp), ("recall", tp + fn)):
+        interval = proportion_interval(tp, total, method=method, confidence=confidence)
+        found[name] = tp / total if total else math.nan
+        found[f"{name}_low"], found[f"{name}_high"] = interval.low, interval.high
+    corner = f1_corner_interval(tp, fp, fn, method=method, confidence=confidence)
+    better = f1_interval(tp, fp, fn, method=method, confidence=confidence)
+    found["f1"] = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else math.nan
+    found["f1_low"], found["f1_high"] = corner.low, corner.high
+    found["f1_j_low"], found["f1_j_high"] = better.low, better.high
+    return found
+
+
+def audit_table(
+    path: str | Path, *, method: str = "clopper-pearson", confidence: float = 0.95
+) -> Audit:
+    r"""Recompute a CSV of published values.
+
+    Columns: a name (first column), counts (``tp`` with ``detections`` and ``manual``, or with
+    ``fp`` and ``fn``), and any of ``precision``, ``recall``, ``f1`` with ``_low`` and ``_high``
+    as printed. A printed cell is right if the recomputed value rounds to it with as many
+    decimals as it is printed with, halves up or to even.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = place.write_text("name,tp,detections,manual,f1\nx,78,80,147,.96\n")
+    >>> audit_table(place).flagged[0].cell
+    'f1'
+    """
+    place = Path(path)
+    raise_if_any(one_of("method", method, METHODS) + inside_unit("confidence", confidence))
+    try:
+        with place.open(encoding="utf-8-sig", newline="") as stream:
+            lines = list(csv.DictReader(stream))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
+    faults = _header_faults(lines[0] if lines else {}, place)
+    rows: list[Mapping[str, Any]] = []
+    cells: list[AuditedCell] = []
+    for number, line in enumerate(lines if not faults else [], start=1):
+        try:
+            tp, fp, fn = _counts(line)
+            printed = _printed(line)
+        except ValueError as error:
+            faults.append(Fault(str(error), place, number, "row"))
+            continue
+        name = next(iter(line.values())) or f"row {number}"
+        values = recompute(tp, fp, fn, method=method, confidence=confidence)  # type: ignore[arg-type]
+        rows.append({"name": name, "tp": tp, "fp": fp, "fn": fn, **values})
+        cells += _judge(name, printed, values)
+    if faults:
+        raise InputError(faults)
+    return Audit(tuple(rows), tuple(cells))
+
+
+def _header_faults(line: Mapping[str, Any], path: Path) -> list[Fault]:
+    columns = list(line)
+    if not columns:
+        return [Fault("there is no row in it", path)]
+    known = {columns[0], *CELLS, *_COUNTS}
+    faults = [
+        Fault(f"unknown column {c!r}; allowed: {', '.join([*_COUNTS, *CELLS])}", path)
+        for c in columns
+        if c not in known
+    ]
+    pairs = ({"tp", "fp", "fn"}, {"tp", "detections", "manual"})
+    if not any(pair <= set(columns) for pair in pairs):
+        faults.append(Fault("needs the columns tp, detections, manual or tp, fp, fn", path))
+    return faults
+
+
+def _counts(line: Mapping[str, str]) -> tuple[int, int, int]:
+    numbers: dict[str, int] = {}
+    for name in _COUNTS:
+        if name in line:
+            try:
+                numbers[name] = int(str(line[name]).strip())
+            except ValueError:
+                raise ValueError(f"{name} is {line[name]!r}: it must be a whole number") from None
+            if numbers[name] < 0:
+                raise ValueError(f"{name} is {numbers[name]}: it must not be negative")
+    tp = numbers["tp"]
+    fp = numbers["fp"] if "fp" in numbers else numbers["detections"] - tp
+    fn = numbers["fn"] if "fn" in numbers else numbers["manual"] - tp
+    if fp < 0 or fn < 0:
+        raise ValueError(f"tp is {tp}, more than there are detections or manual annotations")
+    return tp, fp, fn
+
+
+def _printed(line: Mapping[str, str]) -> dict[str, tuple[float, int]]:
+    """Return the printed cells as value and number of decimals."""
+    found = {}
+    for name in CELLS:
+        text = str(line.get(name) or "").strip()
+        if text:
+            try:
+                found[name] = float(text), len(text.partition(".")[2])
+            except ValueError:
+                raise ValueError(f"{name} is {text!r}: it must be a number") from None
+    return found
+
+
+def _judge(
+    name: str, printed: Mapping[str, tuple[float, int]], values: Mapping[str, float]
+) -> list[AuditedCell]:
+    cells = []
+    for cell, (value, decimals) in printed.items():
+        state, reason = "ok", ""
+        if not _rounds_to(values[cell], value, decimals):
+            shown = f"{_half_up(values[cell], decimals):.{decimals}f}"
+            state, reason = "differs", f"the counts give {shown}"
+        impossible = _impossible(cell, {k: v for k, (v, _) in printed.items()}, decimals)
+        if impossible and state != "ok":
+            state, reason = "impossible", f"{impossible}; {reason}"
+        cells.append(AuditedCell(name, cell, value, values[cell], state, reason))
+    return cells
+
+
+def _impossible(cell: str, printed: Mapping[str, float], decimals: int) -> str:
+    """Say why no counts could give this cell beside the others of its row."""
+    value, slack = printed[cell], 10.0**-decimals
+    name, _, part = cell.partition("_")
+    if not 0 <= value <= 1:
+        return "it lies outside 0 to 1"
+    if part == "low" and name in printed and value > printed[name] + slack:
+        return f"the lower limit is above the {name}"
+    if part == "high" and name in printed and value < printed[name] - slack:
+        return f"the upper limit is below the {name}"
+    if name == "f1":
+        suffix = f"_{part}" if part else ""
+        sides = [printed.get(f"{side}{suffix}") for side in ("precision", "recall")]
+        known: Sequence[float] = [side for side in sides if side is not None]
+        if len(known) == 2 and not min(known) - slack <= value <= max(known) + slack:
+            return "F1 must lie between precision and recall"
+        if len(known) == 2:
+            bottom = sum(known)
+            mean = 2 * known[0] * known[1] / bottom if bottom else 0.0
+            if abs(value - mean) > 2 * slack:
+                return "it is not the harmonic mean of precision and recall"
+    return ""
+
+
+def _rounds_to(value: float, printed: float, decimals: int) -> bool:
+    if math.isnan(value):
+        return False
+    options = {_half_up(value, decimals), round(value, decimals)}
+    return any(abs(option - printed) < 0.1 * 10.0**-decimals for option in options)
+
+
+def _half_up(value: float, decimals: int) -> float:
+    scale = 10**decimals
+    return math.floor(value * scale + 0.5 + 1e-9) / scale if math.isfinite(value) else value

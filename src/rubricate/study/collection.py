@@ -1,0 +1,264 @@
+"""Phase 4, first half: read what annotators send back, and refuse what does not fit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rubricate.builder import CorpusBuilder
+from rubricate.corpus import Annotation, Annotator, Corpus
+from rubricate.errors import Fault, InputError
+from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats.encoded_names import id_to_name
+from rubricate.formats.frame import FRAME_NAME, feature_labels
+from rubricate.stats import Resampling
+from rubricate.study.agreement import measure_agreement
+from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
+from rubricate.study.population import read_population
+from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+
+#: Where annotators' folders are put back, unless told otherwise.
+RETURNED = "3-annotation/returned"
+_SUFFIX = {"brat": ".ann", "webanno": ".tsv", "cas": ""}
+
+
+@dataclass
+class Collected:
+    """What came back so far: judgements by (annotator, note), what is missing, what is wrong."""
+
+    judged: dict[tuple[str, str], dict[str, tuple[Annotation, ...]]] = field(default_factory=dict)
+    missing: list[tuple[Task, Path]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def collect(
+    notes: Corpus, tasks: Sequence[Task], returned: Path, tool_format: str, packages: Path
+) -> Collected:
+    """Read every batch of every annotator and check it note by note.
+
+    Parameters
+    ----------
+    notes : Corpus
+        The notes as they were handed out, under their own ids, with their rubrics.
+    tasks : sequence of Task
+        Who was to annotate what.
+    returned : Path
+        A folder with one sub-folder an annotator, laid out like the packages.
+    tool_format : str
+        Format of the batches.
+    packages : Path
+        What was handed out; its frame files stand in where a tool dropped them.
+
+    Returns
+    -------
+    Collected
+        Everything that fits, and all faults: changed text, labels that were not handed out, notes
+        nobody asked for. Missing notes are kept apart, for the caller to judge.
+    """
+    found = Collected()
+    places = dict.fromkeys((t.annotator, t.batch) for t in tasks)
+    for annotator, batch in places:
+        own = [t for t in tasks if (t.annotator, t.batch) == (annotator, batch)]
+        path = batch_path(returned / annotator, batch, tool_format)
+        if not path.exists() and path.parent.is_dir() and any(path.parent.iterdir()):
+            path = path.parent  # somebody put the tool's files straight into the batch's folder
+        if not path.exists():
+            found.missing += [(t, path) for t in own]
+            continue
+        frame = batch_path(packages / annotator, batch, tool_format) / FRAME_NAME
+        try:
+            corpus = _read(path, tool_format, frame)
+        except InputError as error:
+            found.faults += [
+                f if f.path is not None else Fault(f.message, path) for f in error.faults
+            ]
+            continue
+        _check_batch(found, notes, own, corpus, path, tool_format)
+    return found
+
+
+def _read(path: Path, tool_format: str, frame: Path) -> Corpus:
+    """Read a batch; a folder without frame is read beside a copy of the frame handed out."""
+    if path.is_file() or (path / FRAME_NAME).exists() or not frame.exists():
+        return read_corpus(path, format=tool_format)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / path.name
+        shutil.copytree(path, copy)
+        shutil.copyfile(frame, copy / FRAME_NAME)
+        try:
+            return read_corpus(copy, format=tool_format)
+        except InputError as error:
+            raise InputError(
+                Fault(f.message, _moved(f.path, copy, path), f.line, f.unit) for f in error.faults
+            ) from error
+
+
+def _moved(place: Path | None, copy: Path, original: Path) -> Path:
+    """Return the place a fault means, in the folder it was copied from."""
+    if place is None or not place.is_relative_to(copy):
+        return original
+    return original / place.relative_to(copy)
+
+
+def _check_batch(
+    found: Collected,
+    notes: Corpus,
+    tasks: Sequence[Task],
+    corpus: Corpus,
+    path: Path,
+    tool_format: str,
+) -> None:
+    """Check one batch against what was handed out."""
+    who = _who(corpus, tasks[0].annotator)
+    labels = {label: feature for feature, label in feature_labels(notes).items()}
+    asked = {t.shown_id for t in tasks}
+    for note in corpus.notes:
+        if note.id not in asked:
+            place = _file(path, note.id, tool_format)
+            found.faults.append(Fault(f"note {note.id!r} was not in this batch", place))
+    if who is None and corpus.annotators:
+        listed = ", ".join(a.id for a in corpus.annotators)
+        what = f"it holds annotations of {listed}, none of whom is {tasks[0].annotator!r}"
+        found.faults.append(Fault(what, path))
+        return
+    for task in tasks:
+        place = _file(path, task.shown_id, tool_format)
+        rows = [
+            row
+            for row in (corpus.note_rows(task.shown_id) if _has(corpus, task) else ())
+            if who is not None and corpus.rows.annotator[row] == corpus.annotator_index[who]
+        ]
+        if not rows:
+            found.missing.append((task, place))
+            continue
+        if corpus.note(task.shown_id).text != notes.note(task.note).text:
+            found.faults.append(Fault(f"the text of note {task.shown_id!r} was changed", place))
+            continue
+        case = notes.note(task.note).case
+        judged: dict[str, tuple[Annotation, ...]] = {}
+        for row in rows:
+            feature = corpus.features[int(corpus.rows.feature[row])].id
+            annotations = corpus.row_annotations(row)
+            own = feature if feature in notes.feature_index else labels.get(feature, "")
+            if own and notes.feature(own).case == case:
+                judged[own] = annotations
+            elif annotations:
+                known = ", ".join(f.id for f in notes.rubric(case))
+                what = f"unknown label {feature!r} for note {task.shown_id!r}; allowed: {known}"
+                found.faults.append(Fault(what, place))
+        found.judged[task.annotator, task.note] = judged
+
+
+def _has(corpus: Corpus, task: Task) -> bool:
+    return task.shown_id in corpus.note_index
+
+
+def _who(corpus: Corpus, annotator: str) -> str | None:
+    """Return under which name the annotator's rows are: their id, or the only one there is."""
+    if annotator in corpus.annotator_index:
+        return annotator
+    return corpus.annotators[0].id if len(corpus.annotators) == 1 else None
+
+
+def _file(path: Path, note_id: str, tool_format: str) -> Path:
+    if tool_format == "jsonl" or path.is_file():
+        return path
+    return path / f"{id_to_name(note_id)}{_SUFFIX[tool_format]}"
+
+
+def build_collected(notes: Corpus, collected: Collected, annotators: Sequence[Annotator]) -> Corpus:
+    """Put all judgements into one corpus under the notes' own ids."""
+    builder = CorpusBuilder(notes.metadata)
+    for rubric in notes.rubrics:
+        builder.add_rubric(rubric)
+    for annotator in annotators:
+        builder.add_annotator(annotator)
+    for note in notes.notes:
+        builder.add_note(note)
+    for (annotator_id, note_id), judged in collected.judged.items():
+        if note_id not in builder.notes:
+            continue
+        for feature_id, found in judged.items():
+            builder.judge(annotator_id, note_id, feature_id)
+            for a in found:
+                builder.annotate(annotator_id, note_id, feature_id, a.spans, detail=a.detail)
+    return builder.build()
+
+
+def collect_study(
+    study: Study,
+    *,
+    returned: str | Path | None = None,
+    partial: bool = False,
+    overwrite: bool = False,
+) -> StepResult:
+    """Read what came back, and measure agreement per variable.
+
+    Writes ``annotations.jsonl``, ``training.jsonl`` if training notes came back, and
+    ``agreement.json``.
+
+    Raises
+    ------
+    InputError
+        With every fault and, unless ``partial``, every missing file.
+    """
+    study.need("assign")
+    folder = Path(returned) if returned is not None else study.folder / RETURNED
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder. Put one folder an annotator there, laid out as handed out"
+        )
+    settings = study.settings
+
+    def work(place: Path) -> dict[str, Any]:
+        population, variables = read_population(study)
+        sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
+        tasks = read_key(study.output("assign", "key.csv"))
+        found = collect(
+            population, tasks, folder, settings.annotation.format, study.output("assign")
+        )
+        faults = list(found.faults)
+        late = [m for m in found.missing if m[0].kind != TRAINING]
+        if not partial:
+            faults += [
+                Fault(f"note {t.shown_id!r} of annotator {t.annotator!r} is missing", path)
+                for t, path in late
+            ]
+        if faults:
+            raise InputError(faults)
+        seniors = {a.id for a in settings.annotation.annotators if a.senior}
+        order = [i for pair in pair_up(settings.annotation.annotators) for i in pair]
+        people = [Annotator(i, "senior" if i in seniors else "annotator") for i in order]
+        corpus = build_collected(sample, found, people)
+        write_corpus(corpus, place / "annotations.jsonl", format="jsonl")
+        resampling = Resampling(resamples=settings.evaluation.resamples, seed=settings.seed)
+        agreement = measure_agreement(
+            corpus, variables, resampling, threshold=settings.agreement.threshold
+        )
+        trained = {t.note for t in tasks if t.kind == TRAINING}
+        training = build_collected(population.select(notes=trained), found, people)
+        if len(training.rows):
+            write_corpus(training, place / "training.jsonl", format="jsonl")
+        write_json(place / "agreement.json", agreement)
+        return {
+            "judgements": len(found.judged),
+            "missing": [
+                {"annotator": t.annotator, "note": t.note, "batch": t.batch} for t, _ in late
+            ],
+            "without_any_mark": sum(not any(j.values()) for j in found.judged.values()),
+            "agreement": agreement,
+        }
+
+    return run_step(
+        study,
+        "collect",
+        work,
+        inputs={"packages": study.output("assign"), "returned": folder},
+        settings=as_settings(settings.annotation, settings.agreement, settings.evaluation)
+        | {"partial": partial, "seed": settings.seed},
+        overwrite=overwrite,
+    )

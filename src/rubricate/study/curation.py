@@ -1,0 +1,194 @@
+"""Phase 4, second half: settle disagreements by rule or by a curator, and say who decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rubricate.corpus import Corpus
+from rubricate.spans import Span, merge_spans
+
+Marks = tuple[tuple[Span, ...], ...]
+#: What a curator may decide.
+CHOICES = ("first", "second", "union", "intersection", "none", "spans")
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A note and feature that two annotators judged: the senior is first where there is one."""
+
+    note: str
+    feature: str
+    first_annotator: str
+    second_annotator: str
+    first: Marks
+    second: Marks
+    first_is_senior: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What becomes the reference in one row, and who decided.
+
+    Parameters
+    ----------
+    note, feature : str
+        Which row.
+    marks : tuple of tuples of Span
+        The annotations of the reference, each one or more fragments.
+    decided_by : str
+        ``rule NAME``, ``single ANNOTATOR``, the curator's name, or ``undecided``.
+    choice, decided_at, comment : str
+        What was chosen, when, and why, where a person decided.
+    """
+
+    note: str
+    feature: str
+    marks: Marks
+    decided_by: str
+    choice: str = ""
+    decided_at: str = ""
+    comment: str = ""
+
+
+def union_marks(first: Marks, second: Marks) -> Marks:
+    """Join annotations of both that share a character; the others stay as they are.
+
+    Examples
+    --------
+    >>> a, b = ((Span(0, 5),),), ((Span(3, 8),), (Span(10, 12),))
+    >>> [[str((s.start, s.end)) for s in marks] for marks in union_marks(a, b)]
+    [['(0, 8)'], ['(10, 12)']]
+    """
+    groups: list[list[Span]] = []
+    for mark in (*first, *second):
+        touching = [g for g in groups if _share(g, mark)]
+        groups = [g for g in groups if g not in touching]
+        groups.append([*mark, *(s for g in touching for s in g)])
+    return _sorted(tuple(merge_spans(group)) for group in groups)
+
+
+def intersect_marks(first: Marks, second: Marks) -> Marks:
+    """Keep, of each two annotations that share characters, what they share.
+
+    Examples
+    --------
+    >>> intersect_marks(((Span(0, 5),),), ((Span(3, 8),),))
+    ((Span(start=3, end=5),),)
+    """
+    found = set()
+    for a in first:
+        for b in second:
+            common = [
+                Span(max(x.start, y.start), min(x.end, y.end))
+                for x in a
+                for y in b
+                if x.overlaps(y)
+            ]
+            if common:
+                found.add(tuple(merge_spans(common)))
+    return _sorted(found)
+
+
+def _share(one: Sequence[Span], two: Sequence[Span]) -> bool:
+    return any(a.overlaps(b) for a in one for b in two)
+
+
+def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
+    return tuple(sorted(marks))
+
+
+def _identical(row: Disagreement) -> Marks | None:
+    return row.first if set(row.first) == set(row.second) else None
+
+
+def _second_only(row: Disagreement) -> Marks | None:
+    return row.second if row.first_is_senior and not row.first and row.second else None
+
+
+def _senior_first(row: Disagreement) -> Marks | None:
+    return row.first if row.first_is_senior else None
+
+
+def _union(row: Disagreement) -> Marks | None:
+    return union_marks(row.first, row.second)
+
+
+def _intersection(row: Disagreement) -> Marks | None:
+    return intersect_marks(row.first, row.second)
+
+
+#: Each rule takes a row and returns the reference's marks, or None where it has no say.
+#: ``second-only`` and then ``senior-first`` are the NBME paper's rule: the senior's annotations
+#: count, the second's only where the senior found none.
+RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
+    "identical": _identical,
+    "second-only": _second_only,
+    "senior-first": _senior_first,
+    "union": _union,
+    "intersection": _intersection,
+}
+
+
+def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
+    """Apply the first rule that has a say; None where none has.
+
+    Examples
+    --------
+    >>> row = Disagreement("n", "f", "ann", "bob", (), ((Span(0, 4),),), first_is_senior=True)
+    >>> settle_by_rules(row, ["identical", "second-only", "senior-first"]).decided_by
+    'rule second-only'
+    >>> settle_by_rules(row, ["identical"]) is None
+    True
+    """
+    for rule in rules:
+        marks = RULE_FUNCTIONS[rule](row)
+        if marks is not None:
+            return Settled(row.note, row.feature, marks, f"rule {rule}")
+    return None
+
+
+def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks:
+    """Return the marks a curator's choice (one of `CHOICES`) means."""
+    if choice == "first":
+        return row.first
+    if choice == "second":
+        return row.second
+    if choice == "union":
+        return union_marks(row.first, row.second)
+    if choice == "intersection":
+        return intersect_marks(row.first, row.second)
+    return spans if choice == "spans" else ()
+
+
+def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
+    """Return the rows two annotators judged, and those that only one did.
+
+    Where more than two judged a row, the first two of the corpus's annotators count.
+    """
+    double: list[Disagreement] = []
+    single: list[Settled] = []
+    seniors = {a.id for a in corpus.annotators if a.group == "senior"}
+    grouped: dict[tuple[str, str], list[int]] = {}
+    rows = corpus.rows
+    for i in range(len(rows)):
+        note, feature = corpus.notes[int(rows.note[i])], corpus.features[int(rows.feature[i])]
+        grouped.setdefault((note.id, feature.id), []).append(i)
+    for (note_id, feature_id), found in grouped.items():
+        marks = [_marks(corpus, i) for i in found[:2]]
+        who = [corpus.annotators[int(rows.annotator[i])].id for i in found[:2]]
+        if len(found) == 1:
+            single.append(Settled(note_id, feature_id, marks[0], f"single {who[0]}"))
+            continue
+        double.append(
+            Disagreement(
+                note_id, feature_id, who[0], who[1], marks[0], marks[1],
+                first_is_senior=who[0] in seniors,
+            )
+        )  # fmt: skip
+    return double, single
+
+
+def _marks(corpus: Corpus, row: int) -> Marks:
+    """Return a row's annotations as spans, repeated ones once."""
+    return _sorted({a.spans for a in corpus.row_annotations(row)})

@@ -1,0 +1,274 @@
+"""Phase 5: the system against the reference, weighted by design, beside the annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError
+from rubricate.formats import read_corpus
+from rubricate.measures import CountTable, Evaluation, evaluate
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    Statistic,
+    bootstrap_interval,
+    compare_with_ceiling,
+    precision_recall_f1,
+    refuse_unweighted_recall,
+)
+from rubricate.stats.limits import F64
+from rubricate.study.agreement import pair_evaluation, variable_counts, variable_presence
+from rubricate.study.decisions import REFERENCE
+from rubricate.study.planning import annotator_number
+from rubricate.study.population import Variable, read_population
+from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.weighting import DesignNotes, design_posterior
+
+_NAMES = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleDesign:
+    """How each note came into the sample.
+
+    Parameters
+    ----------
+    weights : mapping from note id to weight
+        1 / inclusion probability.
+    sides : mapping from note id to bool
+        Whether the primary variable was detected when the sample was drawn.
+    finite : bool
+        Whether the population is all there will ever be.
+    """
+
+    weights: Mapping[str, float]
+    sides: Mapping[str, bool]
+    finite: bool = False
+
+    @classmethod
+    def of(cls, corpus: Corpus, *, finite: bool = False) -> SampleDesign:
+        """Read the design from the metadata of a sample's notes.
+
+        Raises
+        ------
+        InputError
+            With every note that lacks it.
+        """
+        faults = [
+            Fault(f"note {n.id} has no {name} in its metadata: it was not drawn by this study")
+            for n in corpus.notes
+            for name in ("inclusion_probability", "side")
+            if name not in n.metadata
+        ]
+        if faults:
+            raise InputError(faults)
+        return cls(
+            {n.id: 1 / float(n.metadata["inclusion_probability"] or 1.0) for n in corpus.notes},
+            {n.id: n.metadata["side"] == "positive" for n in corpus.notes},
+            finite,
+        )
+
+    def of_notes(self, ids: Sequence[str]) -> tuple[F64, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """Return weights and sides of some notes."""
+        return (
+            np.array([self.weights[i] for i in ids], dtype=np.float64),
+            np.array([self.sides[i] for i in ids], dtype=bool),
+        )
+
+
+def measure_variable(
+    evaluation: Evaluation, variable: Variable, design: SampleDesign, settings: Resampling
+) -> dict[str, Any]:
+    """Measure one variable: presence by note, characters and spans, each with intervals.
+
+    Presence uses `design_posterior`; characters and spans a bootstrap by note inside the sides
+    of the design, weighted.
+    """
+    ids, cells = variable_presence(evaluation.presence, variable)
+    if not len(ids):
+        return {"variable": variable.name, "role": variable.role, "notes": 0}
+    weights, sides = design.of_notes(ids)
+    tp, fp, fn, tn = cells.sum(axis=0).tolist()
+    predicted = cells[:, 0] + cells[:, 1] > 0
+    fixed = variable.role == "primary" and bool(np.array_equal(predicted, sides))
+    measured = design_posterior(
+        DesignNotes(cells, weights, sides, fixed), settings, finite=design.finite
+    )
+    line: dict[str, Any] = {
+        "variable": variable.name,
+        "role": variable.role,
+        "notes": len(ids),
+        "manual": tp + fn,
+        "detections": tp + fp,
+        "tp": tp,
+        "fp": fp,
+        "fn": fn,
+        "tn": tn,
+        "presence": {name: getattr(measured, name).to_dict() for name in _NAMES},
+    }
+    tables: dict[str, CountTable] = {"characters": evaluation.characters}
+    tables |= {f"spans_{kind}": table for kind, table in evaluation.spans.items()}
+    for name, table in tables.items():
+        _, counts = variable_counts(table, variable)
+        drawn = bootstrap_interval(
+            counts, _statistics(table), settings, weights=weights, strata=sides
+        )
+        line[name] = {
+            part: Estimate(float(drawn.estimate[i]), drawn.interval(i)).to_dict()
+            for i, part in enumerate(_NAMES)
+        }
+    return line
+
+
+def _statistics(table: CountTable) -> Statistic:
+    functions = [table.measure.statistics[name] for name in _NAMES]
+
+    def all_three(sums: F64) -> F64:
+        return np.stack([function(sums) for function in functions], axis=-1)
+
+    return all_three
+
+
+def beside_ceiling(
+    evaluation: Evaluation, agreement: Evaluation, variable: Variable, settings: Resampling
+) -> dict[str, Any] | None:
+    """Compare the system's F1 with the annotators' on the notes both annotated.
+
+    None where no note of the variable has two annotators.
+    """
+    found: dict[str, Any] = {}
+    for name in ("presence", "characters"):
+        ours, theirs = getattr(evaluation, name), getattr(agreement, name)
+        of = variable_presence if name == "presence" else variable_counts
+        system_ids, system = of(ours, variable)
+        human_ids, human = of(theirs, variable)
+        place = {note: i for i, note in enumerate(system_ids)}
+        both = [(place[note], k) for k, note in enumerate(human_ids) if note in place]
+        if not both:
+            return None
+        result = compare_with_ceiling(
+            system[[i for i, _ in both], :3], human[[k for _, k in both], :3],
+            precision_recall_f1, settings, same_notes=True,
+        )  # fmt: skip
+        found[name] = {
+            "notes": len(both),
+            "system_f1": float(result.first[2]),
+            "ceiling_f1": float(result.second[2]),
+            "difference": Estimate(
+                float(result.difference.estimate[2]), result.difference.interval(2)
+            ).to_dict(),
+        }
+    return found
+
+
+def width_met(line: Mapping[str, Any], half_width: float) -> dict[str, Any]:
+    """Tell whether precision and recall of presence got the width that was planned.
+
+    Examples
+    --------
+    >>> interval = {"value": 0.9, "interval": {"low": 0.87, "high": 0.93}}
+    >>> width_met({"presence": {"precision": interval, "recall": interval}}, 0.05)["met"]
+    True
+    """
+    halves: dict[str, Any] = {}
+    for name in ("precision", "recall"):
+        interval = line["presence"][name]["interval"]
+        halves[name] = (interval["high"] - interval["low"]) / 2
+    met = all(value < half_width for value in halves.values())
+    return {"planned": half_width, **halves, "met": met}
+
+
+def evaluate_study(
+    study: Study, *, unweighted: bool = False, overwrite: bool = False
+) -> StepResult:
+    """Measure the system of ``study.toml`` against the reference; writes ``evaluation.json``.
+
+    Raises
+    ------
+    InputError
+        If the system's output lacks notes of the sample, or values without weights are asked
+        although positives and negatives were drawn at different rates.
+    """
+    study.need("curate")
+    source = study.settings.system if study.settings.system.corpus else study.settings.detection
+    if not source.corpus:
+        raise InputError("system.corpus: name the system's output in study.toml")
+    settings = study.settings
+    resampling = Resampling(
+        resamples=settings.evaluation.resamples,
+        confidence=settings.plan.confidence,
+        seed=settings.seed,
+    )
+
+    def work(place: Path) -> dict[str, Any]:
+        reference = read_corpus(study.output("curate", "reference.jsonl"), format="jsonl")
+        output = read_corpus(study.source(source.corpus), format=source.format or None)
+        collected = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
+        design = _design(study, reference, unweighted=unweighted)
+        evaluation = _compare(reference, output, source.annotator or None)
+        agreement = pair_evaluation(collected)
+        _, variables = read_population(study)
+        lines = []
+        for variable in variables:
+            line = measure_variable(evaluation, variable, design, resampling)
+            if line["notes"] and agreement is not None:
+                line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
+            lines.append(line)
+        primary = next(line for line in lines if line["role"] == "primary")
+        summary = {
+            "system": evaluation.predicted_annotator,
+            "weighted": not unweighted,
+            "finite": design.finite,
+            "confidence": resampling.confidence,
+            "resamples": resampling.resamples,
+            "seed": resampling.seed,
+            "width": width_met(primary, settings.plan.half_width),
+            "variables": lines,
+            "warnings": evaluation.warnings(),
+        }
+        write_json(place / "evaluation.json", summary)
+        return summary
+
+    return run_step(
+        study,
+        "evaluate",
+        work,
+        inputs={
+            "reference": study.output("curate"),
+            "collected": study.output("collect"),
+            "system": study.source(source.corpus),
+        },
+        settings=as_settings(settings.evaluation, settings.plan, source)
+        | {"unweighted": unweighted, "seed": settings.seed},
+        overwrite=overwrite,
+    )
+
+
+def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evaluation:
+    missing = [n.id for n in reference.notes if n.id not in output.note_index]
+    if missing:
+        raise InputError(Fault(f"system: note {i} is not in its output") for i in missing)
+    who = output.annotators[annotator_number(output, annotator)].id
+    return evaluate(
+        reference, output,
+        reference_annotator=REFERENCE, predicted_annotator=who, unknown="skip",
+    )  # fmt: skip
+
+
+def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesign:
+    design = SampleDesign.of(reference, finite=study.settings.population.finite)
+    if not unweighted:
+        return design
+    strata = study.need("sample")["strata"]
+    refuse_unweighted_recall(
+        [s["sampled"] for s in strata],
+        [s["population"] for s in strata],
+        [s["side"] == "positive" for s in strata],
+    )
+    return SampleDesign(dict.fromkeys(design.weights, 1.0), design.sides, False)

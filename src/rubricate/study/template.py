@@ -1,0 +1,160 @@
+"""A new study: its folder, a commented ``study.toml`` and a start for the guidelines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rubricate.errors import OutputExistsError
+from rubricate.files import whole_output
+from rubricate.study.settings import STUDY_FILE
+
+_STUDY = """\
+# A study in five phases; see "rubricate study status" for the next step.
+# The method: Canales et al. 2021, JMIR Medical Informatics 9(7):e20492.
+name = {name}
+question = ""                # what the study is to answer, in a sentence
+seed = 1                     # of everything left to chance
+guidelines = "guidelines.md"
+
+# 1. The target population ------------------------------------------------------------------
+[population]
+corpus = {corpus}            # a path from here, or the name of an embedded corpus
+# site = "hospital"          # metadata field that names the site ("case" for the case)
+# finite = true              # these are all the notes there will ever be
+
+[population.questions]       # answered by the medical experts, in words, for the report
+age = ""                     # is the patients' age relevant?
+sites = ""                   # which sites take part?
+departments = ""             # which clinical departments?
+period = ""                  # which period of time?
+primary = ""                 # which primary variable, and why?
+secondary = ""               # which secondary variables?
+
+# Notes must meet every condition on their metadata: a value, a list, or a range.
+[population.where]
+# department = ["pulmonology", "emergency"]
+# age = {{ min = 18 }}
+# date = {{ from = "2017-01-01", to = "2020-12-31" }}
+
+# What is measured. A variable is one or more features of the rubrics: by id, or by words.
+[[variables]]
+name = "primary variable"
+role = "primary"
+feature_text = "words of the rubric"
+# features = ["12", "514"]
+
+# [[variables]]
+# name = "a secondary variable"
+# feature_text = "other words"
+
+# 2. Sample size and sampling ---------------------------------------------------------------
+# Where a variable is detected before anybody annotates: a system's output, or keywords.
+[detection]
+# corpus = "system.jsonl"
+# annotator = "exact"
+# keywords = "keywords.csv"  # columns: variable, keyword
+
+[plan]
+method = "assurance"         # or "slice", exactly as the paper's calculator
+precision = 0.85             # expected; be careful not to expect too much
+recall = 0.80
+half_width = 0.05            # of the intervals: plus or minus five points
+confidence = 0.95
+assurance = 0.9              # probability with which the width must hold
+# frequency = 0.48           # share of notes; estimated from the detection if absent
+# frequency_kind = "internal"  # "external" for the share that truly holds the variable
+# design_effect = 1.0        # of clustering, from a pilot
+
+[sampling]
+allocation = "sqrt"          # over secondary variables: sqrt, proportional or equal
+
+# 3. The annotation project -----------------------------------------------------------------
+[annotation]
+format = "brat"              # brat, cas or webanno (both for INCEpTION), jsonl
+training = 5                 # notes everybody annotates first; they are not measured
+double_share = 1.0           # share of notes that both of a pair annotate
+weeks = 6                    # batches
+by = "random"                # pairs get notes at random, by "site" or by "case"
+rename = false               # hide the notes' ids behind new ones
+
+# [[annotation.annotators]]
+# id = "ann"
+# senior = true
+# site = "A"
+
+# 4. Annotations and the reference ----------------------------------------------------------
+[agreement]
+threshold = 0.8              # below this, a variable is reported as hard to agree on
+
+[curation]
+# Rules that settle a row without the curator, tried in order: identical, second-only,
+# senior-first, union, intersection. The NBME paper's: identical, second-only, senior-first.
+rules = ["identical"]
+
+# 5. Evaluation -----------------------------------------------------------------------------
+# The system under test; the detection's, unless given.
+# [system]
+# corpus = "system.jsonl"
+# annotator = "exact"
+"""
+
+_GUIDELINES = """\
+# Annotation guidelines
+
+Read the whole note first. Then:
+
+1. Mark every phrase that expresses a feature, and only the words that express it.
+2. Leave out words between that belong to something else: mark the pieces as one annotation.
+3. Mark each feature as an annotation of its own, even where they share words.
+4. Do not talk to other annotators about notes; these guidelines are the only source.
+
+The features are listed in `labels.csv`. Say here what counts for each of them, and what does not
+(synonyms, negations, relatives, numbers).
+"""
+
+
+def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
+    """Make a study's folder with a commented ``study.toml`` to fill in.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where; it may exist but must not hold a study.
+    corpus : str
+        The notes: a path (as seen from the folder) or an embedded corpus.
+    name : str
+        What to call the study; the folder's name unless given.
+
+    Returns
+    -------
+    Path
+        The settings file.
+
+    Raises
+    ------
+    OutputExistsError
+        If there is a study already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> new_study(Path(tempfile.mkdtemp()) / "asthma", corpus="open-notes").name
+    'study.toml'
+    """
+    place = Path(folder)
+    target = place / STUDY_FILE
+    if target.exists():
+        raise OutputExistsError(target)
+    # A JSON string is a TOML string.
+    text = _STUDY.format(
+        name=json.dumps(name or place.absolute().name, ensure_ascii=False),
+        corpus=json.dumps(corpus, ensure_ascii=False),
+    )
+    with whole_output(target) as staged:
+        staged.write_text(text, encoding="utf-8")
+    guidelines = place / "guidelines.md"
+    if not guidelines.exists():
+        with whole_output(guidelines) as staged:
+            staged.write_text(_GUIDELINES, encoding="utf-8")
+    return target

@@ -1,0 +1,125 @@
+"""Precision, recall and F1 of a population from notes drawn with unequal probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.stats import (
+    Estimate,
+    Interval,
+    Resampling,
+    WeightedMeasures,
+    precision_recall_f1,
+)
+from rubricate.stats.bootstrap import quantile_each
+
+F64 = npt.NDArray[np.float64]
+#: Added to each cell that a note can fall into (Jeffreys).
+_PRIOR = 0.5
+_DRAWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class DesignNotes:
+    """Sampled notes with what they turned out to be.
+
+    Parameters
+    ----------
+    cells : array, shape (notes, 4)
+        A 1 under TP, FP, FN or TN.
+    weights : array, shape (notes,)
+        How many notes of the population each stands for, 1 / inclusion probability.
+    sides : array, shape (notes,)
+        Side of the design each was drawn from (primary variable detected or not).
+    sides_are_predictions : bool
+        Whether the side fixes what the system says of this variable.
+    """
+
+    cells: npt.NDArray[np.int64]
+    weights: F64
+    sides: npt.NDArray[np.bool_]
+    sides_are_predictions: bool = False
+
+
+def design_posterior(
+    notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
+) -> WeightedMeasures:
+    """Estimate note-level precision, recall and F1 from a stratified sample.
+
+    The estimates are ratios of Horvitz-Thompson totals (1952). The intervals extend
+    `rubricate.stats.stratified_posterior` to weights that vary inside a side of the design: the
+    shares of the four cells on a side are drawn from a Dirichlet whose counts are the weighted
+    shares times Kish's effective number of notes, (sum w)^2 / sum w^2 (Kish 1965), plus 1/2 in
+    each possible cell, and are multiplied by the notes the side stands for. Many thin strata
+    would each bring a prior of their own and swamp the data; the sides, at most two, do not.
+
+    Parameters
+    ----------
+    notes : DesignNotes
+        What was drawn.
+    settings : Resampling, optional
+        Confidence and seed.
+    finite : bool
+        Whether the population is all the notes there will ever be. Then only the notes not drawn
+        are uncertain, and a census has intervals without width.
+
+    Examples
+    --------
+    >>> cells = np.repeat(np.eye(4, dtype=np.int64), [212, 38, 6, 244], axis=0)
+    >>> weights = np.repeat([4.0, 36.0], 250)
+    >>> side = np.repeat([True, False], 250)
+    >>> recall = design_posterior(DesignNotes(cells, weights, side, True), finite=True).recall
+    >>> round(recall.value, 2), round(recall.interval.low, 2), round(recall.interval.high, 2)
+    (0.8, 0.66, 0.9)
+    """
+    settings = settings or Resampling()
+    rng = np.random.default_rng(settings.seed)
+    table = np.zeros((_DRAWS, 4))
+    for side in (True, False):
+        own = notes.sides == side
+        if own.any():
+            table += _draw(notes, own, rng, finite=finite)
+    estimate = precision_recall_f1((notes.cells * notes.weights[:, None]).sum(axis=0))
+    tail = (1 - settings.confidence) / 2
+    draws = precision_recall_f1(table)
+    low, high = (quantile_each(draws, np.full(3, q)) for q in (tail, 1 - tail))
+    method = "design-posterior"
+    return WeightedMeasures(
+        *(
+            Estimate(
+                float(value),
+                # The prior pulls the draws towards the middle; an interval holds its estimate.
+                Interval(min(float(a), float(value)), max(float(b), float(value)),
+                         settings.confidence, method)
+                if np.isfinite(value)
+                else Interval(float("nan"), float("nan"), settings.confidence, method),
+            )
+            for value, a, b in zip(estimate, low, high, strict=True)
+        )
+    )  # fmt: skip
+
+
+def _draw(
+    notes: DesignNotes, own: npt.NDArray[np.bool_], rng: np.random.Generator, *, finite: bool
+) -> F64:
+    """Draw the whole table of one side."""
+    cells, weights = notes.cells[own].astype(np.float64), notes.weights[own]
+    side = bool(notes.sides[own][0])
+    possible = np.arange(4)
+    if notes.sides_are_predictions:
+        possible = np.array([0, 1]) if side else np.array([2, 3])
+    unseen = np.maximum(weights - 1, 0.0) if finite else weights
+    total = unseen.sum()
+    table = np.tile(cells.sum(axis=0) if finite else np.zeros(4), (_DRAWS, 1))
+    if total > 0:
+        effective = total**2 / (unseen**2).sum()
+        shares = (cells * unseen[:, None]).sum(axis=0)[possible] / total
+        drawn = rng.dirichlet(effective * shares + _PRIOR, size=_DRAWS)
+        if finite:
+            table[:, possible] += rng.multinomial(round(float(total)), drawn)
+        else:
+            table[:, possible] += total * drawn
+    return table

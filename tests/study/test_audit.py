@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.study.audit import audit_table
+
+# Tables 1 and 3 of Canales et al. 2021 (TP inferred from printed precision and recall).
+TABLE_3 = Path(__file__).parents[1] / "resources" / "study" / "table3.csv"
+
+
+def test_the_six_misprints_of_table_3_are_caught_and_nothing_else() -> None:
+    audit = audit_table(TABLE_3)
+    assert len(audit.cells) == 90
+    flagged = {(c.row, c.cell): round(c.recomputed, 2) for c in audit.flagged}
+    assert flagged == {
+        ("Salmeterol + fluticasone", "f1"): 0.69,
+        ("Omalizumab", "f1"): 0.88,
+        ("Extrinsic asthma", "f1_high"): 0.92,
+        ("Gastroesophageal reflux syndrome", "f1_high"): 0.98,
+        ("Obesity", "f1_high"): 0.99,
+        ("Omalizumab", "f1_high"): 0.95,
+    }
+
+
+def test_cells_that_no_counts_could_give_are_called_impossible() -> None:
+    states = {(c.row, c.cell): c.state for c in audit_table(TABLE_3).flagged}
+    assert states["Salmeterol + fluticasone", "f1"] == "impossible"
+    assert states["Extrinsic asthma", "f1_high"] == "impossible"
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    place = tmp_path / "t.csv"
+    place.write_text(text, encoding="utf-8")
+    return place
+
+
+def test_counts_alone_are_enough(tmp_path: Path) -> None:
+    audit = audit_table(write(tmp_path, "name,tp,fp,fn\na,8,2,2\nb,0,0,0\n"))
+    assert audit.cells == ()
+    assert audit.rows[0]["precision"] == 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "name,tp\na,3\n",
+        "name,tp,fp,fn\na,3,x,1\n",
+        "name,tp,fp,fn\na,3,-1,1\n",
+        "name,tp,detections,manual\na,9,8,10\n",
+        "name,tp,fp,fn,f2\na,3,1,1,.5\n",
+        "name,tp,fp,fn,f1\na,3,1,1,high\n",
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError):
+        audit_table(write(tmp_path, text))
+
+
+def test_all_faults_come_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        audit_table(write(tmp_path, "name,tp,fp,fn\na,x,1,1\nb,1,1,1\nc,1,-1,1\n"))
+    assert [fault.line for fault in caught.value.faults] == [1, 3]
+
+
+def test_rounding_takes_halves_either_way(tmp_path: Path) -> None:
+    # 1 of 8 is .125: printed .13 (halves up) and .12 (halves to even) are both right.
+    for shown in (".13", ".12"):
+        assert not audit_table(
+            write(tmp_path, f"name,tp,fp,fn,precision\na,1,7,1,{shown}\n")
+        ).flagged
