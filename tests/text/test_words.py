@@ -71,6 +71,12 @@ def test_spellings_share_a_key(one: str, other: str) -> None:
     assert phrase_key(one) == phrase_key(other)
 
 
+@given(st.lists(st.sampled_from(["chest", "Pain", "yom", "YOF", "a", "x"]), min_size=1))
+def test_plain_phrases_have_the_key_of_their_words(words: list[str]) -> None:
+    phrase = " ".join(words)
+    assert phrase_key(phrase) == " ".join(word.form for word in find_words(phrase))
+
+
 def test_a_key_of_marks_is_kept() -> None:
     assert phrase_key("(+)") == "(+)"
     assert phrase_key("↑") == "↑"

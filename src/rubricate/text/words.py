@@ -137,6 +137,10 @@ def find_words(text: str) -> list[Token]:
     return [token for token in find_tokens(text) if token.kind in ("word", "number")]
 
 
+#: Phrases whose words need no folding but of case ("yo" may be the age of a man: "yom").
+_PLAIN = re.compile(r"(?:(?![yY][oO][mMfFwWbB]\b)[a-zA-Z]+(?: +|$))+")
+
+
 def phrase_key(phrase: str) -> str:
     """Return the words of a phrase in the one form that dictionaries are looked up by.
 
@@ -147,6 +151,8 @@ def phrase_key(phrase: str) -> str:
     >>> phrase_key("Right-sided  CHEST pain!"), phrase_key("N/V/D"), phrase_key("(-)")
     ('right sided chest pain', 'n v d', '(-)')
     """
+    if _PLAIN.fullmatch(phrase):
+        return " ".join(phrase.lower().split())
     tokens = find_tokens(phrase)
     words = [token.form for token in tokens if token.kind in ("word", "number")]
     return " ".join(words) if words else "".join(phrase.split())

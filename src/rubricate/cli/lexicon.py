@@ -1,0 +1,148 @@
+"""``rubricate lexicon``: build a lexicon of synonyms from what is installed, and look into one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.lexicon.groups import Lexicon
+
+BUILD_EPILOG = """
+Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF
+"""
+SHOW_EPILOG = """
+Example: rubricate lexicon show --phrase "shortness of breath"
+"""
+
+
+@click.group("lexicon", epilog=SHOW_EPILOG)
+def lexicon_command() -> None:
+    """Build a lexicon of synonyms, or look into one.
+
+    The embedded lexicon (clinical shorthand and lay terms) is always there.
+    """
+
+
+@lexicon_command.command("build", epilog=BUILD_EPILOG)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Only this source beside the embedded one; may be given again. All installed if absent.",
+)
+@click.option(
+    "--umls",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your own licensed MRCONSO.RRF (or .gz).",
+)
+@click.option(
+    "--wordnet",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of WordNet's dictionary files, where it is not the usual one.",
+)
+@overwrite_option
+@json_option
+def build_command(
+    out: Path,
+    sources: tuple[str, ...],
+    umls: Path | None,
+    wordnet: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Gather synonyms from the sources that are installed and say what the lexicon holds."""
+    from rubricate.errors import OutputExistsError
+    from rubricate.lexicon.build import SOURCES, build_lexicon, find_sources
+    from rubricate.lexicon.store import save_lexicon
+
+    if out.exists() and not overwrite:
+        # Reading UMLS takes minutes: say so before, not after.
+        raise OutputExistsError(out)
+    paths = {name: path for name, path in (("umls", umls), ("wordnet", wordnet)) if path}
+    lexicon = build_lexicon(sources=sources or None, paths=paths)
+    save_lexicon(lexicon, out, overwrite=overwrite)
+    found = find_sources(paths)
+    missing = {name: SOURCES[name].how_to_get for name, path in found.items() if path is None}
+    if as_json:
+        print_json({**_as_json(lexicon), "missing": missing, "path": str(out)})
+        return
+    _print_summary(lexicon)
+    for name, how in missing.items():
+        click.echo(f"not installed: {name} ({how})", err=True)
+    click.echo(f"written to {out}", err=True)
+
+
+@lexicon_command.command("show", epilog=SHOW_EPILOG)
+@click.argument(
+    "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--phrase", help="Print the synonyms of this phrase, each with its source.")
+@json_option
+def show_command(folder: Path | None, phrase: str | None, as_json: bool) -> None:
+    """Say what the lexicon in FOLDER holds; the embedded one if FOLDER is absent."""
+    from rubricate.lexicon.store import load_default_lexicon
+
+    lexicon = load_default_lexicon(folder)
+    if phrase is None:
+        if as_json:
+            print_json(_as_json(lexicon))
+        else:
+            _print_summary(lexicon)
+        return
+    synonyms = lexicon.synonyms(phrase)
+    if as_json:
+        print_json(
+            {
+                "phrase": phrase,
+                "groups": [group.id for group in lexicon.groups_of(phrase)],
+                "synonyms": [{"phrase": text, "source": source} for text, source in synonyms],
+            }
+        )
+    elif synonyms:
+        print_table(("synonym", "source"), synonyms)
+    else:
+        click.echo("no synonyms")
+
+
+def _as_json(lexicon: Lexicon) -> dict[str, Any]:
+    summary = lexicon.summary()
+    return {
+        "groups": summary.groups,
+        "phrases": summary.phrases,
+        "sources": [
+            {
+                "name": count.source.name,
+                "version": count.source.version,
+                "licence": count.source.licence,
+                "groups": count.groups,
+                "phrases": count.phrases,
+            }
+            for count in summary.sources
+        ],
+    }
+
+
+def _print_summary(lexicon: Lexicon) -> None:
+    summary = lexicon.summary()
+    print_table(
+        ("source", "version", "groups", "phrases", "licence"),
+        [
+            (
+                count.source.name,
+                count.source.version,
+                count.groups,
+                count.phrases,
+                count.source.licence,
+            )
+            for count in summary.sources
+        ],
+    )
+    click.echo(f"in all: {summary.groups:,} groups, {summary.phrases:,} phrases")

@@ -1,0 +1,1 @@
+"""Synonyms of clinical phrases: embedded tables, and what the user has installed."""

@@ -1,0 +1,282 @@
+"""Groups of phrases that mean the same, and the lexicon that finds them by any of their phrases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rubricate.spans import Span
+from rubricate.text.stems import stem
+from rubricate.text.words import find_words, phrase_key
+
+#: Sources from the most to the least to be trusted with the words of a note; unknown ones follow.
+SOURCE_ORDER = (
+    "lay_terms",
+    "abbreviations",
+    "hpo_lay",
+    "hpo",
+    "drugs",
+    "mesh",
+    "umls",
+    "wordnet",
+)
+#: Suffix of the source of phrases that are narrower than the phrase asked for.
+NARROWER = "_narrower"
+
+
+class Phrase(NamedTuple):
+    """A phrase of a group, where it comes from, and whether its case matters ("MS", "PE")."""
+
+    text: str
+    source: str
+    exact_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Phrases that mean the same.
+
+    Parameters
+    ----------
+    id : str
+        Unique in a lexicon; begins with the source.
+    phrases : tuple of Phrase
+        The first is the preferred one.
+    members : tuple of str
+        Phrases for narrower things ("ibuprofen" of "NSAID"): synonyms of the group's phrases,
+        but neither of each other nor back.
+    area : str
+        A clinical area, or empty.
+    """
+
+    id: str
+    phrases: tuple[Phrase, ...]
+    members: tuple[str, ...] = ()
+    area: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """Where phrases come from: name, version and licence."""
+
+    name: str
+    version: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """What a lexicon holds of one source."""
+
+    source: SourceInfo
+    groups: int
+    phrases: int
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconSummary:
+    """What a lexicon holds."""
+
+    groups: int
+    phrases: int
+    sources: tuple[SourceCount, ...]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Groups of synonyms and where they come from; a value that never changes.
+
+    Phrases are found whatever their case, punctuation and accents (see
+    :func:`rubricate.text.words.phrase_key`).
+
+    Examples
+    --------
+    >>> lexicon = Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),))
+    >>> lexicon.synonyms("sob")
+    [('dyspnea', 'a')]
+    """
+
+    groups: tuple[Group, ...]
+    sources: tuple[SourceInfo, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[int]]:
+        by_key: dict[str, list[int]] = {}
+        for number, group in enumerate(self.groups):
+            for phrase in group.phrases:
+                places = by_key.setdefault(phrase_key(phrase.text), [])
+                if not places or places[-1] != number:
+                    places.append(number)
+        return by_key
+
+    @cached_property
+    def _by_stems(self) -> dict[str, list[int]]:
+        by_stems: dict[str, list[int]] = {}
+        for key, places in self._by_key.items():
+            by_stems.setdefault(_stemmed(key), []).extend(places)
+        return by_stems
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((key.count(" ") + 1 for key in self._by_key), default=0)
+
+    @cached_property
+    def _exact(self) -> frozenset[str]:
+        loose = {p.text for group in self.groups for p in group.phrases if not p.exact_case}
+        return frozenset(
+            p.text
+            for group in self.groups
+            for p in group.phrases
+            if p.exact_case and p.text not in loose
+        )
+
+    def groups_of(self, phrase: str) -> list[Group]:
+        """Return the groups that hold a phrase; its plural or another tense when it is in none.
+
+        A phrase whose case matters is found in that case only.
+
+        Examples
+        --------
+        >>> lexicon = Lexicon((Group("a:1", (Phrase("headache", "a"), Phrase("HA", "a"))),))
+        >>> [group.id for group in lexicon.groups_of("Headaches")]
+        ['a:1']
+        """
+        key = phrase_key(phrase)
+        places = self._by_key.get(key)
+        if places is None:
+            places = self._by_stems.get(_stemmed(key), [])
+        groups = [self.groups[place] for place in dict.fromkeys(places)]
+        return [group for group in groups if _in_right_case(group, key, phrase)]
+
+    def __contains__(self, phrase: str) -> bool:
+        return phrase_key(phrase) in self._by_key
+
+    def synonyms(
+        self, phrase: str, *, sources: Collection[str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Return the synonyms of a phrase, each with its source, the most trusted first.
+
+        A phrase narrower than the one asked for has a source that ends in ``_narrower``.
+
+        Parameters
+        ----------
+        phrase : str
+            A word or phrase.
+        sources : collection of str, optional
+            Only phrases of these sources (narrower ones included).
+
+        Examples
+        --------
+        >>> group = Group("a:1", (Phrase("NSAID", "a"),), members=("ibuprofen",))
+        >>> Lexicon((group,)).synonyms("nsaid"), Lexicon((group,)).synonyms("ibuprofen")
+        ([('ibuprofen', 'a_narrower')], [])
+        """
+        key = phrase_key(phrase)
+        found: dict[str, tuple[str, str]] = {}
+        groups = self.groups_of(phrase)
+        for entry in sorted(
+            (entry for group in groups for entry in group.phrases), key=_source_rank
+        ):
+            if sources is None or entry.source in sources:
+                found.setdefault(phrase_key(entry.text), (entry.text, entry.source))
+        for group in groups:
+            source = group.phrases[0].source
+            if sources is None or source in sources:
+                for member in group.members:
+                    found.setdefault(phrase_key(member), (member, source + NARROWER))
+        found.pop(key, None)
+        return list(found.values())
+
+    def is_case_sensitive(self, phrase: str) -> bool:
+        """Tell whether a phrase stands for its group only when written in just this case.
+
+        In a text all in capitals such a phrase tells nothing ("ALL", "SAD", "PET").
+
+        Examples
+        --------
+        >>> lexicon = Lexicon((Group("a:1", (Phrase("PET", "a", True), Phrase("toxemia", "a"))),))
+        >>> lexicon.is_case_sensitive("PET"), lexicon.synonyms("pet")
+        (True, [])
+        """
+        return phrase in self._exact
+
+    def phrases_in(self, text: str) -> list[tuple[Span, str]]:
+        """Return the known phrases of a text and their keys, the longest first at each place.
+
+        Examples
+        --------
+        >>> lexicon = Lexicon((Group("a:1", (Phrase("chest pain", "a"), Phrase("CP", "a"))),))
+        >>> lexicon.phrases_in("No chest-pain")
+        [(Span(start=3, end=13), 'chest pain')]
+        """
+        words = find_words(text)
+        found: list[tuple[Span, str]] = []
+        i = 0
+        while i < len(words):
+            for length in range(min(self._longest, len(words) - i), 0, -1):
+                key = " ".join(word.form for word in words[i : i + length])
+                if key in self._by_key:
+                    found.append((Span(words[i].start, words[i + length - 1].end), key))
+                    i += length - 1
+                    break
+            i += 1
+        return found
+
+    def summary(self) -> LexiconSummary:
+        """Return how many groups and phrases the lexicon holds, in all and of each source.
+
+        Examples
+        --------
+        >>> Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),)).summary().phrases
+        2
+        """
+        groups: Counter[str] = Counter()
+        phrases: Counter[str] = Counter()
+        for group in self.groups:
+            groups.update({phrase.source for phrase in group.phrases})
+            phrases.update(phrase.source for phrase in group.phrases)
+            phrases[group.phrases[0].source] += len(group.members)
+        known = {source.name: source for source in self.sources}
+        counts = tuple(
+            SourceCount(known.get(name, SourceInfo(name, "", "")), groups[name], phrases[name])
+            for name in sorted(phrases, key=lambda name: (_order(name), name))
+        )
+        return LexiconSummary(len(self.groups), sum(phrases.values()), counts)
+
+
+def _order(source: str) -> int:
+    return SOURCE_ORDER.index(source) if source in SOURCE_ORDER else len(SOURCE_ORDER)
+
+
+def _source_rank(entry: Phrase) -> int:
+    return _order(entry.source)
+
+
+def _in_right_case(group: Group, key: str, phrase: str) -> bool:
+    same = [entry for entry in group.phrases if phrase_key(entry.text) == key]
+    return not same or any(not entry.exact_case or entry.text == phrase for entry in same)
+
+
+def _stemmed(key: str) -> str:
+    return " ".join(stem(word) for word in key.split(" "))
+
+
+def merge_lexicons(lexicons: Iterable[Lexicon]) -> Lexicon:
+    """Return one lexicon with the groups of all, in order.
+
+    Examples
+    --------
+    >>> len(merge_lexicons([Lexicon(()), Lexicon(())]))
+    0
+    """
+    parts = list(lexicons)
+    return Lexicon(
+        tuple(group for part in parts for group in part.groups),
+        tuple(dict.fromkeys(source for part in parts for source in part.sources)),
+    )
