@@ -18,6 +18,7 @@ MATCHERS = Registry(
     {
         "exact": "rubricate.matchers.exact:ExactMatcher",
         "fuzzy": "rubricate.matchers.fuzzy:FuzzyMatcher",
+        "synonyms": "rubricate.matchers.synonyms:SynonymsMatcher",
         "lexicon": "rubricate.matchers.lexicon:LexiconMatcher",
     },
     group="rubricate.matchers",

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
+from rubricate.lexicon.groups import Lexicon
+from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.learning import judged_notes, learning_annotator
 from rubricate.matchers.lexicon_files import LexiconModel, load_lexicon_model, save_lexicon_model
 from rubricate.matchers.lexicon_finding import CaseFinder
@@ -39,6 +41,9 @@ class LexiconMatcher:
         corpus's small cases.
     penalty, trust, near : float
         See `rubricate.matchers.wording.case_model.Settings`.
+    lexicon : str, optional
+        Path of a built lexicon (``rubricate lexicon build``) for synonyms of the rubric's words;
+        by default the embedded one. The path is kept in the model, not the lexicon.
 
     Attributes
     ----------
@@ -66,11 +71,13 @@ class LexiconMatcher:
         penalty: float = 0.7,
         trust: float = 0.7,
         near: float = 0.5,
+        lexicon: str | None = None,
     ) -> None:
         self.shared = shared
         self.penalty = penalty
         self.trust = trust
         self.near = near
+        self.lexicon = lexicon
 
     def get_params(self) -> dict[str, Any]:
         """Return the constructor's parameters."""
@@ -84,11 +91,17 @@ class LexiconMatcher:
         """Learn phrases, words and cuts of every case that has annotated notes."""
         who = learning_annotator(corpus, annotator)
         shared = self._shared(corpus, who)
+        lexicon = self._open_lexicon()
         by_case: dict[str, list[Any]] = {}
         for judged in judged_notes(corpus, who):
             by_case.setdefault(judged.note.case, []).append(judged)
         cases = {
-            case: learn_case(corpus.rubric(case), own, shared, self._settings)
+            case: learn_case(
+                shared.prepare(corpus.rubric(case), lexicon),
+                corpus.rubric(case),
+                own,
+                self._settings,
+            )
             for case, own in by_case.items()
             if len(corpus.rubric(case))
         }
@@ -110,6 +123,9 @@ class LexiconMatcher:
         )
         return self
 
+    def _open_lexicon(self) -> Lexicon:
+        return load_default_lexicon(Path(self.lexicon) if self.lexicon else None)
+
     def _shared(self, corpus: Corpus, annotator: str | None) -> SharedModel:
         if self.shared == "default":
             return default_shared()
@@ -121,11 +137,13 @@ class LexiconMatcher:
         """Return the corpus with what was found, under the annotator ``lexicon``."""
         require_fitted(self, "model_")
         check_features(self.model_.features, corpus)
-        return predict_corpus(corpus, self.name, self._find)
+        lexicon = self._open_lexicon()
 
-    def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-        finder = CaseFinder(rubric, self.model_, self._settings)
-        return finder.find([note.text for note in notes])
+        def find(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+            finder = CaseFinder(rubric, self.model_, self._settings, lexicon)
+            return finder.find([note.text for note in notes])
+
+        return predict_corpus(corpus, self.name, find)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files; ``lexicon.jsonl`` may be edited."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.folding import fold_text
 from rubricate.matchers.lexicon_files import LexiconModel
 from rubricate.matchers.lexicon_model import CaseReader, ReadNote
@@ -36,11 +37,17 @@ TOGETHER = 16
 class CaseFinder:
     """Finds the features of one rubric in notes."""
 
-    def __init__(self, rubric: Rubric, model: LexiconModel, settings: Settings) -> None:
+    def __init__(
+        self,
+        rubric: Rubric,
+        model: LexiconModel,
+        settings: Settings,
+        lexicon: Lexicon | None = None,
+    ) -> None:
         learned = model.cases.get(rubric.case)
         if learned is not None and len(learned.cuts) != len(rubric):
             learned = None
-        self._reader = CaseReader(rubric, model.shared, learned, settings)
+        self._reader = CaseReader(model.shared.prepare(rubric, lexicon), rubric, learned, settings)
         self._decision = model.decision if learned else model.shared.decision
         self._features = [feature.id for feature in rubric]
         place = {feature.id: j for j, feature in enumerate(rubric)}

@@ -66,12 +66,13 @@ class CaseReader:
 
     def __init__(
         self,
+        prepared: PreparedRubric,
         rubric: Rubric,
-        shared: SharedModel,
         learned: LearnedCase | None,
         settings: Settings,
     ) -> None:
-        self.prepared: PreparedRubric = shared.prepare(rubric)
+        shared = prepared.shared
+        self.prepared = prepared
         self.learned = learned
         self.settings = settings
         spelling = learned.spelling if learned else tuple(rubric_forms(rubric))
@@ -114,9 +115,10 @@ def rubric_forms(rubric: Rubric) -> list[str]:
 
 
 def learn_case(
-    rubric: Rubric, judged: Sequence[JudgedNote], shared: SharedModel, settings: Settings
+    prepared: PreparedRubric, rubric: Rubric, judged: Sequence[JudgedNote], settings: Settings
 ) -> LearnedCase:
     """Learn the words of a case from its annotated notes, and its cuts on notes held out."""
+    shared = prepared.shared
     readings = [read_note(one.note.text) for one in judged]
     speller, spelling = make_speller(readings, rubric_forms(rubric), common_forms(shared))
     stems = [stems_of(reading, speller) for reading in readings]
@@ -125,7 +127,7 @@ def learn_case(
         readings,
         stems,
         [marked_tokens(r, one, features) for r, one in zip(readings, judged, strict=True)],
-        [shared.prepare(rubric).logits(r, own) for r, own in zip(readings, stems, strict=True)],
+        [prepared.logits(r, own) for r, own in zip(readings, stems, strict=True)],
         [np.array([f in one.annotations for f in features]) for one in judged],
     )
     learned = LearnedCase(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +45,8 @@ class RubricWords:
     translation : Translation
         How rubric words are worded in notes.
     rarity : function from stem to inverse document frequency
-    synonyms : mapping from stem to the rubric stems it is a synonym of
+    synonyms : mapping from stem to rubric stems
+        What each stem is a synonym of, or a part of one, and how great a part (0 to 1).
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class RubricWords:
         profiles: Sequence[FeatureProfile],
         translation: Translation,
         rarity: Callable[[str], float],
-        synonyms: Mapping[str, Collection[str]] | None = None,
+        synonyms: Mapping[str, Mapping[str, float]] | None = None,
     ) -> None:
         self.profiles = tuple(profiles)
         self.alternatives = [a for profile in profiles for a in profile.alternatives]
@@ -90,9 +91,9 @@ class RubricWords:
         compared = np.zeros((3, len(self.words)), dtype=np.float32)
         if stem_ in self._place:
             compared[0, self._place[stem_]] = 1
-        for word in self._synonyms.get(stem_, ()):
+        for word, part in self._synonyms.get(stem_, {}).items():
             if word in self._place and word != stem_:
-                compared[1, self._place[word]] = 1
+                compared[1, self._place[word]] = part
         for i, sure in self._wordings.get(stem_, ()):
             compared[2, i] = sure
         return compared

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.wording.identity import identity_logits
 from rubricate.matchers.wording.profile import FeatureProfile, read_feature
 from rubricate.matchers.wording.reading import NoteReading, join_readings
 from rubricate.matchers.wording.relation import RubricWords, Weighed, take_evidence
 from rubricate.matchers.wording.stems import stem
+from rubricate.matchers.wording.synonyms import find_synonyms
 from rubricate.matchers.wording.translation import Translation
 from rubricate.rubric import Rubric
 
@@ -89,10 +91,11 @@ class SharedModel:
                 self._rarity[one] = math.log((self.note_count + 1) / (min(n, self.note_count) + 1))
         return self._rarity.get(stem_, self._rarity[""])
 
-    def prepare(self, rubric: Rubric) -> PreparedRubric:
-        """Make a rubric ready for comparing notes with it."""
+    def prepare(self, rubric: Rubric, lexicon: Lexicon | None = None) -> PreparedRubric:
+        """Make a rubric ready for comparing notes with it; synonyms are from the lexicon."""
         profiles = tuple(read_feature(feature, i) for i, feature in enumerate(rubric))
-        words = RubricWords(profiles, self.translation, self.rarity)
+        synonyms = find_synonyms(profiles, lexicon)
+        words = RubricWords(profiles, self.translation, self.rarity, synonyms)
         return PreparedRubric(profiles, words, self)
 
     def to_json(self) -> dict[str, Any]:

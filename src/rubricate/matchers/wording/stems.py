@@ -1,4 +1,4 @@
-"""Stems under which the forms of one word meet, and slips of the pen put right."""
+"""Roots under which the words made from one meet, and slips of the pen put right."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-_SUFFIXES = (
+from rubricate.text.stems import stem as word_stem
+
+#: Endings that make other words of the same root, the longest first.
+_ENDINGS = (
     "nesses", "ations", "ition", "itions", "ness", "ation", "ingly", "edly", "ically", "ings",
     "ions", "ing", "ied", "ies", "ion", "ers", "ors", "ity", "ism", "ist", "ive", "ous", "ful",
     "ial", "al", "ed", "er", "or", "es", "ly", "ic", "ia", "ea", "s", "y", "e", "a",
 )  # fmt: skip
-_BRITISH = (("aemia", "emia"), ("haem", "hem"), ("oea", "ea"), ("oed", "ed"), ("oes", "es"),
-            ("paed", "ped"), ("our", "or"), ("aes", "es"))  # fmt: skip
 _VOWEL = re.compile("[aeiouy]")
 _SHORTEST = 3
 
 
 @lru_cache(maxsize=65536)
 def stem(form: str) -> str:
-    """Return the stem of a word form: endings are cut, British spelling made American.
+    """Return the root under which a word's forms and the words made from it meet.
+
+    Coarser than `rubricate.text.stems.stem`: "sweaty" meets "sweat", "tightness" meets "tight".
 
     Examples
     --------
@@ -28,15 +31,13 @@ def stem(form: str) -> str:
     >>> stem("58"), stem("gas")
     ('58', 'gas')
     """
+    form = word_stem(form)
     if len(form) <= _SHORTEST or not form.isalpha():
         return form
-    for british, american in _BRITISH:
-        if british in form:
-            form = form.replace(british, american)
     for _ in range(2):
-        for suffix in _SUFFIXES:
-            rest = form[: -len(suffix)]
-            if form.endswith(suffix) and len(rest) >= _SHORTEST and _VOWEL.search(rest):
+        for ending in _ENDINGS:
+            rest = form[: -len(ending)]
+            if form.endswith(ending) and len(rest) >= _SHORTEST and _VOWEL.search(rest):
                 form = rest
                 break
         else:
