@@ -20,9 +20,16 @@ _PLACES = {
     "RubricateError": "rubricate.errors",
     "Score": "rubricate.corpus",
     "Span": "rubricate.spans",
+    "agree": "rubricate.agreement",
+    "evaluate": "rubricate.measures",
+    "fit_matcher": "rubricate.matchers",
     "load_corpus": "rubricate.formats",
+    "load_matcher": "rubricate.matchers",
     "read_corpus": "rubricate.formats",
+    "read_rubrics": "rubricate.formats.rubric_files",
+    "with_rubrics": "rubricate.formats.rubric_files",
     "write_corpus": "rubricate.formats",
+    "write_rubrics": "rubricate.formats.rubric_files",
 }
 
 __all__ = [
@@ -38,16 +45,27 @@ __all__ = [
     "Score",
     "Span",
     "__version__",
+    "agree",
+    "evaluate",
+    "fit_matcher",
     "load_corpus",
+    "load_matcher",
     "read_corpus",
+    "read_rubrics",
+    "with_rubrics",
     "write_corpus",
+    "write_rubrics",
 ]
 
 if TYPE_CHECKING:
+    from rubricate.agreement import agree
     from rubricate.builder import CorpusBuilder
     from rubricate.corpus import Annotation, Annotator, Corpus, Note, Score
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
+    from rubricate.formats.rubric_files import read_rubrics, with_rubrics, write_rubrics
+    from rubricate.matchers import fit_matcher, load_matcher
+    from rubricate.measures import evaluate
     from rubricate.rubric import Feature, Metadata, Rubric
     from rubricate.spans import Span
 

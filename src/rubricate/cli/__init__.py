@@ -24,6 +24,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Find the words": {
         "fit": ("let a matcher learn from annotated notes", "rubricate.cli.fit"),
         "match": ("find the spans that express each feature", "rubricate.cli.match"),
+        "lexicon": ("build and look into the lexicon of synonyms", "rubricate.cli.lexicon"),
     },
 }
 

@@ -81,9 +81,12 @@ def _matcher(corpus: Corpus, model: Path | None, name: str) -> Any:
 
 
 def _with_rubric(corpus: Corpus, path: Path) -> Corpus:
-    from rubricate.formats.rubric_files import read_rubrics, with_rubrics
+    from rubricate.formats.rubric_files import read_rubric_file, with_rubrics
 
-    return with_rubrics(corpus.select(annotators=()), read_rubrics(path))
+    found = read_rubric_file(path)
+    for notice in found.notices:
+        click.echo(f"note: {notice}", err=True)
+    return with_rubrics(corpus.select(annotators=()), found.rubrics)
 
 
 def _format_of(out: Path) -> str:
