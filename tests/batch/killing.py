@@ -1,0 +1,59 @@
+"""Works whose worker processes get SIGKILL, for tests; imported by the workers by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+def kill_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Squaring:
+    """Squares numbers; kills its process at ``fatal`` ones, and once for each of ``shaky``."""
+
+    marks: Path
+    fatal: tuple[int, ...] = ()
+    shaky: tuple[int, ...] = ()
+    pause: float = 0.0
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return self._square
+
+    def _square(self, items: Sequence[Any]) -> list[Any]:
+        time.sleep(self.pause)
+        for item in items:
+            if item in self.fatal:
+                kill_this_process()
+            mark = self.marks / str(item)
+            if item in self.shaky and not mark.exists():
+                mark.touch()
+                kill_this_process()
+        return [item * item for item in items]
+
+
+@dataclass(frozen=True)
+class Raising:
+    """Raises for one item, with a message nobody may see."""
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return self._raise
+
+    def _raise(self, items: Sequence[Any]) -> list[Any]:
+        raise KeyError("words of a note")
+
+
+@dataclass(frozen=True)
+class DyingAtOnce:
+    """Kills every worker that prepares it."""
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        kill_this_process()
+        raise AssertionError

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from killing import Squaring
+
+from rubricate.batch import Lost, Retries, open_pool, run_batches
+from rubricate.errors import InputError
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.engine
+
+BATCHES = [(key, list(range(5 * key, 5 * key + 5))) for key in range(12)]
+EXPECTED = {key: [i * i for i in items] for key, items in BATCHES}
+
+
+class Cluster:
+    """A scheduler and its workers, each a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        self.log = (folder / "log").open("w")
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+                   "--scheduler-file", str(self.file))  # fmt: skip
+        self.await_address()
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        tests = str(Path(__file__).parent)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments],
+            env={**os.environ, "PYTHONPATH": tests},
+            stdout=self.log,
+            stderr=self.log,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def start_worker(self, *, nanny: bool = False) -> subprocess.Popen[bytes]:
+        return self.start("worker", "--scheduler-file", str(self.file), "--nthreads", "1",
+                          "--nanny" if nanny else "--no-nanny", "--no-dashboard")  # fmt: skip
+
+    def await_address(self) -> str:
+        import json
+
+        for _ in range(300):
+            try:
+                return str(json.loads(self.file.read_text())["address"])
+            except (OSError, ValueError, KeyError):
+                time.sleep(0.1)
+        raise TimeoutError
+
+    def stop(self) -> None:
+        for process in self.processes:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        self.log.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    started = Cluster(tmp_path)
+    yield started
+    started.stop()
+
+
+def test_a_killed_worker_of_two_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    doomed, _ = cluster.start_worker(), cluster.start_worker()
+    pool = open_pool(Squaring(tmp_path, pause=0.3), dask=cluster.await_address())
+    found: dict[int, list[int]] = {}
+    try:
+        for key, results in run_batches(pool, BATCHES):
+            found[key] = results
+            if len(found) == 2:
+                Timer(0.1, lambda: doomed.send_signal(signal.SIGKILL)).start()
+    finally:
+        pool.close()
+    assert found == EXPECTED
+    assert doomed.wait() == -signal.SIGKILL
+
+
+def test_an_item_no_worker_survives_is_lost(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.start_worker(nanny=True)
+    pool = open_pool(Squaring(tmp_path, fatal=(7,)), dask=cluster.await_address())
+    retries = Retries()
+    try:
+        found = dict(run_batches(pool, [(0, [6, 7])], retries=retries))
+    finally:
+        pool.close()
+    assert found[0][0] == 36
+    assert isinstance(found[0][1], Lost)
+    assert retries.lost == 1
+
+
+def test_no_scheduler_is_said_plainly(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="127.0.0.1"):
+        open_pool(Squaring(tmp_path), dask="tcp://127.0.0.1:9")

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate import CorpusBuilder, Feature, Note, load_corpus
+from rubricate.errors import InputError
+from rubricate.formats.frame import Frame, feature_labels, frame_path, read_frame, write_frame
+
+
+def test_labels_are_safe_and_unique() -> None:
+    builder = CorpusBuilder()
+    for i, text in enumerate(["Pain (left)", "Pain left", "中文", "a b" * 60]):
+        builder.add_feature(Feature(f"x{i}" if i > 1 else f"é{i}", "c", text))
+    labels = feature_labels(builder.build())
+    assert len(set(labels.values())) == 4
+    for label in labels.values():
+        assert label.replace("-", "").replace("_", "").isalnum()
+        assert label.isascii()
+        assert len(label) <= 85
+
+
+def test_a_frame_comes_back(tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    write_frame(corpus, tmp_path, is_folder=True)
+    frame = read_frame(tmp_path, is_folder=True)
+    assert frame.rubrics == corpus.rubrics
+    assert frame.annotators == corpus.annotators
+    assert frame.metadata == corpus.metadata
+    note = corpus.notes[0]
+    assert frame.note(note.id, note.text) == note
+
+
+def test_no_frame_is_an_empty_one(tmp_path: Path) -> None:
+    assert read_frame(tmp_path, is_folder=True) == Frame()
+    assert frame_path(tmp_path / "a.json", is_folder=False).name == "a.json.rubricate.json"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"rubricate_frame": 99}', '{"rubricate_frame": 1}'])
+def test_a_broken_frame_names_its_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rubricate.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_frame(tmp_path, is_folder=True)
+    assert caught.value.faults[0].path == tmp_path / "rubricate.json"
+
+
+def test_unknown_labels_become_features() -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "case", "text"))
+    frame = Frame()
+    assert frame.feature_id("Chest_pain", "case", builder) == "Chest_pain"
+    assert builder.features_of("case")[0].text == "Chest pain"

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import TEXT
+
+from rubricate.errors import InputError
+from rubricate.formats.faults import Faults
+from rubricate.formats.tables import read_table, write_table
+
+
+@given(lines=st.lists(st.tuples(st.integers(0, 99), TEXT), max_size=5))
+def test_whatever_is_written_is_read(
+    lines: list[tuple[int, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("t") / "t.csv"
+    write_table(place, {"n": [n for n, _ in lines], "text": [t for _, t in lines]})
+    table = read_table(place, ("n", "text"), Faults(place))
+    assert table is not None
+    assert table.integers("n") == [n for n, _ in lines]
+    assert table.column("text") == [t for _, t in lines]
+
+
+@pytest.mark.parametrize(
+    ("content", "n_faults"),
+    [
+        (b"a,b\n1,2\n3\n", 1),
+        (b"a,b\n1,2,3\n", 1),
+        (b'a,b\n1,"open\n', 1),
+        (b"", 1),
+        (b"a,c\n1,2\n", 1),
+    ],
+)
+def test_broken_tables_are_refused_with_their_row(
+    tmp_path: Path, content: bytes, n_faults: int
+) -> None:
+    place = tmp_path / "t.csv"
+    place.write_bytes(content)
+    faults = Faults(place, unit="row")
+    assert read_table(place, ("a", "b"), faults) is None
+    assert len(faults.found) == n_faults
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_bytes(b'\xef\xbb\xbfa,b\r\n1,"x\r\ny"\r\n')
+    table = read_table(place, ("a", "b"), Faults(place))
+    assert table is not None
+    assert table.column("b") == ["x\r\ny"]
+
+
+def test_wrong_encoding_is_told_without_the_text(tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_bytes(b"a,b\n1,caf\xe9 secret\n")
+    with pytest.raises(InputError) as caught:
+        read_table(place, ("a", "b"), Faults(place))
+    assert "secret" not in str(caught.value)
+    assert caught.value.faults[0].line == 2
+
+
+def test_numbers_that_are_none_and_repeats_are_faults(tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text("a\n1\nx\n1\n", encoding="utf-8")
+    faults = Faults(place, unit="row")
+    table = read_table(place, ("a",), faults)
+    assert table is not None
+    table.integers("a", unique=True)
+    assert [f.line for f in faults.found] == [2, 3]

@@ -1,0 +1,25 @@
+from pathlib import Path
+
+from rubricate.errors import SHOWN_FAULTS, Fault, InputError, MissingExtraError, UnknownNameError
+
+
+def test_all_faults_are_kept_even_where_not_all_are_shown() -> None:
+    error = InputError([Fault(f"fault {i}", Path("f.csv"), i + 1, "row") for i in range(50)])
+    assert len(error.faults) == 50
+    lines = str(error).splitlines()
+    assert len(lines) == SHOWN_FAULTS + 2
+    assert "50" in lines[0]
+    assert "30" in lines[-1]
+
+
+def test_errors_are_also_what_python_calls_them() -> None:
+    assert isinstance(InputError("x"), ValueError)
+    assert isinstance(UnknownNameError("format", "a", ["b"]), LookupError)
+    assert isinstance(MissingExtraError("CAS", "formats"), ImportError)
+    assert "rubricate[formats]" in str(MissingExtraError("CAS", "formats"))
+
+
+def test_a_place_is_told_as_far_as_known() -> None:
+    assert str(Fault("bad", Path("a"), 3)) == "a, line 3: bad"
+    assert str(Fault("bad", line=3)) == "line 3: bad"
+    assert str(Fault("bad")) == "bad"
