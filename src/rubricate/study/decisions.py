@@ -11,9 +11,16 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.reports.highlight import Mark, Sides, highlight_note, legend_html
-from rubricate.reports.page import Section, paragraph, render_page
-from rubricate.reports.tables import html_table
+from rubricate.reports import (
+    Mark,
+    Section,
+    Sides,
+    highlight_note,
+    html_table,
+    legend_html,
+    paragraph,
+    render_page,
+)
 from rubricate.spans import Span
 from rubricate.study.curation import (
     CHOICES,

@@ -17,7 +17,6 @@ from rubricate.stats import (
     Estimate,
     Resampling,
     Statistic,
-    bootstrap_interval,
     compare_with_ceiling,
     precision_recall_f1,
     refuse_unweighted_recall,
@@ -28,7 +27,7 @@ from rubricate.study.decisions import REFERENCE
 from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
-from rubricate.study.weighting import DesignNotes, design_posterior
+from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
 
 _NAMES = ("precision", "recall", "f1")
 
@@ -87,8 +86,7 @@ def measure_variable(
 ) -> dict[str, Any]:
     """Measure one variable: presence by note, characters and spans, each with intervals.
 
-    Presence uses `design_posterior`; characters and spans a bootstrap by note inside the sides
-    of the design, weighted.
+    Presence uses `design_posterior`; characters and spans use `design_bootstrap`.
     """
     ids, cells = variable_presence(evaluation.presence, variable)
     if not len(ids):
@@ -116,8 +114,8 @@ def measure_variable(
     tables |= {f"spans_{kind}": table for kind, table in evaluation.spans.items()}
     for name, table in tables.items():
         _, counts = variable_counts(table, variable)
-        drawn = bootstrap_interval(
-            counts, _statistics(table), settings, weights=weights, strata=sides
+        drawn = design_bootstrap(
+            counts, _statistics(table), (weights, sides), settings, finite=design.finite
         )
         line[name] = {
             part: Estimate(float(drawn.estimate[i]), drawn.interval(i)).to_dict()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rubricate.errors import InputError
 from rubricate.files import whole_output
-from rubricate.reports.page import Section, facts_table, figure, render_page
+from rubricate.reports import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.svg import drawing, element, label, wrap
 from rubricate.stats import Plan, plan_curve

@@ -19,15 +19,11 @@ COMMANDS = {
     "evaluate": "evaluate",
     "report": "report",
 }
-#: Which step's folder each recorded input is.
-_MADE_BY = {
-    "population": "population",
-    "plan": "plan",
-    "sample": "sample",
+#: Which step's folder each recorded input is, besides those named like their step.
+_MADE_BY = {step: step for step in COMMANDS} | {
     "packages": "assign",
     "collected": "collect",
     "reference": "curate",
-    "evaluation": "evaluate",
 }
 
 

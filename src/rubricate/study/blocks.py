@@ -1,0 +1,169 @@
+"""A report as blocks of text, tables and figures, rendered as one HTML page and as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from rubricate.reports import Section, figure, folded, html_table, paragraph, render_page
+from rubricate.reports.plots import Point
+
+Value = str | int | float | None | Point
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a chapter."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its caption."""
+
+    caption: str
+    header: Sequence[str]
+    lines: Sequence[Sequence[Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing; ``name`` is that of its file beside the Markdown."""
+
+    name: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Text to be shown as it stands, such as a settings file."""
+
+    title: str
+    text: str
+
+
+Block = Paragraph | Heading | Table | Figure | Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter: its title and its blocks."""
+
+    title: str
+    blocks: Sequence[Block] = field(default=())
+
+
+def point(estimate: Mapping[str, object] | None) -> Point:
+    """Turn a recorded estimate into a point; undefined where it was not computed.
+
+    An interval without width (every note alike, so a bootstrap has nothing to vary) is left out.
+
+    Examples
+    --------
+    >>> str(point({"value": 0.5, "interval": {"low": 0.4, "high": 0.6}}))
+    '0.500 [0.400, 0.600]'
+    """
+    if estimate is None or estimate["value"] is None:
+        return Point(math.nan)
+    interval = estimate["interval"]
+    low, high = ((interval[k] if isinstance(interval, Mapping) else None) for k in ("low", "high"))
+    if low is None or high is None or low == high:
+        return Point(float(str(estimate["value"])))
+    return Point(float(str(estimate["value"])), float(low), float(high))
+
+
+def to_html(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
+    """Render all chapters as one page that needs nothing else."""
+    sections = [
+        Section(f"chapter-{k}", chapter.title, "\n".join(_html(b) for b in chapter.blocks))
+        for k, chapter in enumerate(chapters, start=1)
+    ]
+    return render_page(title, sections, lead=lead, warnings=warnings)
+
+
+def _html(block: Block) -> str:
+    match block:
+        case Paragraph(text):
+            return paragraph(text)
+        case Heading(text):
+            return f"<h3>{escape(text)}</h3>"
+        case Table(caption, header, lines):
+            return html_table(header, lines, caption=caption, sortable=False)
+        case Figure(_, svg, caption):
+            return figure(svg, caption)
+        case Listing(title, text):
+            return folded(title, f"<pre>{escape(text)}</pre>")
+
+
+def to_markdown(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
+    """Render all chapters as Markdown; figures are files beside it.
+
+    Examples
+    --------
+    >>> print(to_markdown("T", "", [], [Chapter("One", [Table("c", ["a", "b"], [["x", 0.5]])])]))
+    # T
+    <BLANKLINE>
+    ## One
+    <BLANKLINE>
+    c
+    <BLANKLINE>
+    | a | b |
+    |---|---|
+    | x | 0.500 |
+    <BLANKLINE>
+    """
+    parts = [f"# {title}", lead]
+    if warnings:
+        parts += ["**Read this first**", "\n".join(f"- {_plain(w)}" for w in warnings)]
+    for chapter in chapters:
+        parts.append(f"## {chapter.title}")
+        parts += [_markdown(block) for block in chapter.blocks]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Paragraph(text):
+            return _plain(text)
+        case Heading(text):
+            return f"### {_plain(text)}"
+        case Table(caption, header, lines):
+            rule = "|" + "---|" * len(header)
+            return "\n".join([_plain(caption), "", _row(header), rule, *map(_row, lines)])
+        case Figure(name, _, caption):
+            return f"![{_plain(caption)}]({name}.svg)\n\n*{_plain(caption)}*"
+        case Listing(title, text):
+            return f"{_plain(title)}\n\n```\n{text.rstrip()}\n```"
+
+
+def _row(line: Sequence[Value]) -> str:
+    return "| " + " | ".join(_cell(value) for value in line) + " |"
+
+
+def _cell(value: Value) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, Point):
+        if not value.is_defined:
+            return "–"
+        shown = f"{value.value:.3f}"
+        return f"{shown} ({value.low:.3f} to {value.high:.3f})" if value.has_interval else shown
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else _plain(value).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Keep what Markdown would read as markup."""
+    return text.replace("*", "\\*").replace("<", "&lt;").replace("`", "\\`")

@@ -1,0 +1,270 @@
+"""The Methods of a study's report: what was done in each of the five phases, with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rubricate.stats import Expected, Plan, Target, plan_assurance, plan_slice
+from rubricate.study.blocks import Block, Figure, Heading, Paragraph, Table
+from rubricate.study.plots import flow_plot, plan_plot
+from rubricate.study.sampling import SIDES
+from rubricate.study.settings import StudySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The summaries of all steps, and the settings.
+
+    Parameters
+    ----------
+    steps : mapping from step to summary
+        As recorded.
+    settings : StudySettings
+        What ``study.toml`` says.
+    """
+
+    steps: Mapping[str, Mapping[str, Any]]
+    settings: StudySettings
+
+    def __getitem__(self, step: str) -> Mapping[str, Any]:
+        return self.steps[step]
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know first."""
+        found = []
+        width, short = self["evaluate"]["width"], self["sample"]["shortfall"]
+        if not width["met"]:
+            found.append(
+                f"The planned width of ±{width['planned']:g} was not met: precision "
+                f"±{width['precision']:.3f}, recall ±{width['recall']:.3f}."
+            )
+        if any(short.values()):
+            found.append(
+                "The population held too few notes for the plan: "
+                + ", ".join(f"{n} {side}s missing" for side, n in short.items() if n)
+                + "."
+            )
+        low = self["collect"]["agreement"]["low"]
+        if low:
+            found.append(
+                f"Agreement was below {self.settings.agreement.threshold:g} for: {', '.join(low)}."
+            )
+        if self["collect"]["missing"]:
+            found.append(f"{len(self['collect']['missing'])} annotated notes never came back.")
+        if self["curate"]["undecided"]:
+            found.append(f"{self['curate']['undecided']} disagreements were left undecided.")
+        return [*found, *self["evaluate"]["warnings"]]
+
+
+def flow_figure(facts: Facts) -> Figure:
+    """Draw the five phases with this study's numbers."""
+    population, plan, sample = facts["population"], facts["plan"], facts["sample"]
+    assign, collect, curate = facts["assign"], facts["collect"], facts["curate"]
+    evaluate = facts["evaluate"]
+    primary = next(v for v in evaluate["variables"] if v["role"] == "primary")
+    secondary = len(population["variables"]) - 1
+    agreement = collect["agreement"]["variables"]
+    phases = [
+        ("Population", [
+            f"{population['corpus']['notes']:,} notes",
+            f"{population['notes']:,} in the target population",
+            f"{len(population['sites'])} sites, {population['cases']} cases",
+            f"primary: {primary['variable']}", f"{secondary} secondary variables"]),
+        ("Sample", [
+            f"planned {plan['positives']:,} + {plan['negatives']:,} notes",
+            f"drawn {sample['drawn']['positive']:,} positive, "
+            f"{sample['drawn']['negative']:,} negative",
+            f"{len(sample['strata'])} strata"]),
+        ("Annotation", [
+            f"{len(assign['annotators'])} annotators",
+            f"{assign['notes']['training']:,} training notes",
+            f"{assign['notes']['double']:,} annotated twice",
+            f"{assign['notes']['single']:,} annotated once"]),
+        ("Reference", [
+            f"{curate['double']:,} rows judged twice",
+            f"{curate['disputed']:,} disputed, {curate['undecided']:,} undecided",
+            *([f"agreement on {agreement[0]['variable']}: "
+               f"{agreement[0]['presence_f1']['value']:.2f}"] if agreement else [])]),
+        ("Evaluation", [
+            *(f"{name} {_interval(primary['presence'][name])}"
+              for name in ("precision", "recall", "f1")),
+            f"planned width {'met' if evaluate['width']['met'] else 'not met'}"]),
+    ]  # fmt: skip
+    caption = "The five phases of the study with its numbers."
+    return Figure("flow", flow_plot(phases), caption)
+
+
+def _interval(estimate: Mapping[str, Any]) -> str:
+    if estimate["value"] is None:
+        return "undefined"
+    low, high = estimate["interval"]["low"], estimate["interval"]["high"]
+    return f"{estimate['value']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def methods_blocks(facts: Facts) -> list[Block]:
+    """Return the Methods, phase after phase."""
+    return [
+        Paragraph(
+            "The study follows the five phases of Canales et al. (JMIR Med Inform 2021;9(7):"
+            "e20492): target population, statistical collection of notes, annotation project, "
+            "annotations and reference standard, and evaluation of the system."
+        ),
+        *_population(facts),
+        *_sample(facts),
+        *_annotation(facts),
+        *_reference(facts),
+        *_evaluation(facts),
+    ]
+
+
+def _population(facts: Facts) -> list[Block]:
+    found = facts["population"]
+    questions = {k: v for k, v in found["questions"].items() if v}
+    conditions = ", ".join(f"{name} ({n:,} left)" for name, n in found["left_after"].items())
+    blocks: list[Block] = [
+        Heading("Phase 1: target population"),
+        Paragraph(
+            f"Of {found['corpus']['notes']:,} notes, {found['notes']:,} of {found['cases']} cases "
+            f"are in the target population, after these conditions: {conditions}. Notes have "
+            f"{found['words']['mean']:.0f} words on average (SD {found['words']['sd']:.0f}, "
+            f"median {found['words']['median']:.0f}, {found['words']['min']} to "
+            f"{found['words']['max']}) and {found['characters']['mean']:.0f} characters "
+            f"(SD {found['characters']['sd']:.0f})."
+        ),
+    ]
+    if questions:
+        blocks.append(
+            Table("What the population was defined by.", ["question", "answer"],
+                  list(questions.items()))
+        )  # fmt: skip
+    blocks.append(Table("Notes of the population by site.", ["site", "notes"],
+                        list(found["sites"].items())))  # fmt: skip
+    blocks.append(
+        Table(
+            "Variables. A variable is present in a note where any of its features is.",
+            ["variable", "role", "features"],
+            [(v["name"], v["role"], len(v["features"])) for v in found["variables"]],
+        )
+    )
+    return blocks
+
+
+def _sample(facts: Facts) -> list[Block]:
+    plan, sample = facts["plan"], facts["sample"]
+    expected, target = plan["expected"], plan["target"]
+    how = (
+        f"so that the width holds with a probability of {target['assurance']:.0%}"
+        if plan["method"] == "assurance"
+        else "with SLiCE's rule, the first size whose interval is narrow enough"
+    )
+    estimate = plan["frequency_estimate"]["interval"]
+    return [
+        Heading("Phase 2: sample size and sampling"),
+        Paragraph(
+            f"With an expected precision of {expected['precision']:.0%} and recall of "
+            f"{expected['recall']:.0%}, an {expected['frequency_kind']} frequency of "
+            f"{expected['frequency']:.1%} (detected in the population: "
+            f"{plan['frequency_estimate']['value']:.1%}, {estimate['low']:.1%} to "
+            f"{estimate['high']:.1%}), and {target['confidence']:.0%} intervals "
+            f"({target['interval']}) of ±{target['half_width']:g}, the sample was planned {how}: "
+            f"{plan['positives']:,} positive and {plan['negatives']:,} negative notes, "
+            f"{plan['total']:,} in all, {plan['per_site']['total']:,} a site. Positive means that "
+            "the primary variable was detected before anybody annotated."
+        ),
+        Figure("plan", plan_plot(plan_of(plan)),
+               "Sample size against expected precision, recall and frequency."),
+        Paragraph(
+            "Notes were drawn at random inside strata of site, detection of the primary variable, "
+            "and the rarest secondary variable detected "
+            f"(allocation: {facts.settings.sampling.allocation}; seed {sample['seed']}). Each "
+            "note's inclusion probability is the share of its stratum that was drawn; all "
+            "measures weight notes by its inverse."
+        ),
+        Table(
+            "The sample by site.",
+            ["site", *(f"{side}s" for side in SIDES)],
+            [(site, *(n[side] for side in SIDES)) for site, n in sample["sites"].items()],
+        ),
+        Table(
+            "Strata.",
+            ["site", "primary", "rarest secondary", "population", "sampled", "probability"],
+            [(s["site"], s["side"], s["part"], s["population"], s["sampled"], s["probability"])
+             for s in sample["strata"]],
+        ),
+    ]  # fmt: skip
+
+
+def plan_of(summary: Mapping[str, Any]) -> Plan:
+    """Make a recorded plan again."""
+    expected, target = Expected(**summary["expected"]), summary["target"]
+    if summary["method"] == "slice":
+        return plan_slice(
+            expected, half_width=target["half_width"], confidence=target["confidence"],
+            sites=summary["sites"],
+        )  # fmt: skip
+    return plan_assurance(
+        expected, Target(**target), sites=summary["sites"], pool=summary["pool"],
+        design_effect=summary["design_effect"],
+    )  # fmt: skip
+
+
+def _annotation(facts: Facts) -> list[Block]:
+    found, settings = facts["assign"], facts.settings.annotation
+    weeks = sum(batch != "training" for batch in found["batches"])
+    return [
+        Heading("Phase 3: annotation project"),
+        Paragraph(
+            f"{len(found['annotators'])} annotators worked blind in {found['format']}: they saw "
+            "the notes, the guidelines and the labels, but neither each other's annotations nor "
+            f"the system's output{', and new note ids' if settings.rename else ''}. After "
+            f"{found['notes']['training']} training notes, which are not measured, "
+            f"{found['notes']['double']:,} notes went to both annotators of a pair and "
+            f"{found['notes']['single']:,} to one, in {weeks} weekly "
+            f"{'batches' if weeks > 1 else 'batch'}."
+        ),
+        Table(
+            "Notes of each annotator.",
+            ["annotator", "senior", "site", "training", "double", "single"],
+            [
+                (a["id"], "yes" if a["senior"] else "", a["site"],
+                 *(found["by_annotator"].get(a["id"], {}).get(kind, 0)
+                   for kind in ("training", "double", "single")))
+                for a in found["annotators"]
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _reference(facts: Facts) -> list[Block]:
+    curate, rules = facts["curate"], facts.settings.curation.rules
+    return [
+        Heading("Phase 4: annotations and reference"),
+        Paragraph(
+            f"Of {curate['double']:,} rows (a note and a feature) that two annotators judged, the "
+            f"rules {', '.join(rules)} settled {curate['double'] - curate['disputed']:,}; "
+            f"{curate['disputed']:,} went to a curator and {curate['undecided']:,} were left "
+            "undecided. Who decided each row is kept beside the reference."
+        ),
+        Table("Who decided the rows of the reference.", ["decided by", "rows"],
+              list(curate["decided_by"].items())),
+    ]  # fmt: skip
+
+
+def _evaluation(facts: Facts) -> list[Block]:
+    found = facts["evaluate"]
+    kind = "the notes of this population" if found["finite"] else "notes like these"
+    weighted = "weighted by design" if found["weighted"] else "without weights"
+    return [
+        Heading("Phase 5: evaluation"),
+        Paragraph(
+            f"The system ({found['system']}) was compared with the reference, {weighted}; "
+            f"intervals speak of {kind}. Presence in a note: Horvitz-Thompson estimates with "
+            "intervals from the posterior of the strata, at Kish's effective number of notes. "
+            f"Characters and spans: bootstrap by note ({found['resamples']:,} resamples, seed "
+            f"{found['seed']}). All intervals at {found['confidence']:.0%}. Agreement between "
+            "annotators is the ceiling the system is held against; its F1 on presence has an "
+            "interval through the Jaccard index."
+        ),
+    ]
