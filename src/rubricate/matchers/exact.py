@@ -11,8 +11,8 @@ from rubricate.matchers.folding import fold_text
 from rubricate.matchers.matcher import own_parameters, require_fitted
 from rubricate.matchers.model_files import check_features
 from rubricate.matchers.phrase_model import (
+    HitReader,
     PhraseModel,
-    findings_of,
     fit_phrases,
     load_phrases,
     save_phrases,
@@ -71,8 +71,9 @@ class ExactMatcher:
     def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         phrases = self.model_.of_rubric(rubric)
         scanner = PhraseScanner([phrase.fragments for phrase in phrases], window=self.window)
+        reader = HitReader(phrases, self.name)
         for note in notes:
-            yield findings_of(scanner.scan(fold_text(note.text)), phrases, self.name)
+            yield reader.findings(scanner.scan(fold_text(note.text)))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files."""

@@ -17,10 +17,31 @@ def fold_text(text: str) -> str:
     >>> fold_text("SOB İ"), len(fold_text("İ"))
     ('sob İ', 1)
     """
-    if text.isascii():
-        return text.lower()
+    low = text.lower()
+    if len(low) == len(text) and "Σ" not in text:
+        return low
     # Character by character: str.lower lengthens some and looks at neighbours of the Greek sigma.
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+class _Classes(dict[str, str]):
+    """The class of each character, worked out when it is first met."""
+
+    def __missing__(self, char: str) -> str:
+        if char.isspace():
+            kind = " "
+        elif char.isdecimal():
+            kind = "0"
+        else:
+            kind = "a" if char.isalnum() else "."
+        self[char] = kind
+        return kind
+
+
+#: From a character to its class: ``a`` letter, ``0`` digit, ``.`` mark, or space. A stretch lies on
+#: word edges (see `word_edges`) when it neither begins nor ends with a space, and the classes on
+#: both sides of each end differ or are marks.
+CHARACTER_CLASS = _Classes()
 
 
 def word_edges(text: str) -> tuple[set[int], set[int]]:

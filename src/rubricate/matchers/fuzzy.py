@@ -12,8 +12,8 @@ from rubricate.matchers.fuzzy_scanning import FuzzyScanner, Tolerance
 from rubricate.matchers.matcher import own_parameters, require_fitted
 from rubricate.matchers.model_files import check_features
 from rubricate.matchers.phrase_model import (
+    HitReader,
     PhraseModel,
-    findings_of,
     fit_phrases,
     load_phrases,
     save_phrases,
@@ -81,8 +81,9 @@ class FuzzyMatcher:
             window=self.window,
             tolerance=Tolerance(self.one_edit_from, self.two_edits_from),
         )
+        reader = HitReader(phrases, self.name)
         for note in notes:
-            yield findings_of(scanner.scan(fold_text(note.text)), phrases, self.name)
+            yield reader.findings(scanner.scan(fold_text(note.text)))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files."""

@@ -97,22 +97,40 @@ def is_right(spans: Iterable[tuple[int, int]], marked: Iterable[Annotation]) -> 
     return 2 * shared >= length
 
 
-def findings_of(hits: Iterable[Hit], phrases: Sequence[Phrase], stage: str) -> NoteFindings:
-    """Turn the hits of one note into findings, the best of overlapping hits of each feature."""
-    by_feature: dict[str, list[Hit]] = {}
-    for hit in hits:
-        by_feature.setdefault(phrases[hit.phrase].feature, []).append(hit)
-    found: list[Found] = []
-    probabilities: dict[str, float] = {}
-    for feature, own in by_feature.items():
-        for phrase_number, spans, distance in keep_best(own):
-            phrase = phrases[phrase_number]
+class HitReader:
+    """Turns the hits of phrases into findings with confidence and reason."""
+
+    def __init__(self, phrases: Sequence[Phrase], stage: str) -> None:
+        self._phrases = phrases
+        self._stage = stage
+        self._features = [phrase.feature for phrase in phrases]
+        self._known: dict[tuple[int, int], tuple[float, str]] = {}
+
+    def findings(self, hits: Iterable[Hit]) -> NoteFindings:
+        """Return the findings of one note: the best of overlapping hits of each feature."""
+        by_feature: dict[str, list[Hit]] = {}
+        for hit in hits:
+            by_feature.setdefault(self._features[hit[0]], []).append(hit)
+        found: list[Found] = []
+        probabilities: dict[str, float] = {}
+        for feature, own in by_feature.items():
+            highest = 0.0
+            for number, spans, distance in keep_best(own):
+                confidence, reason = self._said(number, distance)
+                found.append(Found(feature, spans, confidence, reason))
+                highest = max(highest, confidence)
+            probabilities[feature] = highest
+        return NoteFindings(found, probabilities)
+
+    def _said(self, number: int, distance: int) -> tuple[float, str]:
+        known = self._known.get((number, distance))
+        if known is None:
+            phrase = self._phrases[number]
             length = sum(len(part) for part in phrase.fragments)
             confidence = phrase.precision * (1 - distance / (length + 1))
-            reason = describe_hit(stage, phrase, distance)
-            found.append(Found(feature, spans, confidence, reason))
-            probabilities[feature] = max(confidence, probabilities.get(feature, 0.0))
-    return NoteFindings(found, probabilities)
+            known = confidence, describe_hit(self._stage, phrase, distance)
+            self._known[number, distance] = known
+        return known
 
 
 def describe_hit(stage: str, phrase: Phrase, distance: int) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from rubricate.matchers.folding import word_edges
+from rubricate.matchers.folding import CHARACTER_CLASS
 
 
 class Hit(NamedTuple):
@@ -44,36 +44,47 @@ class PhraseScanner:
             for fragment in fragments:
                 pieces.setdefault(fragment, len(pieces))
         self._automaton = ahocorasick_rs.AhoCorasick(
-            list(pieces), implementation=ahocorasick_rs.Implementation.DFA
+            list(pieces), implementation=ahocorasick_rs.Implementation.ContiguousNFA
         )
         self._whole: list[list[int]] = [[] for _ in pieces]
-        self._fragmented: list[tuple[int, tuple[int, ...]]] = []
+        self._fragmented: dict[int, list[tuple[int, tuple[int, ...], frozenset[int]]]] = {}
         self._in_fragmented = [False] * len(pieces)
         for i, fragments in enumerate(phrases):
             numbers = tuple(pieces[fragment] for fragment in fragments)
             if len(numbers) == 1:
                 self._whole[numbers[0]].append(i)
             else:
-                self._fragmented.append((i, numbers))
+                # Listed under its longest fragment, which is found least often.
+                rare = pieces[max(fragments, key=len)]
+                entry = (i, numbers, frozenset(numbers))
+                self._fragmented.setdefault(rare, []).append(entry)
                 for number in numbers:
                     self._in_fragmented[number] = True
         self._window = window
 
     def scan(self, folded: str) -> list[Hit]:
         """Return the hits in a folded text, phrases of one fragment first."""
-        starts, ends = word_edges(folded)
+        classes = CHARACTER_CLASS
+        # text[-1] is the space added at the end: a text begins as if after a space.
+        text = folded + " "
         hits: list[Hit] = []
         places: dict[int, list[tuple[int, int]]] = {}
+        whole, in_fragmented = self._whole, self._in_fragmented
         for piece, start, end in self._automaton.find_matches_as_indexes(folded, overlapping=True):
-            if start in starts and end in ends:
-                for phrase in self._whole[piece]:
-                    hits.append(Hit(phrase, ((start, end),)))
-                if self._in_fragmented[piece]:
-                    places.setdefault(piece, []).append((start, end))
-        if places:
-            for phrase, pieces in self._fragmented:
-                if all(piece in places for piece in pieces):
-                    chains = chain_fragments([places[piece] for piece in pieces], self._window)
+            first, last = classes[text[start]], classes[text[end - 1]]
+            if (first == classes[text[start - 1]] and first != ".") or first == " ":
+                continue
+            if (last == classes[text[end]] and last != ".") or last == " ":
+                continue
+            for phrase in whole[piece]:
+                hits.append(Hit(phrase, ((start, end),)))
+            if in_fragmented[piece]:
+                places.setdefault(piece, []).append((start, end))
+        found = places.keys()
+        for piece in places:
+            for phrase, pieces, needed in self._fragmented.get(piece, ()):
+                if needed <= found:
+                    chains = chain_fragments([places[part] for part in pieces], self._window)
                     hits.extend(Hit(phrase, spans) for spans in chains)
         return hits
 
@@ -102,6 +113,13 @@ def chain_fragments(
     return chains
 
 
+def _rank(hit: Hit) -> tuple[int, int, tuple[tuple[int, int], ...], int]:
+    phrase, spans, distance = hit
+    if len(spans) == 1:
+        return distance, spans[0][0] - spans[0][1], spans, phrase
+    return distance, sum(start - end for start, end in spans), spans, phrase
+
+
 def keep_best(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits of one feature that share no character: fewest edits first, then the longest.
 
@@ -110,13 +128,10 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
     >>> keep_best([Hit(0, ((0, 5),)), Hit(1, ((0, 10),)), Hit(2, ((12, 14),))])
     [Hit(phrase=1, spans=((0, 10),), distance=0), Hit(phrase=2, spans=((12, 14),), distance=0)]
     """
-
-    def rank(hit: Hit) -> tuple[int, int, tuple[tuple[int, int], ...], int]:
-        return hit.distance, -sum(end - start for start, end in hit.spans), hit.spans, hit.phrase
-
-    ordered = sorted(hits, key=rank)
+    ordered = list(hits)
     if len(ordered) < 2:
         return ordered
+    ordered.sort(key=_rank)
     kept: list[Hit] = []
     taken: list[tuple[int, int]] = []
     for hit in ordered:

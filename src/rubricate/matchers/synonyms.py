@@ -15,8 +15,8 @@ from rubricate.matchers.learning import judged_notes, learning_annotator
 from rubricate.matchers.matcher import own_parameters, require_fitted
 from rubricate.matchers.model_files import check_features
 from rubricate.matchers.phrase_model import (
+    HitReader,
     PhraseModel,
-    findings_of,
     fit_phrases,
     load_phrases,
     save_phrases,
@@ -104,8 +104,9 @@ class SynonymsMatcher:
             window=self.window,
             tolerance=Tolerance(self.one_edit_from, self.two_edits_from),
         )
+        reader = HitReader(phrases, self.name)
         for note in notes:
-            yield findings_of(scanner.scan(fold_text(note.text)), phrases, self.name)
+            yield reader.findings(scanner.scan(fold_text(note.text)))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files."""
