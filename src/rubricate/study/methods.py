@@ -88,8 +88,8 @@ def flow_figure(facts: Facts) -> Figure:
             *([f"agreement on {agreement[0]['variable']}: "
                f"{agreement[0]['presence_f1']['value']:.2f}"] if agreement else [])]),
         ("Evaluation", [
-            *(f"{name} {_interval(primary['presence'][name])}"
-              for name in ("precision", "recall", "f1")),
+            *(f"{shown} {_interval(primary['presence'][name])}"
+              for shown, name in (("P", "precision"), ("R", "recall"), ("F1", "f1"))),
             f"planned width {'met' if evaluate['width']['met'] else 'not met'}"]),
     ]  # fmt: skip
     caption = "The five phases of the study with its numbers."

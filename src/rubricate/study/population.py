@@ -183,6 +183,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
         kept = _with_primary(selected, variables)
         if not kept.notes:
             raise InputError("population: no note is left; loosen population.where")
+        variables = _still_there(kept, variables)
         summary = {
             "corpus": {"notes": len(corpus.notes)},
             "left_after": {**left, "primary variable in the rubric": len(kept.notes)},
@@ -199,7 +200,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
         "population",
         work,
         inputs={"corpus": source},
-        settings=as_settings(settings, *study.settings.variables[:0])
+        settings=as_settings(settings)
         | {"variables": [asdict(v) for v in study.settings.variables]},
         overwrite=overwrite,
     )
@@ -222,6 +223,21 @@ def _with_primary(corpus: Corpus, variables: tuple[Variable, ...]) -> Corpus:
         if r.case in used
     )
     return replace(kept, rubrics=rubrics, rows=Rows.empty(), annotators=(), scores=())
+
+
+def _still_there(corpus: Corpus, variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    """Keep the features whose case has notes; a variable without any left is a fault."""
+    kept = tuple(
+        replace(v, features=tuple(i for i in v.features if i in corpus.feature_index))
+        for v in variables
+    )
+    gone = [v.name for v in kept if not v.features]
+    if gone:
+        raise InputError(
+            Fault(f"variables: {name}: no case of the population has a feature of it")
+            for name in gone
+        )
+    return kept
 
 
 def describe_population(corpus: Corpus, site: str = "") -> dict[str, Any]:

@@ -42,6 +42,7 @@ def results_blocks(facts: Facts) -> list[Block]:
             ],
         ),
         *_ceiling(lines),
+        *_ceiling_figure(facts, lines),
     ]  # fmt: skip
 
 
@@ -134,3 +135,23 @@ def _ceiling(lines: list[Mapping[str, Any]]) -> list[Block]:
         else "By characters the system is not clearly below its annotators for any variable."
     )
     return [table, Paragraph(said)]
+
+
+def _ceiling_figure(facts: Facts, lines: list[Mapping[str, Any]]) -> list[Block]:
+    humans = {v["variable"]: v for v in facts["collect"]["agreement"]["variables"]}
+    rows = tuple(
+        ForestRow(
+            _named(line),
+            (point(line["characters"]["f1"]), point(humans[line["variable"]]["characters_f1"])),
+        )
+        for line in lines
+        if line["variable"] in humans
+    )
+    if not rows:
+        return []
+    words = "F1 by character of the system (weighted) and of the annotators against each other."
+    svg = forest_plot(
+        [ForestGroup("", rows)], ["system", "annotators"],
+        Labels("The system and its ceiling", "F1 of characters", description=words),
+    )  # fmt: skip
+    return [Figure("ceiling", svg, words)]
