@@ -1,0 +1,35 @@
+"""How far scores can be trusted: leniency, drift, fairness, copied notes and gaming."""
+
+from rubricate.trust.changes import Changes, compare_runs
+from rubricate.trust.differential import ItemBias, differential_items
+from rubricate.trust.drift import Drift, measure_drift
+from rubricate.trust.duplicates import Cluster, find_duplicates
+from rubricate.trust.fairness import Fairness, compare_groups
+from rubricate.trust.gaming import Flag, GamingLimits, flag_note, flag_notes
+from rubricate.trust.leniency import Leniency, measure_leniency
+from rubricate.trust.run_files import read_run
+from rubricate.trust.runs import Items, Run, run_of_corpus, run_of_scores
+
+__all__ = [
+    "Changes",
+    "Cluster",
+    "Drift",
+    "Fairness",
+    "Flag",
+    "GamingLimits",
+    "ItemBias",
+    "Items",
+    "Leniency",
+    "Run",
+    "compare_groups",
+    "compare_runs",
+    "differential_items",
+    "find_duplicates",
+    "flag_note",
+    "flag_notes",
+    "measure_drift",
+    "measure_leniency",
+    "read_run",
+    "run_of_corpus",
+    "run_of_scores",
+]

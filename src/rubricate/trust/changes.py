@@ -1,0 +1,98 @@
+"""What changed between two runs: scores, decisions, notes that came and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rubricate.trust.runs import I64, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A decision that is another one now: note, feature, and whether it is found now."""
+
+    note: str
+    feature: str
+    found_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The differences between an earlier and a later run.
+
+    Parameters
+    ----------
+    n_shared : int
+        Notes in both.
+    came, went : tuple of str
+        Notes only in the later, or only in the earlier run.
+    scores : dict
+        Note to (score before, score now), where they differ.
+    decisions : tuple of Change
+        Decisions that differ.
+    """
+
+    n_shared: int
+    came: tuple[str, ...]
+    went: tuple[str, ...]
+    scores: dict[str, tuple[float, float]]
+    decisions: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "notes_in_both": self.n_shared,
+            "notes_that_came": len(self.came),
+            "notes_that_went": len(self.went),
+            "scores_changed": len(self.scores),
+            "decisions_changed": len(self.decisions),
+            "now_found": sum(change.found_now for change in self.decisions),
+        }
+
+
+def compare_runs(before: Run, after: Run) -> Changes:
+    """List what changed from one run to a later one.
+
+    Examples
+    --------
+    >>> notes, cases, most = ("a", "b"), ("0", "0"), np.array([2.0, 2.0])
+    >>> before = Run(notes, cases, np.array([1.0, 2.0]), most)
+    >>> after = Run(notes, cases, np.array([2.0, 2.0]), most)
+    >>> compare_runs(before, after).scores
+    {'a': (1.0, 2.0)}
+    """
+    old = set(before.notes)
+    shared = [note for note in after.notes if note in old]
+    scores = {}
+    for note in shared:
+        pair = before.score[before.note_index[note]], after.score[after.note_index[note]]
+        if pair[0] != pair[1] and not np.isnan(pair).all():
+            scores[note] = (float(pair[0]), float(pair[1]))
+    first, second = paired_items(before, after)
+    flipped = np.flatnonzero(before.items.found[first] != after.items.found[second])
+    items = after.items
+    return Changes(
+        n_shared=len(shared),
+        came=tuple(note for note in after.notes if note not in old),
+        went=tuple(note for note in before.notes if note not in after.note_index),
+        scores=scores,
+        decisions=tuple(
+            Change(
+                after.notes[items.note[second[k]]],
+                items.features[items.feature[second[k]]],
+                bool(items.found[second[k]]),
+            )
+            for k in flipped
+        ),
+    )
+
+
+def paired_items(first: Run, second: Run) -> tuple[I64, I64]:
+    """Return the places of the decisions both runs made on the same note and feature."""
+    keys = second.item_keys()
+    pairs = [(k, keys[key]) for key, k in first.item_keys().items() if key in keys]
+    places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return places[:, 0], places[:, 1]

@@ -1,0 +1,294 @@
+"""Whether scores, and errors, differ between groups of people who wrote the notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import InputError
+from rubricate.stats import Interval, Resampling, adjust_p_values, bootstrap_interval
+from rubricate.trust.changes import paired_items
+from rubricate.trust.runs import F64, I64, Run, shared_notes
+
+#: What is compared, in words; all in points of 100.
+MEASURES = {
+    "score": "score, per cent of the maximum",
+    "score difference": "score minus the reference's, points of 100",
+    "error": "decisions that differ from the reference, per cent",
+    "missed": "features present in the reference and not found, per cent",
+    "false": "features absent from the reference and found, per cent",
+}
+#: Permuted values held at a time.
+_CHUNK = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessSettings:
+    """How groups are compared.
+
+    Parameters
+    ----------
+    min_size : int
+        Groups of fewer notes are counted, and neither reported nor compared.
+    alpha : float
+        Largest adjusted p value of a flag.
+    permutations : int
+        Random relabellings of the tests.
+    resampling : Resampling
+        Resamples, confidence and seed of the intervals; the seed serves the tests, too.
+    """
+
+    min_size: int = 30
+    alpha: float = 0.05
+    permutations: int = 2000
+    resampling: Resampling = field(default_factory=Resampling)
+
+    def __post_init__(self) -> None:
+        if self.min_size < 2 or not 0 < self.alpha < 1 or self.permutations < 1:
+            raise InputError(
+                "need a minimum group size of 2 or more, alpha between 0 and 1, and permutations"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One group beside all other reported groups, on one measure.
+
+    Parameters
+    ----------
+    measure, group : str
+        What, and whose.
+    against : str
+        The other group, or "others".
+    difference : float
+        Group minus others among notes of the same case.
+    low, high : float
+        Its interval.
+    p_value, adjusted : float
+        Of the permutation test, and after Holm's correction over all contrasts.
+    flag : bool
+        Whether the difference is beyond chance.
+    """
+
+    measure: str
+    group: str
+    against: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    flag: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """Groups, their means, and how they differ.
+
+    Parameters
+    ----------
+    sizes : dict
+        Notes in every group, the small ones too.
+    reported : tuple of str
+        Groups large enough.
+    means : dict
+        Measure to group to the mean with its interval.
+    contrasts : tuple of Contrast
+        Every reported group beside the others.
+    settings : FairnessSettings
+        How they were compared.
+    """
+
+    sizes: dict[str, int]
+    reported: tuple[str, ...]
+    means: dict[str, dict[str, tuple[float, Interval]]]
+    contrasts: tuple[Contrast, ...]
+    settings: FairnessSettings
+
+    @property
+    def flagged(self) -> tuple[Contrast, ...]:
+        """The contrasts beyond chance."""
+        return tuple(one for one in self.contrasts if one.flag)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "groups": self.sizes,
+            "reported": list(self.reported),
+            "min_size": self.settings.min_size,
+            "alpha": self.settings.alpha,
+            "means": {
+                measure: {
+                    group: {"value": value, "interval": [interval.low, interval.high]}
+                    for group, (value, interval) in groups.items()
+                }
+                for measure, groups in self.means.items()
+            },
+            "contrasts": [asdict(one) for one in self.contrasts],
+        }
+
+
+def compare_groups(
+    predicted: Run,
+    groups: Mapping[str, str],
+    *,
+    reference: Run | None = None,
+    settings: FairnessSettings | None = None,
+) -> Fairness:
+    """Compare groups of notes: scores always, errors where there is a reference.
+
+    Groups may write about different cases, and cases differ in difficulty, so the difference is
+    taken among notes of the same case: with g the membership and v the value, both centred in
+    each case, it is sum(g v) / sum(g²), the coefficient of g in a linear model with an effect
+    for each case (Frisch & Waugh 1933). Intervals draw notes with replacement; the test permutes
+    notes within cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction
+    covers all contrasts. A difference in scores alone may be real; one in errors is unfair.
+
+    Parameters
+    ----------
+    predicted : Run
+        The scores in question.
+    groups : mapping
+        Group by note id; notes without one are left out.
+    reference : Run, optional
+        People's decisions, for errors.
+    settings : FairnessSettings, optional
+        Minimum group size, alpha, resamples, seed.
+
+    Raises
+    ------
+    InputError
+        If no note has a group.
+
+    Examples
+    --------
+    >>> notes = tuple(f"n{i}" for i in range(80))
+    >>> score = np.array([4.0, 6.0] * 40) + np.arange(80) % 5
+    >>> run = Run(notes, ("0",) * 80, score, np.full(80, 10.0))
+    >>> fair = compare_groups(run, {note: "ab"[i % 2] for i, note in enumerate(notes)})
+    >>> [(c.group, c.against, round(c.difference, 1), c.flag) for c in fair.contrasts]
+    [('a', 'b', -20.0, True)]
+    """
+    settings = settings or FairnessSettings()
+    sizes = Counter(groups[note] for note in predicted.notes if note in groups)
+    if not sizes:
+        raise InputError("no note of the run has a group: compare the note ids")
+    reported = tuple(sorted(g for g, n in sizes.items() if n >= settings.min_size))
+    number = {group: i for i, group in enumerate(reported)}
+    label = np.array([number.get(groups.get(note, ""), -1) for note in predicted.notes])
+    values = note_values(predicted, reference)
+    case_number = {case: i for i, case in enumerate(dict.fromkeys(predicted.cases))}
+    case = np.array([case_number[c] for c in predicted.cases])
+    means: dict[str, dict[str, tuple[float, Interval]]] = {}
+    contrasts: list[Contrast] = []
+    for measure, value in values.items():
+        kept = (label >= 0) & ~np.isnan(value)
+        means[measure] = _means(value[kept], label[kept], reported, settings.resampling)
+        contrasts += _contrasts(measure, value[kept], (label[kept], case[kept]), reported, settings)
+    adjusted = adjust_p_values([one.p_value for one in contrasts])
+    return Fairness(
+        sizes=dict(sorted(sizes.items())),
+        reported=reported,
+        means=means,
+        contrasts=tuple(
+            replace(one, adjusted=float(p), flag=bool(p <= settings.alpha))
+            for one, p in zip(contrasts, adjusted, strict=True)
+        ),
+        settings=settings,
+    )
+
+
+def note_values(predicted: Run, reference: Run | None) -> dict[str, F64]:
+    """Return each measure of `MEASURES` for each note of ``predicted``; NaN where undefined."""
+    found = {"score": predicted.percentage}
+    if reference is None:
+        return found
+    one, two = shared_notes(predicted, reference)
+    gap = np.full(len(predicted), np.nan)
+    gap[one] = predicted.percentage[one] - reference.percentage[two]
+    found["score difference"] = gap
+    first, second = paired_items(predicted, reference)
+    if len(first):
+        said, so = predicted.items.found[first], reference.items.found[second]
+        note = predicted.items.note[first]
+        for name, wrong, among in (
+            ("error", said != so, np.ones(len(so), dtype=np.bool_)),
+            ("missed", ~said, so),
+            ("false", said, ~so),
+        ):
+            n = np.bincount(note[among], minlength=len(predicted))
+            bad = np.bincount(note[among & wrong], minlength=len(predicted))
+            found[name] = np.where(n > 0, 100 * bad / np.maximum(n, 1), np.nan)
+    return {name: value for name, value in found.items() if (~np.isnan(value)).any()}
+
+
+def _means(
+    value: F64, label: I64, reported: tuple[str, ...], settings: Resampling
+) -> dict[str, tuple[float, Interval]]:
+    if not len(value) or not reported:
+        return {}
+    member = (label[:, None] == np.arange(len(reported))).astype(np.float64)
+    counts = np.stack([member * value[:, None], member], axis=-1)
+    done = bootstrap_interval(counts, _ratio, settings, strata=label)
+    return {g: (float(done.estimate[k]), done.interval(k)) for k, g in enumerate(reported)}
+
+
+def _contrasts(
+    measure: str,
+    value: F64,
+    where: tuple[I64, I64],
+    reported: tuple[str, ...],
+    settings: FairnessSettings,
+) -> list[Contrast]:
+    label, case = where
+    if len(reported) < 2 or not len(value):
+        return []
+    # Of two groups, the second's contrast is the first's with another sign: one test, not two
+    tested = reported[:1] if len(reported) == 2 else reported
+    centred = _centred(value[:, None], case)[:, 0]
+    member = (label[:, None] == np.arange(len(tested))).astype(np.float64)
+    member = _centred(member, case)
+    counts = np.stack([member * centred[:, None], member**2], axis=-1)
+    done = bootstrap_interval(counts, _ratio, settings.resampling)
+    p_values = _p_values(centred, member, case, settings)
+    against = reported[1] if len(reported) == 2 else "others"
+    return [
+        Contrast(measure, group, against, float(done.estimate[k]), float(done.low[k]),
+                 float(done.high[k]), float(p_values[k]), float("nan"), flag=False)
+        for k, group in enumerate(tested)
+    ]  # fmt: skip
+
+
+def _centred(values: F64, case: I64) -> F64:
+    n = np.bincount(case)
+    means = np.stack([np.bincount(case, weights=column) for column in values.T], axis=1)
+    return np.asarray(values - (means / np.maximum(n, 1)[:, None])[case])
+
+
+def _ratio(sums: F64) -> F64:
+    below = sums[..., 1]
+    return np.asarray(sums[..., 0] / np.where(below > 1e-12, below, np.nan))
+
+
+def _p_values(value: F64, member: F64, case: I64, settings: FairnessSettings) -> F64:
+    """Permute the values within cases; all groups are tested on the same permutations."""
+    order = np.argsort(case, kind="stable")
+    value, member = value[order], member[order]
+    blocks = np.split(value, np.flatnonzero(np.diff(case[order])) + 1)
+    observed = np.abs(value @ member)
+    rng = np.random.default_rng(settings.resampling.seed)
+    as_large: npt.NDArray[np.float64] = np.zeros(member.shape[1])
+    step = max(1, _CHUNK // max(1, len(value)))
+    for start in range(0, settings.permutations, step):
+        draws = min(step, settings.permutations - start)
+        moved = np.concatenate(
+            [rng.permuted(np.tile(block, (draws, 1)), axis=1) for block in blocks], axis=1
+        )
+        as_large += (np.abs(moved @ member) >= observed - 1e-9).sum(axis=0)
+    p_values = (1 + as_large) / (1 + settings.permutations)
+    return np.where((member**2).sum(axis=0) > 1e-12, p_values, np.nan)

@@ -1,0 +1,271 @@
+"""Notes written for the scorer, not for a reader: pasted rubrics, heaped keywords, bare lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Note
+from rubricate.rubric import Rubric
+from rubricate.spans import Span
+from rubricate.text.stems import stem
+from rubricate.text.words import Token, find_words, word_set
+
+Kind = Literal["pasted rubric", "keyword stuffing", "list without a story"]
+#: Words that carry no content: rubric and note share them by chance.
+_PLAIN = word_set(
+    "a an and are as at be but by for from had has have in is no nor not of on or s since the to"
+    " was were with without x"
+)
+#: Words and headings that tell a story or order one: who, when, what happened.
+_STORY = word_set(
+    "ago after also although am be became because become been before began begin being better"
+    " brought c/o came can cant cc come comes complains could denied denies deny described did do"
+    " does during eases feel feels felt fh fhx get gets getting go goes going got had has have"
+    " having he helped helps her him his hpi hx i if is it its last lives made makes me meds my"
+    " next nkda noted notes noticed now once p/w patient pmh pmhx presented presenting presents"
+    " psh pt relieved report reported reports ros s/p said says sh she shx since soc sometimes"
+    " start started starts state stated states still take taken takes taking that their then"
+    " there these they this though today took tried tries until usually w/ wake wakes was went"
+    " were when whenever where which while who will woke works worse worsened worsening would"
+    " yesterday"
+)
+_Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class GamingLimits:
+    """From where on a note is flagged; set so that honest notes are hardly ever.
+
+    Parameters
+    ----------
+    pasted_words : int
+        Words on end that are the rubric's own, feature after feature.
+    pasted_share : float
+        Share of the rubric's features whose wording stands in the note word for word.
+    window : int
+        Content words looked at together.
+    keyword_share : float
+        Share of rubric words in the densest window.
+    repeated_share : float
+        Share of the note's words that are rubric words said before.
+    beside_words : float
+        Most words beside the evidence, for each feature found, of a list.
+    story_words : int
+        Most words beside the evidence that tell a story, headings among them, of a list.
+    min_found : float
+        Share of the rubric's features that must be found before a list is flagged: a short
+        honest note gains little.
+    """
+
+    pasted_words: int = 15
+    pasted_share: float = 0.65
+    window: int = 20
+    keyword_share: float = 0.9
+    repeated_share: float = 0.2
+    beside_words: float = 1.0
+    story_words: int = 2
+    min_found: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Why a note looks as if it was written for the scorer.
+
+    Parameters
+    ----------
+    note : str
+        Its id.
+    kind : str
+        What it looks like.
+    sign : str
+        What was measured.
+    value, limit : float
+        How much there is, and from where on (for words beside the evidence: up to where) a note
+        is flagged.
+    """
+
+    note: str
+    kind: Kind
+    sign: str
+    value: float
+    limit: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def flag_note(
+    note: Note,
+    rubric: Rubric,
+    *,
+    evidence: Mapping[str, Sequence[Span]] | None = None,
+    limits: GamingLimits | None = None,
+) -> tuple[Flag, ...]:
+    """Say whether a note looks like a pasted rubric, heaped keywords, or a list without a story.
+
+    A flag is a reason for a person to look, never a verdict. All signs are counts of words: how
+    many on end are the rubric's own, how densely rubric words stand (in the densest part, so
+    that honest text around them hides nothing), how often they are repeated, and how few words
+    there are beside the evidence.
+
+    Parameters
+    ----------
+    note : Note
+        The note.
+    rubric : Rubric
+        Of its case.
+    evidence : mapping from feature id to spans, optional
+        What a matcher found; lists cannot be told without it.
+    limits : GamingLimits, optional
+        From where on.
+
+    Returns
+    -------
+    tuple of Flag
+        One for each sign beyond its limit; empty for nearly every honest note.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes")
+    >>> rubric, note = corpus.rubric("0"), corpus.notes[0]
+    >>> flag_note(note, rubric)
+    ()
+    >>> pasted = Note("x", "0", "; ".join(feature.text for feature in rubric))
+    >>> sorted({flag.kind for flag in flag_note(pasted, rubric)})
+    ['keyword stuffing', 'pasted rubric']
+    """
+    limits = limits or GamingLimits()
+    words = find_words(note.text)
+    if not words or not len(rubric):
+        return ()
+    signs = [
+        *_pasted(words, rubric, limits),
+        *_keywords(words, rubric, limits),
+        *(_listed(words, rubric, evidence, limits) if evidence is not None else ()),
+    ]
+    return tuple(Flag(note.id, kind, sign, value, limit) for kind, sign, value, limit in signs)
+
+
+def flag_notes(
+    notes: Iterable[Note],
+    rubrics: Mapping[str, Rubric],
+    *,
+    evidence: Mapping[str, Mapping[str, Sequence[Span]]] | None = None,
+    limits: GamingLimits | None = None,
+) -> tuple[Flag, ...]:
+    """Flag many notes; ``rubrics`` is by case, ``evidence`` by note and feature."""
+    found: list[Flag] = []
+    for note in notes:
+        rubric = rubrics.get(note.case)
+        if rubric is not None:
+            own = None if evidence is None else evidence.get(note.id, {})
+            found += flag_note(note, rubric, evidence=own, limits=limits)
+    return tuple(found)
+
+
+_Sign = tuple[Kind, str, float, float]
+
+
+def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
+    forms = [word.form for word in words]
+    covered, held = _verbatim(forms, rubric)
+    longest = _longest(covered)
+    share = held / len(rubric)
+    # The whole wording of one feature, however long, is not the rubric: several must follow
+    if longest >= limits.pasted_words and held >= 3:
+        yield "pasted rubric", "rubric's words on end", float(longest), limits.pasted_words
+    if share >= limits.pasted_share and held >= 3:
+        yield "pasted rubric", "features word for word", share, limits.pasted_share
+
+
+def _verbatim(forms: list[str], rubric: Rubric) -> tuple[_Flags, int]:
+    """Return which words are part of a feature's whole wording, and of how many features."""
+    where: dict[str, list[int]] = {}
+    for i, form in enumerate(forms):
+        where.setdefault(form, []).append(i)
+    covered = np.zeros(len(forms), dtype=np.bool_)
+    held = 0
+    for alternatives in _wording(rubric):
+        before = held
+        for phrase in alternatives:
+            for i in where.get(phrase[0], ()):
+                if tuple(forms[i : i + len(phrase)]) == phrase:
+                    covered[i : i + len(phrase)] = True
+                    held = before + 1
+    for i in where.get("or", ()):
+        # Rubrics join alternatives by OR; pasted, it stands between two of them
+        if 0 < i < len(forms) - 1 and covered[i - 1] and covered[i + 1]:
+            covered[i] = True
+    return covered, held
+
+
+def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
+    known = _rubric_words(rubric)
+    stems = [stem(word.form) for word in words if word.form not in _PLAIN]
+    inside = np.array([form in known for form in stems], dtype=np.float64)
+    if len(inside) >= limits.window // 2:
+        size = min(limits.window, len(inside))
+        sums = np.concatenate([[0.0], np.cumsum(inside)])
+        densest = float((sums[size:] - sums[:-size]).max() / size)
+        if densest >= limits.keyword_share:
+            yield ("keyword stuffing", f"rubric words among {size}", densest, limits.keyword_share)
+    counts = Counter(form for form in stems if form in known)
+    again = sum(n - 1 for n in counts.values()) / len(words)
+    if again >= limits.repeated_share:
+        yield "keyword stuffing", "rubric words repeated", again, limits.repeated_share
+
+
+def _listed(
+    words: Sequence[Token],
+    rubric: Rubric,
+    evidence: Mapping[str, Sequence[Span]],
+    limits: GamingLimits,
+) -> Iterable[_Sign]:
+    n_found = sum(bool(spans) for spans in evidence.values())
+    if n_found < max(limits.min_found * len(rubric), 1):
+        return
+    covered = np.zeros(words[-1].end + 1, dtype=np.bool_)
+    for spans in evidence.values():
+        for span in spans:
+            covered[span.start : span.end] = True
+    outside = [word.form for word in words if not covered[word.start]]
+    beside, story = len(outside) / n_found, sum(form in _STORY for form in outside)
+    if beside <= limits.beside_words and story <= limits.story_words:
+        yield (
+            "list without a story", "words beside the evidence, a feature", beside,
+            limits.beside_words,
+        )  # fmt: skip
+
+
+def _longest(covered: _Flags) -> int:
+    """Return the length of the longest run of true values."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], covered.astype(np.int8), [0]])))
+    return int((edges[1::2] - edges[::2]).max(initial=0))
+
+
+@lru_cache(maxsize=256)
+def _wording(rubric: Rubric) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the words of every alternative of every feature."""
+    return tuple(
+        tuple(
+            phrase
+            for text in feature.alternatives
+            if (phrase := tuple(word.form for word in find_words(text)))
+        )
+        for feature in rubric
+    )
+
+
+@lru_cache(maxsize=256)
+def _rubric_words(rubric: Rubric) -> frozenset[str]:
+    words = {form for feature in _wording(rubric) for phrase in feature for form in phrase}
+    return frozenset(stem(word) for word in words - _PLAIN)

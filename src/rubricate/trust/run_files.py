@@ -1,0 +1,137 @@
+"""Reading the tables that a finished run left in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rubricate.errors import Fault, InputError
+from rubricate.formats.rubric_csv import FORMULA
+from rubricate.trust.runs import F64, Items, Run, Truth
+
+if TYPE_CHECKING:
+    import polars
+
+#: Columns a run's tables must have; others are read where they are there.
+SCORE_COLUMNS = ("note", "case", "score", "maximum")
+ITEM_COLUMNS = ("note", "feature", "found")
+_TRUE = ("1", "true", "yes")
+_FALSE = ("0", "false", "no")
+
+
+def read_run(folder: str | Path) -> Run:
+    r"""Read the ``scores.csv`` and ``items.csv`` of a finished run.
+
+    Parameters
+    ----------
+    folder : str or Path
+        What ``rubricate score --out`` was given.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, lacks a column or holds a value that cannot be read; the row is
+        named, never its text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scores.csv").write_text("note,case,score,maximum\nn1,c,1,2\n")
+    >>> _ = (folder / "items.csv").write_text("note,feature,found\nn1,f,1\nn1,g,0\n")
+    >>> read_run(folder).items.found.tolist()
+    [True, False]
+    """
+    place = Path(folder)
+    scores = read_table(place / "scores.csv", SCORE_COLUMNS)
+    notes = tuple(scores["note"].to_list())
+    run = Run(
+        notes,
+        tuple(scores["case"].to_list()),
+        _numbers(scores, "score", place / "scores.csv"),
+        _numbers(scores, "maximum", place / "scores.csv"),
+    )
+    path = place / "items.csv"
+    table = read_table(path, ITEM_COLUMNS)
+    index = run.note_index
+    strangers = [i for i, note in enumerate(table["note"], 1) if note not in index]
+    if strangers:
+        raise InputError(
+            [Fault("the note has no row in scores.csv", path, i, "row") for i in strangers]
+        )
+    features = tuple(dict.fromkeys(table["feature"].to_list()))
+    number = {feature: i for i, feature in enumerate(features)}
+    found = _truths(table, "found", path)
+    items = Items(
+        np.array([index[note] for note in table["note"]], dtype=np.int64),
+        np.array([number[feature] for feature in table["feature"]], dtype=np.int64),
+        features,
+        found,
+        _certainty(table, found, path),
+        _truths(table, "review", path),
+    )
+    return Run(run.notes, run.cases, run.score, run.maximum, items)
+
+
+def read_table(path: Path, columns: Sequence[str]) -> polars.DataFrame:
+    """Read a CSV file as text, all columns; a missing file or column is an InputError."""
+    import polars
+
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Give the folder that `rubricate score` wrote.")
+    try:
+        table = polars.read_csv(path, infer_schema=False, encoding="utf8")
+    except polars.exceptions.PolarsError as error:
+        raise InputError(f"{path}: not a CSV file in UTF-8") from error
+    missing = [name for name in columns if name not in table.columns]
+    if missing:
+        listed = ", ".join(table.columns)
+        raise InputError(
+            [Fault(f"column {name!r} is missing; there are {listed}", path) for name in missing]
+        )
+    # An apostrophe keeps spreadsheet programs from taking a cell for a formula
+    guard = f"^'({FORMULA.pattern})"
+    return table.with_columns(polars.all().fill_null("").str.replace(guard, "$1"))
+
+
+def _certainty(table: polars.DataFrame, found: Truth, path: Path) -> F64:
+    """Return the probability of what was decided, or else the confidence of what was found."""
+    probability = _numbers(table, "probability", path)
+    confidence = _numbers(table, "confidence", path)
+    of_presence = np.where(np.isnan(probability), confidence, probability)
+    return np.where(found, of_presence, 1.0 - probability)
+
+
+def _numbers(table: polars.DataFrame, name: str, path: Path) -> F64:
+    if name not in table.columns:
+        return np.full(len(table), np.nan)
+    values, faults = np.full(len(table), np.nan), []
+    for i, text in enumerate(table[name].to_list()):
+        try:
+            values[i] = float(text) if text else np.nan
+        except ValueError:
+            faults.append(Fault(f"{name}: need a number", path, i + 1, "row"))
+    if faults:
+        raise InputError(faults)
+    return values
+
+
+def _truths(table: polars.DataFrame, name: str, path: Path) -> Truth:
+    if name not in table.columns:
+        return np.zeros(len(table), dtype=np.bool_)
+    words: Mapping[str, bool] = {
+        **dict.fromkeys(_TRUE, True),
+        **dict.fromkeys((*_FALSE, ""), False),
+    }
+    texts = [text.casefold() for text in table[name].to_list()]
+    faults = [
+        Fault(f"{name}: need true or false", path, i, "row")
+        for i, text in enumerate(texts, 1)
+        if text not in words
+    ]
+    if faults:
+        raise InputError(faults)
+    return np.array([words[text] for text in texts], dtype=np.bool_)
