@@ -5,8 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, write_corpus
+from rubricate import (
+    Corpus,
+    CorpusBuilder,
+    Feature,
+    Metadata,
+    Note,
+    read_corpus,
+    write_corpus,
+)
+from rubricate.study.assignment import assign_study, batch_path, read_key
+from rubricate.study.population import define_population
 from rubricate.study.record import Study
+from rubricate.study.sampling import plan_study, sample_study
 
 TEXT = "smokes daily, lost weight, mother had cancer"
 SETTINGS = """
@@ -73,5 +84,51 @@ def make_study(tmp_path: Path, corpus: Corpus) -> Callable[..., Study]:
         (folder / "guidelines.md").write_text("Read the note.\n", encoding="utf-8")
         (folder / "study.toml").write_text(text.replace("FORMAT", tool_format), encoding="utf-8")
         return Study.open(folder)
+
+    return make
+
+
+def send_back(study: Study, marks: dict, tool_format: str) -> Path:
+    """Copy each annotator's package back with ``marks[annotator, note] = {feature: spans}``."""
+    returned = study.folder / "3-annotation" / "returned"
+    tasks = read_key(study.output("assign", "key.csv"))
+    for who, batch in dict.fromkeys((t.annotator, t.batch) for t in tasks):
+        own = {t.shown_id: t.note for t in tasks if (t.annotator, t.batch) == (who, batch)}
+        source = batch_path(study.output("assign") / who, batch, tool_format)
+        blank = read_corpus(source, format=tool_format)
+        builder = CorpusBuilder()
+        for rubric in blank.rubrics:
+            builder.add_rubric(rubric)
+        for note in blank.notes:
+            builder.add_note(note)
+            builder.judge_all(who, note.id)
+            for feature, spans in marks.get((who, own[note.id]), {}).items():
+                builder.annotate(who, note.id, feature, spans)
+        target = batch_path(returned / who, batch, tool_format)
+        write_corpus(builder.build(), target, format=tool_format)
+    return returned
+
+
+@pytest.fixture
+def returned_study(make_study: Callable[..., Study]) -> Callable[..., Study]:
+    """Return a function that takes the small study up to what came back.
+
+    Both annotators mark what the reference holds; in every eighth note bob marks more of it.
+    """
+
+    def make(tool_format: str = "brat") -> Study:
+        study = make_study(tool_format)
+        for step in (define_population, plan_study, sample_study, assign_study):
+            step(study)
+        marks = {}
+        for i in range(120):
+            note = f"n{i}"
+            for who in ("ann", "bob"):
+                own = {"f1": [(0, 12 if who == "bob" and i % 8 == 0 else 6)]} if i < 60 else {}
+                if i % 10 == 0:
+                    own["f2"] = [(14, 25)]
+                marks[who, note] = own
+        send_back(study, marks, tool_format)
+        return study
 
     return make

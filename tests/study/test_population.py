@@ -42,6 +42,8 @@ def test_filters(corpus: Corpus, where: dict, n: int) -> None:
         ({"age": {"min": 3, "from": "2020-01-01"}}, "age"),
         ({"age": {"min": "x"}}, "age"),
         ({"date": {"from": "yesterday"}}, "yesterday"),
+        ({"site": {"min": 3}}, "no number"),
+        ({"age": {"from": "2020-01-01"}}, "no date"),
     ],
 )
 def test_wrong_filters_are_named(corpus: Corpus, where: dict, named: str) -> None:

@@ -62,6 +62,7 @@ def test_the_template_names_every_setting() -> None:
         (GOOD + '[curation]\nrules = ["coin"]\n', "curation.rules"),
         (GOOD + "[agreement]\nthreshold = 3.0\n", "threshold"),
         (GOOD + "[[annotation.annotators]]\nsenior = true\n", "annotators"),
+        (GOOD + '[[annotation.annotators]]\nid = "../x"\n', "folders"),
         ("seed = -1\n" + GOOD, "seed"),
         (GOOD.replace('"primary"', '"secondary"'), "primary"),
         (GOOD.replace('features = ["1"]', ""), "features"),

@@ -243,6 +243,9 @@ def collect_study(
         training = build_collected(population.select(notes=trained), found, people)
         if len(training.rows):
             write_corpus(training, place / "training.jsonl", format="jsonl")
+        agreement["training"] = measure_agreement(
+            training, variables, resampling, threshold=settings.agreement.threshold
+        )["variables"]
         write_json(place / "agreement.json", agreement)
         return {
             "judgements": len(found.judged),

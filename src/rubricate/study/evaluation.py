@@ -18,6 +18,7 @@ from rubricate.stats import (
     Resampling,
     Statistic,
     compare_with_ceiling,
+    oversampled,
     precision_recall_f1,
     refuse_unweighted_recall,
 )
@@ -27,6 +28,7 @@ from rubricate.study.decisions import REFERENCE
 from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.sampling import NONE
 from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
 
 _NAMES = ("precision", "recall", "f1")
@@ -240,6 +242,7 @@ def evaluate_study(
         inputs={
             "reference": study.output("curate"),
             "collected": study.output("collect"),
+            "sample": study.output("sample"),
             "system": study.source(source.corpus),
         },
         settings=as_settings(settings.evaluation, settings.plan, source)
@@ -263,10 +266,33 @@ def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesig
     design = SampleDesign.of(reference, finite=study.settings.population.finite)
     if not unweighted:
         return design
-    strata = study.need("sample")["strata"]
-    refuse_unweighted_recall(
-        [s["sampled"] for s in strata],
-        [s["population"] for s in strata],
-        [s["side"] == "positive" for s in strata],
-    )
+    refuse_unweighted(study.need("sample")["strata"])
     return SampleDesign(dict.fromkeys(design.weights, 1.0), design.sides, False)
+
+
+def refuse_unweighted(strata: Sequence[Mapping[str, Any]]) -> None:
+    """Raise where values without weights would be biased by how the sample was drawn.
+
+    Positives and negatives must have been drawn at the same rate
+    (`rubricate.stats.refuse_unweighted_recall`), and so must notes with a secondary variable.
+
+    Raises
+    ------
+    InputError
+        If they were not.
+
+    Examples
+    --------
+    >>> refuse_unweighted([
+    ...     {"side": "positive", "part": "none", "sampled": 5, "population": 50},
+    ...     {"side": "negative", "part": "none", "sampled": 5, "population": 50},
+    ... ])
+    """
+    sampled = [s["sampled"] for s in strata]
+    population = [s["population"] for s in strata]
+    refuse_unweighted_recall(sampled, population, [s["side"] == "positive" for s in strata])
+    if oversampled(sampled, population, [s["part"] != NONE for s in strata]):
+        raise InputError(
+            "values cannot be reported without weights: notes with a secondary variable were "
+            'drawn at a higher rate than others (sampling.allocation = "proportional" avoids it)'
+        )

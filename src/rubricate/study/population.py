@@ -147,7 +147,16 @@ def _test(condition: Any) -> Callable[[Scalar], bool]:
         return lambda value: value is not None and first <= _date(value) <= last
     low = float(condition.get("min", "-inf"))
     high = float(condition.get("max", "inf"))
-    return lambda value: value is not None and low <= float(value) <= high
+    return lambda value: value is not None and low <= _number(value) <= high
+
+
+def _number(value: Scalar) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except ValueError:
+        raise InputError(
+            f"population.where: {value!r} is no number, but a range asks for it"
+        ) from None
 
 
 def _date(value: Any) -> date:

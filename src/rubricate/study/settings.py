@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 import types
 import typing
@@ -19,6 +20,7 @@ STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
 TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
 RULES = ("identical", "second-only", "senior-first", "union", "intersection")
+_FOLDER_NAME = re.compile(r"\w[\w.-]*")
 ALLOCATIONS = ("sqrt", "proportional", "equal")
 
 
@@ -253,6 +255,12 @@ def _meaning(settings: StudySettings) -> list[str]:
     ids = [a.id for a in annotation.annotators]
     if len(set(ids)) != len(ids) or "" in ids:
         found.append("annotation.annotators: every annotator needs an id of its own")
+    odd = [i for i in ids if i and not _FOLDER_NAME.fullmatch(i)]
+    if odd:
+        found.append(
+            f"annotation.annotators: ids name folders, so they may hold letters, digits, - _ "
+            f"and . only, not {', '.join(map(repr, odd))}"
+        )
     if not 0 <= annotation.double_share <= 1:
         found.append(f"annotation.double_share is {annotation.double_share}: from 0 to 1")
     if annotation.training < 0 or annotation.weeks < 1:

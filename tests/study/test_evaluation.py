@@ -1,0 +1,103 @@
+import pytest
+
+from rubricate import read_corpus, write_corpus
+from rubricate.errors import InputError
+from rubricate.study.collection import collect_study
+from rubricate.study.decisions import curate_study
+from rubricate.study.evaluation import (
+    SampleDesign,
+    evaluate_study,
+    refuse_unweighted,
+    width_met,
+)
+from rubricate.study.record import Study
+from rubricate.study.report import report_study
+from rubricate.study.status import study_status
+
+
+@pytest.fixture
+def curated(returned_study) -> Study:
+    study = returned_study("jsonl")
+    text = (study.folder / "study.toml").read_text()
+    rules = '[curation]\nrules = ["identical", "second-only", "senior-first"]\n'
+    (study.folder / "study.toml").write_text(text + rules)
+    study = Study.open(study.folder)
+    collect_study(study)
+    curate_study(study)
+    return study
+
+
+def test_values_are_those_of_the_population(curated: Study) -> None:
+    summary = evaluate_study(curated).summary
+    smoking, weight = summary["variables"]
+    # The system finds 54 notes, 48 of the 60 that hold it; the secondary variable is perfect.
+    for name, value in (("precision", 48 / 54), ("recall", 48 / 60)):
+        interval = smoking["presence"][name]["interval"]
+        assert interval["low"] <= value <= interval["high"]
+    assert weight["presence"]["f1"]["value"] == 1.0
+    # The system marks 12 characters where 6 are right.
+    assert smoking["characters"]["precision"]["value"] < 0.5
+    assert smoking["ceiling"]["presence"]["ceiling_f1"] == 1.0
+    assert smoking["ceiling"]["presence"]["difference"]["value"] < 0
+    assert summary["weighted"]
+
+
+def test_notes_the_system_lacks_are_faults(curated: Study) -> None:
+    output = read_corpus(curated.folder / "notes.jsonl")
+    sample = read_corpus(curated.output("sample", "notes.jsonl"))
+    part = output.select(notes=[n.id for n in sample.notes[1:]], annotators=["system"])
+    write_corpus(part, curated.folder / "other.jsonl", format="jsonl")
+    text = (curated.folder / "study.toml").read_text() + '[system]\ncorpus = "other.jsonl"\n'
+    (curated.folder / "study.toml").write_text(text)
+    with pytest.raises(InputError, match=sample.notes[0].id):
+        evaluate_study(Study.open(curated.folder))
+
+
+def strata(*numbers: tuple[str, str, int, int]) -> list[dict]:
+    names = ("side", "part", "sampled", "population")
+    return [dict(zip(names, line, strict=True)) for line in numbers]
+
+
+def test_unweighted_values_are_refused_where_rates_differ(curated: Study) -> None:
+    refuse_unweighted(strata(("positive", "none", 48, 480), ("negative", "none", 53, 520)))
+    with pytest.raises(InputError, match="weights"):
+        refuse_unweighted(strata(("positive", "none", 250, 1000), ("negative", "none", 250, 9000)))
+    with pytest.raises(InputError, match="proportional"):
+        refuse_unweighted(
+            strata(
+                ("positive", "none", 10, 180), ("positive", "weight", 10, 20),
+                ("negative", "none", 10, 180), ("negative", "weight", 10, 20),
+            )
+        )  # fmt: skip
+    # The small study's secondary variable was drawn at a higher rate.
+    with pytest.raises(InputError, match="proportional"):
+        evaluate_study(curated, unweighted=True)
+
+
+def test_notes_from_elsewhere_have_no_design(corpus) -> None:
+    with pytest.raises(InputError, match="inclusion_probability"):
+        SampleDesign.of(corpus)
+
+
+def test_width_is_judged_on_both() -> None:
+    narrow = {"interval": {"low": 0.8, "high": 0.88}}
+    wide = {"interval": {"low": 0.7, "high": 0.9}}
+    line = {"presence": {"precision": narrow, "recall": wide}}
+    assert not width_met(line, 0.05)["met"]
+    assert width_met(line, 0.11)["met"]
+
+
+def test_status_leads_from_step_to_step(curated: Study) -> None:
+    assert study_status(curated).next_step == "evaluate"
+    evaluate_study(curated)
+    assert study_status(curated).next_step == "report"
+    report_study(curated)
+    assert study_status(curated).next_step == ""
+    page = curated.output("report", "report.html").read_text(encoding="utf-8")
+    assert "second-only" in page
+    assert "smoking (primary variable)" in page
+
+
+def test_a_report_needs_every_step(make_study) -> None:
+    with pytest.raises(InputError, match="rubricate study population"):
+        report_study(make_study())
