@@ -1,0 +1,51 @@
+"""Pages for people: one HTML file each, with plots, tables and highlighted notes."""
+
+from __future__ import annotations
+
+from rubricate.reports.agreement import agreement_page
+from rubricate.reports.comparing import Compared, Comparing, Difference, LearningCurve, Reached
+from rubricate.reports.comparison import comparison_page
+from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
+from rubricate.reports.highlight import highlight_excerpt, highlight_note, legend_html
+from rubricate.reports.marks import Mark, Sides
+from rubricate.reports.page import (
+    Section,
+    facts_table,
+    figure,
+    figure_row,
+    figures,
+    folded,
+    paragraph,
+    render_page,
+    write_report,
+)
+from rubricate.reports.tables import Cell, html_table, mean_sd
+
+__all__ = [
+    "Cell",
+    "Compared",
+    "Comparing",
+    "Difference",
+    "LearningCurve",
+    "Mark",
+    "Reached",
+    "Section",
+    "Sides",
+    "agreement_page",
+    "comparison_page",
+    "evaluation_page",
+    "facts_table",
+    "figure",
+    "figure_row",
+    "figures",
+    "folded",
+    "highlight_excerpt",
+    "highlight_note",
+    "html_table",
+    "legend_html",
+    "mean_sd",
+    "paragraph",
+    "render_page",
+    "write_evaluation_report",
+    "write_report",
+]

@@ -1,0 +1,221 @@
+"""The page of an evaluation: what was reached, by case and by feature, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rubricate.agreement import Agreement
+from rubricate.corpus import Corpus
+from rubricate.errors import InputError
+from rubricate.measures.intervals import Interpreted
+from rubricate.reports.costly_notes import Source, costly_notes
+from rubricate.reports.levels import (
+    Measuring,
+    case_figure,
+    case_values_table,
+    feature_section,
+)
+from rubricate.reports.marks import Sides
+from rubricate.reports.methods import method_section
+from rubricate.reports.page import (
+    Section,
+    figure,
+    figure_row,
+    folded,
+    paragraph,
+    render_page,
+    write_report,
+)
+from rubricate.reports.plots import Labels, confusion_plot
+from rubricate.reports.readings import MEASURES, macro_point, overall_point
+from rubricate.reports.tables import Value, counted, html_table
+
+#: At least so many notes are shown for each of several systems.
+MIN_NOTES = 5
+
+
+def evaluation_page(
+    systems: Mapping[str, Interpreted],
+    reference: Corpus,
+    predicted: Mapping[str, Corpus],
+    *,
+    ceiling: Agreement | None = None,
+    worst: int = 30,
+    inputs: Mapping[str, str] | None = None,
+    title: str = "Evaluation",
+) -> str:
+    """Return one self-contained HTML page about one or more systems.
+
+    Parameters
+    ----------
+    systems : mapping from name to Interpreted
+        Evaluations with intervals, all against the same reference.
+    reference : Corpus
+        The reference side of all of them.
+    predicted : mapping from name to Corpus
+        The predicted side, under the same names.
+    ceiling : Agreement, optional
+        How far annotators agree with each other: the line that systems are compared with.
+    worst : int
+        How many of the notes that cost most are shown, all systems together.
+    inputs : mapping from name to hash, optional
+        What was read, to be printed with the method.
+    title : str
+        Heading.
+
+    Raises
+    ------
+    InputError
+        If there is no system, or a system has no predicted corpus.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> from rubricate.measures import evaluate
+    >>> from rubricate.measures.intervals import add_intervals
+    >>> from rubricate.stats import Resampling
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> evaluation = evaluate(
+    ...     corpus, corpus, missing="skip",
+    ...     reference_annotator="reference", predicted_annotator="second_rater",
+    ... )
+    >>> found = {"second_rater": add_intervals(evaluation, Resampling(resamples=100))}
+    >>> page = evaluation_page(found, corpus, {"second_rater": corpus}, worst=3)
+    >>> page.count("<div data-note")
+    3
+    """
+    missing = [name for name in systems if name not in predicted]
+    if not systems or missing:
+        raise InputError(
+            f"no predicted corpus for: {', '.join(missing)}" if missing else "no system to report"
+        )
+    human = None if ceiling is None else ceiling.pooled
+    measuring = Measuring(systems, reference, human)
+    cases = [case_figure(measuring, path) for path in (("characters",), ("presence",))]
+    table = case_values_table(
+        measuring, [("characters",), ("presence",)], "F1 by case, with intervals by note."
+    )
+    sections = [
+        Section("headline", "What was reached", _headline(measuring)),
+        Section("cases", "Case by case", "".join(cases) + folded("The same in a table", table)),
+        Section("features", "Feature by feature", feature_section(measuring)),
+        Section("presence", "Presence", _confusions(systems)),
+        Section("notes", "Notes that cost most", _notes(systems, reference, predicted, worst)),
+        Section("method", "How it was measured", method_section(systems, inputs or {}, human)),
+    ]
+    warnings = [
+        f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
+    ]
+    return render_page(title, sections, lead=_lead(measuring), warnings=warnings)
+
+
+def write_evaluation_report(
+    folder: Path,
+    systems: Mapping[str, Interpreted],
+    reference: Corpus,
+    predicted: Mapping[str, Corpus],
+    *,
+    ceiling: Agreement | None = None,
+    inputs: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write the page of `evaluation_page` to ``folder/index.html`` and return that path.
+
+    Raises
+    ------
+    OutputExistsError
+        If the file exists and ``overwrite`` is false.
+    """
+    page = evaluation_page(systems, reference, predicted, ceiling=ceiling, inputs=inputs)
+    return write_report(folder, page, overwrite=overwrite)
+
+
+def _lead(measuring: Measuring) -> str:
+    first = next(iter(measuring.systems.values())).evaluation
+    who = ", ".join(measuring.systems)
+    return (
+        f"{who} against {first.reference_annotator}: "
+        f"{counted(first.coverage.n_notes, 'note')} of {counted(len(measuring.cases), 'case')}, "
+        f"{counted(len(first.characters.by('feature')), 'feature')}, "
+        f"{counted(first.coverage.n_rows, 'judged row')}."
+    )
+
+
+def _headline(measuring: Measuring) -> str:
+    everybody = measuring.everybody
+    lines: list[list[Value]] = []
+    for path, name in MEASURES.items():
+        for place, (who, found) in enumerate(everybody.items()):
+            rates = [overall_point(found, path, s) for s in ("precision", "recall", "f1")]
+            means = [macro_point(found, path, level) for level in ("cases", "features")]
+            lines.append(["" if place else name, who, *rates, *means])
+    header = ["Measure", "System", "Precision", "Recall", "F1", "F1, mean of cases",
+              "F1, mean of features"]  # fmt: skip
+    said = (
+        "Characters: which characters express a feature. Presence: whether the note has it. "
+        "Spans: whole annotations, with the same ends, with one end the same, or overlapping."
+    )
+    caption = (
+        f"Precision, recall and F1 of summed counts (micro), then F1 averaged over cases and over "
+        f"features (macro), with {measuring.confidence} intervals by note."
+    )
+    others: list[list[Value]] = [
+        [
+            who,
+            *(overall_point(found, ("characters",), s) for s in ("jaccard", "kappa")),
+            *(overall_point(found, ("presence",), s) for s in ("accuracy", "kappa", "specificity")),
+        ]
+        for who, found in everybody.items()
+    ]
+    more = ["System", "Characters: Jaccard", "Characters: kappa", "Presence: accuracy",
+            "Presence: kappa", "Presence: specificity"]  # fmt: skip
+    return (
+        paragraph(said)
+        + html_table(header, lines, caption=caption, sortable=False)
+        + html_table(more, others, caption="Further measures.", sortable=False)
+    )
+
+
+def _confusions(systems: Mapping[str, Interpreted]) -> str:
+    figures = []
+    for name, found in systems.items():
+        counts = _presence_counts(found)
+        labels = Labels(
+            f"Presence: {name}",
+            description=", ".join(f"{key} {value:,.0f}" for key, value in counts.items()),
+        )
+        who = found.evaluation.reference_annotator
+        svg = confusion_plot(counts, labels, sides=(who, name))
+        weighted = "" if found.weights is None else " Counts are weighted by the design."
+        figures.append(figure(svg, f"Rows (a note and a feature) by presence: {name}.{weighted}"))
+    said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
+    return paragraph(said) + figure_row(figures)
+
+
+def _presence_counts(found: Interpreted) -> dict[str, float]:
+    by_note = found.evaluation.presence.by("note")
+    weights = np.ones(len(by_note))
+    if found.weights is not None:
+        weights = np.array([found.weights[note] for note in by_note.ids], dtype=np.float64)
+    sums = (by_note.values * weights[:, None]).sum(axis=0).tolist()
+    return dict(zip(by_note.measure.columns, sums, strict=True))
+
+
+def _notes(
+    systems: Mapping[str, Interpreted],
+    reference: Corpus,
+    predicted: Mapping[str, Corpus],
+    worst: int,
+) -> str:
+    limit = worst if len(systems) == 1 else max(worst // len(systems), min(worst, MIN_NOTES))
+    parts = []
+    for name, found in systems.items():
+        sides = Sides(found.evaluation.reference_annotator, name)
+        source = Source(found.evaluation, reference, predicted[name], sides)
+        if len(systems) > 1:
+            parts.append(paragraph(name, class_="subhead"))
+        parts.append(costly_notes([source], limit))
+    return "".join(parts)

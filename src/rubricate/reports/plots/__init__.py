@@ -1,0 +1,45 @@
+"""Plots as SVG: colour-blind safe, legible in black and white, and described in words."""
+
+from __future__ import annotations
+
+from rubricate.reports.plots.bars import bar_plot, histogram
+from rubricate.reports.plots.curves import ReliabilityBin, curve_plot, reliability_plot
+from rubricate.reports.plots.data import (
+    UNDEFINED,
+    ForestGroup,
+    ForestRow,
+    Guide,
+    Labels,
+    Line,
+    Point,
+    Series,
+    paged_groups,
+    worst_rows,
+)
+from rubricate.reports.plots.dots import dot_plot, dot_plots
+from rubricate.reports.plots.forest import forest_plot, label_room
+from rubricate.reports.plots.matrices import confusion_plot, matrix_plot
+
+__all__ = [
+    "UNDEFINED",
+    "ForestGroup",
+    "ForestRow",
+    "Guide",
+    "Labels",
+    "Line",
+    "Point",
+    "ReliabilityBin",
+    "Series",
+    "bar_plot",
+    "confusion_plot",
+    "curve_plot",
+    "dot_plot",
+    "dot_plots",
+    "forest_plot",
+    "histogram",
+    "label_room",
+    "matrix_plot",
+    "paged_groups",
+    "reliability_plot",
+    "worst_rows",
+]

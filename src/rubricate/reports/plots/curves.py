@@ -1,0 +1,212 @@
+"""Curves with bands, and how far confidence can be believed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rubricate.reports.plots import axes, palette
+from rubricate.reports.plots.data import Guide, Labels, Line, Point, limits
+from rubricate.reports.plots.svg import MUTED, drawing, element, label, line, number, tooltip
+
+_LEFT, _RIGHT = 68.0, 30.0
+
+
+def curve_plot(
+    lines: Sequence[Line],
+    labels: Labels,
+    *,
+    guides: Sequence[Guide] = (),
+    log_x: bool = False,
+    shares: bool = False,
+    size: tuple[float, float] = (640, 360),
+) -> str:
+    """Draw values along x: sample sizes, learning curves, error against the share reviewed.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        Colour, dashes and marks say which is which; intervals make bands.
+    labels : Labels
+        Title, names of both axes, description.
+    guides : sequence of Guide
+        Straight lines to compare with; ``axis`` "y" for a level one, "x" for an upright one.
+    log_x : bool
+        Logarithmic x; then only positive x are drawn.
+    shares : bool
+        Whether y is a share, whose axis goes up to 1 and down to a round tenth; else it starts
+        at 0.
+    size : (float, float)
+        Width and height of the drawing, without the legend.
+
+    Returns
+    -------
+    str
+        An SVG document.
+
+    Examples
+    --------
+    >>> learned = Line("exact", (5, 10, 20), (Point(0.3, 0.2, 0.4), Point(0.4), Point(0.5)))
+    >>> svg = curve_plot([learned], Labels("Learning curve", "notes a case", "F1"), shares=True)
+    >>> svg.count("<circle")
+    4
+    """
+    width, height = size
+    keys = [_key(i, one.name) for i, one in enumerate(lines)]
+    head, top = axes.legend(keys, _LEFT, 4, width - _LEFT)
+    top += 12
+    bottom = top + height - 60
+    x = _x_scale(lines, guides, log_x, (_LEFT, width - _RIGHT))
+    y = _y_scale(lines, guides, shares, (bottom, top))
+    frame = axes.x_axis(x, top, bottom, labels.x) + axes.y_axis(y, _LEFT, x.end, labels.y)
+    kept = [_usable(one, log_x) for one in lines]
+    body = [_band(i, one, x, y) for i, one in enumerate(kept)]
+    for guide in guides:
+        body.append(
+            axes.vertical_guide(x, guide.value, top, bottom, guide.label)
+            if guide.axis == "x"
+            else axes.level_guide(y, guide.value, _LEFT, x.end, guide.label)
+        )
+    body += [_path(i, one, x, y) for i, one in enumerate(kept)]
+    body.append(axes.base_line(_LEFT, bottom, x.end, bottom))
+    return drawing(
+        width, bottom + 46, head + frame + "".join(body),
+        title=labels.title, description=labels.description,
+    )  # fmt: skip
+
+
+def _key(place: int, name: str) -> axes.Key:
+    stroke = palette.colour(place)
+    bar = line(-13, 0, 13, 0, stroke=stroke, class_=f"k{place % 8}", width=2,
+               dash=palette.dash(place))  # fmt: skip
+    return axes.Key(bar + palette.shape(place, 0, 0, radius=3.5), name)
+
+
+def _usable(one: Line, log_x: bool) -> list[tuple[float, Point]]:
+    return [
+        (x, point)
+        for x, point in zip(one.x, one.points, strict=True)
+        if math.isfinite(x) and point.is_defined and (x > 0 or not log_x)
+    ]
+
+
+def _x_scale(
+    lines: Sequence[Line], guides: Sequence[Guide], log_x: bool, ends: tuple[float, float]
+) -> axes.Scale:
+    values = [x for one in lines for x, _ in _usable(one, log_x)]
+    values += [g.value for g in guides if g.axis == "x" and math.isfinite(g.value)]
+    values = [v for v in values if v > 0 or not log_x] or [1.0]
+    low, high = min(values), max(values)
+    if low == high:
+        low, high = (low / 2, high * 2) if log_x else (low - 0.5, high + 0.5)
+    return axes.Scale(low, high, *ends, log=log_x)
+
+
+def _y_scale(
+    lines: Sequence[Line], guides: Sequence[Guide], shares: bool, ends: tuple[float, float]
+) -> axes.Scale:
+    fixed = [Point(g.value) for g in guides if g.axis == "y"]
+    low, high = limits([*(p for one in lines for p in one.points), *fixed])
+    if shares:
+        return axes.share_scale(low, high, *ends)
+    low = min(low, 0.0)
+    return axes.Scale(low, axes.round_end(low, high), *ends)
+
+
+def _band(place: int, points: list[tuple[float, Point]], x: axes.Scale, y: axes.Scale) -> str:
+    known = [(at, point) for at, point in points if point.has_interval]
+    if len(known) < 2:
+        return "".join(
+            line(x(at), y(point.low), x(at), y(point.high), width=1.5,
+                 stroke=palette.colour(place), class_=f"k{place % 8}")
+            for at, point in known
+        )  # fmt: skip
+    upper = [(x(at), y(point.high)) for at, point in known]
+    lower = [(x(at), y(point.low)) for at, point in reversed(known)]
+    return element(
+        "polygon", points=" ".join(f"{number(u)},{number(v)}" for u, v in upper + lower),
+        fill=palette.colour(place), class_=f"f{place % 8} k{place % 8}", fill_opacity=0.13,
+        stroke=palette.colour(place), stroke_opacity=0.35, stroke_width=0.8,
+    )  # fmt: skip
+
+
+def _path(place: int, points: list[tuple[float, Point]], x: axes.Scale, y: axes.Scale) -> str:
+    if not points:
+        return ""
+    places = [(x(at), y(point.value)) for at, point in points]
+    path = "M" + "L".join(f"{number(u)} {number(v)}" for u, v in places)
+    drawn = element(
+        "path", d=path, fill="none", stroke=palette.colour(place), class_=f"k{place % 8}",
+        stroke_width=2, stroke_dasharray=palette.dash(place),
+    )  # fmt: skip
+    # Many points make a curve; a mark on each would hide it, so some carry the shape
+    every = max(1, math.ceil(len(points) / 12))
+    marks = [
+        palette.shape(place, u, v, tooltip(f"{at:g}: {point}"), radius=3.5)
+        for i, ((u, v), (at, point)) in enumerate(zip(places, points, strict=True))
+        if i % every == 0 or i == len(points) - 1
+    ]
+    return drawn + "".join(marks)
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Predictions of about the same confidence: their mean, how many came true, how many."""
+
+    confidence: float
+    observed: Point
+    n: int
+
+
+def reliability_plot(bins: Sequence[ReliabilityBin], labels: Labels, *, width: float = 420) -> str:
+    """Draw the share that came true against the confidence stated, and how many there were.
+
+    On the diagonal, stated confidence is what happens; below it, the matcher is too sure.
+
+    Parameters
+    ----------
+    bins : sequence of ReliabilityBin
+        Bins without predictions may be left out.
+    labels : Labels
+        Title, names of both axes, description.
+    width : float
+        Of the drawing.
+
+    Returns
+    -------
+    str
+        An SVG document.
+
+    Examples
+    --------
+    >>> bins = [ReliabilityBin(0.9, Point(0.8, 0.7, 0.88), 40)]
+    >>> "0.90 stated, 0.800 [0.700, 0.880] came true, n = 40" in reliability_plot(
+    ...     bins, Labels("Reliability")
+    ... )
+    True
+    """
+    side = width - _LEFT - _RIGHT
+    top, bottom = 12.0, 12.0 + side
+    x, y = axes.Scale(0, 1, _LEFT, _LEFT + side), axes.Scale(0, 1, bottom, top)
+    base = bottom + 70
+    parts = [axes.x_axis(x, top, bottom, n=6), axes.y_axis(y, _LEFT, x.end, labels.y)]
+    parts.append(line(x(0), y(0), x(1), y(1), stroke=MUTED, class_="axis", dash="5 4"))
+    usable = [b for b in bins if b.observed.is_defined and math.isfinite(b.confidence)]
+    most = max((b.n for b in usable), default=1) or 1
+    for one in usable:
+        at, size = x(one.confidence), 36 * one.n / most
+        name = tooltip(f"{one.confidence:.2f} stated, {one.observed} came true, n = {one.n:,}")
+        parts.append(element("rect", name, x=at - 5, y=base - size, width=10, height=size,
+                             fill=MUTED, class_="muted"))  # fmt: skip
+        if one.observed.has_interval:
+            parts.append(line(at, y(one.observed.low), at, y(one.observed.high), width=1.6,
+                              stroke=palette.colour(0), class_="k0"))  # fmt: skip
+        parts.append(palette.shape(0, at, y(one.observed.value), name))
+    middle = (x.start + x.end) / 2
+    parts.append(axes.base_line(x.start, base, x.end, base))
+    named = labels.x or "confidence, and how many predictions"
+    parts.append(label(middle, base + 20, named, anchor="middle", size=12.5))
+    return drawing(
+        width, base + 30, "".join(parts), title=labels.title, description=labels.description
+    )

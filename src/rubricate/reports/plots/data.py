@@ -1,0 +1,191 @@
+"""What plots are drawn from: points with intervals, series, rows, and the words around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value with its interval; nan where undefined, and then it is not drawn.
+
+    Examples
+    --------
+    >>> str(Point(0.84, 0.8, 0.875)), str(Point(0.5)), str(Point(NAN))
+    ('0.840 [0.800, 0.875]', '0.500', 'undefined')
+    """
+
+    value: float
+    low: float = NAN
+    high: float = NAN
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value to draw."""
+        return math.isfinite(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both limits are known."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def __str__(self) -> str:
+        if not self.is_defined:
+            return "undefined"
+        if not self.has_interval:
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+UNDEFINED = Point(NAN)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The words of a plot.
+
+    Parameters
+    ----------
+    title : str
+        Name of the figure, for those who hear it and as a tooltip.
+    x, y : str
+        Names of the axes.
+    description : str
+        What the figure shows, in a sentence or two, for those who cannot see it.
+    """
+
+    title: str
+    x: str = ""
+    y: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One system's values, one a category."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+def check_lengths(categories: Sequence[str], series: Iterable[Series]) -> None:
+    """Raise ValueError for a series that does not have one point a category."""
+    for one in series:
+        if len(one.points) != len(categories):
+            raise ValueError(
+                f"series {one.name!r} has {len(one.points)} points for {len(categories)} categories"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Values along x; the interval of each point makes a band."""
+
+    name: str
+    x: tuple[float, ...]
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A straight line across a plot, e.g. how far annotators agree; ``axis`` is what it fixes."""
+
+    value: float
+    label: str
+    axis: str = "y"
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A line of a forest plot: one point a series, and a remark at its end."""
+
+    label: str
+    points: tuple[Point, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestGroup:
+    """Rows of a forest plot under one heading."""
+
+    label: str
+    rows: tuple[ForestRow, ...]
+
+
+def worst_rows(
+    groups: Sequence[ForestGroup], limit: int = 60
+) -> tuple[tuple[ForestGroup, ...], int]:
+    """Keep the rows whose first point is lowest, under their headings.
+
+    Returns
+    -------
+    groups : tuple of ForestGroup
+        With at most ``limit`` rows in all; groups without rows are gone.
+    left_out : int
+        How many rows are not shown, rows without a value among them; say so beside the plot.
+
+    Examples
+    --------
+    >>> rows = tuple(ForestRow(str(v), (Point(v),)) for v in (0.9, 0.2, 0.5))
+    >>> groups, left_out = worst_rows([ForestGroup("case", rows)], limit=2)
+    >>> [row.label for row in groups[0].rows], left_out
+    (['0.2', '0.5'], 1)
+    """
+    values = [
+        (row.points[0].value, g, r)
+        for g, group in enumerate(groups)
+        for r, row in enumerate(group.rows)
+        if row.points and row.points[0].is_defined
+    ]
+    kept = {(g, r) for _, g, r in sorted(values)[:limit]}
+    found = (
+        ForestGroup(group.label, tuple(row for r, row in enumerate(group.rows) if (g, r) in kept))
+        for g, group in enumerate(groups)
+    )
+    total = sum(len(group.rows) for group in groups)
+    return tuple(group for group in found if group.rows), total - len(kept)
+
+
+def paged_groups(groups: Iterable[ForestGroup], most: int = 36) -> list[list[ForestGroup]]:
+    """Share groups out so that no part has more than ``most`` lines, headings included.
+
+    A group that is longer by itself is continued in the next part.
+
+    Examples
+    --------
+    >>> rows = tuple(ForestRow(str(i), (Point(0.5),)) for i in range(5))
+    >>> parts = paged_groups([ForestGroup("a", rows), ForestGroup("b", rows)], most=8)
+    >>> [[group.label for group in part] for part in parts]
+    [['a'], ['b']]
+    >>> [[group.label for group in part] for part in paged_groups([ForestGroup("a", rows)], 4)]
+    [['a'], ['a, continued']]
+    """
+    parts: list[list[ForestGroup]] = []
+    room = 0
+    for group in groups:
+        label, rows = group.label, group.rows
+        while rows:
+            if room < min(len(rows), most - 1) + 1:
+                parts.append([])
+                room = most
+            taken = max(room - 1, 1)
+            parts[-1].append(ForestGroup(label, rows[:taken]))
+            room -= len(rows[:taken]) + 1
+            rows, label = rows[taken:], f"{group.label}, continued"
+    return parts
+
+
+def limits(points: Iterable[Point]) -> tuple[float, float]:
+    """Return the least and greatest finite value among points and their limits; (0, 1) if none.
+
+    Examples
+    --------
+    >>> limits([Point(0.5, 0.4, 0.6), UNDEFINED])
+    (0.4, 0.6)
+    """
+    values = [v for p in points for v in (p.value, p.low, p.high) if math.isfinite(v)]
+    return (min(values), max(values)) if values else (0.0, 1.0)

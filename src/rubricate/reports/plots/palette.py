@@ -1,0 +1,135 @@
+"""Marks, lines and fills that can be told apart without colour."""
+
+from __future__ import annotations
+
+import math
+
+from rubricate.reports.plots.svg import element, number
+
+#: Okabe and Ito's colours (Color Universal Design, 2008), those that show on white and on black.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#8C8C8C")
+DASHES: tuple[str | None, ...] = (None, "7 4", "2 3", "9 3 2 3", "4 2", "12 4", "1 2", "6 2 1 2")
+SHAPES = ("circle", "square", "triangle", "diamond", "cross", "down", "plus", "bar")
+#: Angle and gap of hatching; None is a plain fill.
+HATCHES: tuple[tuple[float, float] | None, ...] = (
+    None, (45, 6), (-45, 6), (0, 5), (90, 5), (45, 3.5), (-45, 3.5), (0, 3),
+)  # fmt: skip
+
+
+def colour(place: int) -> str:
+    """Return the colour of a series; they repeat after eight."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def dash(place: int) -> str | None:
+    """Return the dashes of a series."""
+    return DASHES[place % len(DASHES)]
+
+
+def shape(place: int, x: float, y: float, *children: str, radius: float = 4.5) -> str:
+    """Return the mark of a series at this place, filled in its colour.
+
+    Examples
+    --------
+    >>> shape(0, 5, 5)
+    '<circle cx="5" cy="5" r="4.5" fill="#0072B2" class="f0"/>'
+    """
+    kind, fill, class_ = SHAPES[place % len(SHAPES)], colour(place), f"f{place % len(COLOURS)}"
+    if kind == "circle":
+        return element("circle", *children, cx=x, cy=y, r=radius, fill=fill, class_=class_)
+    outline = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in _outline(kind, radius))
+    return element("polygon", *children, points=outline, fill=fill, class_=class_)
+
+
+def _outline(kind: str, r: float) -> list[tuple[float, float]]:
+    if kind == "square":
+        side = r * 0.9
+        return [(-side, -side), (side, -side), (side, side), (-side, side)]
+    if kind in {"triangle", "down"}:
+        sign = 1 if kind == "triangle" else -1
+        return [(0, -1.2 * r * sign), (1.1 * r, 0.85 * r * sign), (-1.1 * r, 0.85 * r * sign)]
+    if kind == "diamond":
+        return [(0, -1.3 * r), (1.3 * r, 0), (0, 1.3 * r), (-1.3 * r, 0)]
+    if kind == "bar":
+        return [(-0.4 * r, -1.3 * r), (0.4 * r, -1.3 * r), (0.4 * r, 1.3 * r), (-0.4 * r, 1.3 * r)]
+    a, b = 0.38 * r, 1.2 * r
+    plus = [(-a, -b), (a, -b), (a, -a), (b, -a), (b, a), (a, a),
+            (a, b), (-a, b), (-a, a), (-b, a), (-b, -a), (-a, -a)]  # fmt: skip
+    if kind == "plus":
+        return plus
+    half = math.sqrt(0.5)
+    return [(half * (u - v), half * (u + v)) for u, v in plus]
+
+
+def hatched(place: int, x: float, y: float, width: float, height: float, *children: str) -> str:
+    """Return a rectangle in the colour and hatching of a series.
+
+    The lines are drawn one by one: a pattern would need an id, and ids clash inside a page.
+    """
+    class_ = place % len(COLOURS)
+    box = element(
+        "rect", *children, x=x, y=y, width=max(width, 0), height=max(height, 0),
+        fill=colour(place), fill_opacity=0.85 if HATCHES[place % 8] is None else 0.4,
+        stroke=colour(place), class_=f"f{class_} k{class_}",
+    )  # fmt: skip
+    return box + hatching(HATCHES[place % 8], (x, y, width, height))
+
+
+def hatching(
+    hatch: tuple[float, float] | None,
+    box: tuple[float, float, float, float],
+    *,
+    stroke: str = "#fff",
+    class_: str = "hatch",
+) -> str:
+    """Return hatching lines inside a rectangle (left, top, width, height).
+
+    Examples
+    --------
+    >>> hatching((0, 5), (0, 0, 10, 10)).count("M")
+    1
+    >>> hatching(None, (0, 0, 10, 10))
+    ''
+    """
+    x, y, width, height = box
+    if hatch is None or width <= 0 or height <= 0:
+        return ""
+    angle, gap = hatch
+    # Lines with normal (nx, ny): every gap, the part inside the rectangle
+    nx, ny = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+    corners = [nx * u + ny * v for u in (x, x + width) for v in (y, y + height)]
+    moves, offset = [], math.ceil(min(corners) / gap) * gap
+    while offset < max(corners):
+        ends = _clip(nx, ny, offset, (x, y, x + width, y + height))
+        if ends is not None:
+            (u1, v1), (u2, v2) = ends
+            moves.append(f"M{number(u1)} {number(v1)}L{number(u2)} {number(v2)}")
+        offset += gap
+    return element(
+        "path", d="".join(moves), stroke=stroke, stroke_width=1.2, class_=class_, fill="none"
+    ) if moves else ""  # fmt: skip
+
+
+def _clip(
+    nx: float, ny: float, offset: float, box: tuple[float, float, float, float]
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return where the line nx x + ny y = offset enters and leaves a box."""
+    left, top, right, bottom = box
+    found: list[tuple[float, float]] = []
+    if abs(ny) > 1e-9:
+        for u in (left, right):
+            v = (offset - nx * u) / ny
+            if top - 1e-9 <= v <= bottom + 1e-9:
+                found.append((u, v))
+    if abs(nx) > 1e-9:
+        for v in (top, bottom):
+            u = (offset - ny * v) / nx
+            if left - 1e-9 <= u <= right + 1e-9:
+                found.append((u, v))
+    if len(found) < 2:
+        return None
+    ends = min(found), max(found)
+    on_edge = all(abs(e[1] - top) < 1e-9 for e in ends) or all(
+        abs(e[1] - bottom) < 1e-9 for e in ends
+    )
+    return None if ends[0] == ends[1] or on_edge else ends

@@ -1,0 +1,100 @@
+"""Values with intervals taken out of evaluations, as points that plots and tables can use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from rubricate.corpus import Corpus
+from rubricate.measures.intervals import Interpreted
+from rubricate.reports.plots.data import UNDEFINED, Point
+from rubricate.stats import Bootstrapped
+
+Path = tuple[str, ...]
+
+#: Every count table an evaluation has, in the order in which pages show them.
+MEASURES: Mapping[Path, str] = {
+    ("characters",): "Characters",
+    ("presence",): "Presence",
+    ("spans", "exact"): "Spans, exact",
+    ("spans", "one_side_boundary"): "Spans, one side",
+    ("spans", "token_overlap"): "Spans, overlap",
+}
+
+
+def overall_point(found: Interpreted, path: Path, statistic: str = "f1") -> Point:
+    """Return a micro value over all rows.
+
+    Examples
+    --------
+    >>> from rubricate.measures import evaluate
+    >>> from rubricate.measures.intervals import add_intervals
+    >>> from rubricate.stats import Resampling
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> found = add_intervals(
+    ...     evaluate(corpus, corpus, missing="skip", reference_annotator="reference",
+    ...              predicted_annotator="second_rater"), Resampling(resamples=100))
+    >>> overall_point(found, ("presence",)).value
+    1.0
+    """
+    return _point(found.levels[path].overall, (), _place(found, path, statistic))
+
+
+def case_points(found: Interpreted, path: Path, statistic: str = "f1") -> dict[str, Point]:
+    """Return a micro value for each case."""
+    levels, place = found.levels[path], _place(found, path, statistic)
+    return _points(levels.strata, levels.stratum_labels, place)
+
+
+def feature_points(found: Interpreted, path: Path, statistic: str = "f1") -> dict[str, Point]:
+    """Return a micro value for each feature."""
+    levels, place = found.levels[path], _place(found, path, statistic)
+    return _points(levels.groups, levels.group_labels, place)
+
+
+def macro_point(found: Interpreted, path: Path, level: str, statistic: str = "f1") -> Point:
+    """Return the mean over ``"cases"`` or ``"features"``."""
+    return _point(found.macro[path, level], (), _place(found, path, statistic))
+
+
+def point_or_undefined(points: Mapping[str, Point], name: str) -> Point:
+    """Return the point of a case or feature, undefined where nobody measured it."""
+    return points.get(name, UNDEFINED)
+
+
+def case_names(corpus: Corpus) -> dict[str, str]:
+    """Return how each case is called: its number and the title of its rubric.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> case_names(load_corpus("open-notes").select(cases=["0"]))
+    {'0': '0 Exertional chest tightness'}
+    """
+    named = {rubric.case: f"{rubric.case} {rubric.title}".strip() for rubric in corpus.rubrics}
+    for note in corpus.notes:
+        named.setdefault(note.case, note.case)
+    return named
+
+
+def case_order(corpus: Corpus, *found: Interpreted) -> list[str]:
+    """Return the cases that any of the evaluations measured, in the corpus's order."""
+    measured = {case for one in found for case in one.evaluation.characters.by("case").ids}
+    return [case for case in case_names(corpus) if case in measured]
+
+
+def _place(found: Interpreted, path: Path, statistic: str) -> int:
+    table = dict(found.evaluation.tables())[path]
+    return list(table.measure.statistics).index(statistic)
+
+
+def _points(drawn: Bootstrapped, labels: npt.NDArray[Any], place: int) -> dict[str, Point]:
+    return {str(name): _point(drawn, (i,), place) for i, name in enumerate(labels.tolist())}
+
+
+def _point(drawn: Bootstrapped, index: tuple[int, ...], place: int) -> Point:
+    at = (*index, place)
+    return Point(float(drawn.estimate[at]), float(drawn.low[at]), float(drawn.high[at]))

@@ -1,0 +1,293 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const index = JSON.parse(byId("index").textContent);
+  const { notes, cases, size } = index;
+  const ID = 0, CASE = 1, SCORE = 2, MOST = 3, BITS = 4, REVIEW = 5, FLAGS = 6;
+  const FLAG = { corrected: 1, changed: 2, copied: 4, gaming: 8, failed: 16 };
+  const PAGE = 100, LANES = 4, COLOURS = 8;
+  const place = new Map();
+  notes.forEach((note, i) => { if (!place.has(note[ID])) place.set(note[ID], i); });
+
+  const make = (name, attributes, ...children) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value);
+    }
+    element.append(...children);
+    return element;
+  };
+  const percent = (note) => note[MOST] > 0 ? 100 * note[SCORE] / note[MOST] : NaN;
+  const points = (note) => note[SCORE] === null ? "not scored" : `${note[SCORE]} of ${note[MOST]}`;
+
+  /* Filters */
+  const field = Object.fromEntries(["search", "case", "show", "low", "high", "feature", "order"].map((n) => [n, byId(n)]));
+  let shown = [], page = 0, current = -1, active = -1, loaded = null;
+
+  cases.forEach((one, i) => field.case.append(make("option", { value: i }, one.title)));
+  const listFeatures = () => {
+    const one = field.case.value === "" ? null : cases[Number(field.case.value)];
+    const before = field.feature.value;
+    field.feature.replaceChildren(make("option", { value: "" }, "any"));
+    byId("feature-label").hidden = !one;
+    (one ? one.features : []).forEach((feature, i) => {
+      field.feature.append(make("option", { value: `${i} 1` }, `${i + 1} found: ${feature[1]}`));
+      field.feature.append(make("option", { value: `${i} 0` }, `${i + 1} not found: ${feature[1]}`));
+    });
+    if ([...field.feature.options].some((option) => option.value === before)) field.feature.value = before;
+  };
+  const matches = () => {
+    const wanted = field.search.value.trim().toLowerCase();
+    const [feature, state] = field.feature.value.split(" ");
+    const low = field.low.value === "" ? -Infinity : Number(field.low.value);
+    const high = field.high.value === "" ? Infinity : Number(field.high.value);
+    const show = field.show.value;
+    const keep = (note) => {
+      if (wanted && !note[ID].toLowerCase().includes(wanted)) return false;
+      if (field.case.value !== "" && note[CASE] !== Number(field.case.value)) return false;
+      if (feature && note[BITS][Number(feature)] !== state) return false;
+      if (low !== -Infinity && !(percent(note) >= low - 1e-9)) return false;
+      if (high !== Infinity && !(percent(note) <= high + 1e-9)) return false;
+      if (show === "review") return note[REVIEW] > 0;
+      if (show === "clear") return note[REVIEW] === 0 && !(note[FLAGS] & FLAG.failed);
+      return !show || Boolean(note[FLAGS] & FLAG[show]);
+    };
+    const found = [];
+    notes.forEach((note, i) => { if (keep(note)) found.push(i); });
+    const key = { low: (n) => percent(n), high: (n) => -percent(n), review: (n) => -n[REVIEW] }[field.order.value];
+    if (key) {
+      const value = (i) => { const k = key(notes[i]); return Number.isNaN(k) ? Infinity : k; };
+      found.sort((a, b) => (value(a) - value(b)) || a - b);
+    }
+    return found;
+  };
+  const link = (i) => {
+    const note = notes[i];
+    const more = [cases[note[CASE]].title];
+    if (note[REVIEW]) more.push(`${note[REVIEW]} to review`);
+    for (const [name, flag] of Object.entries(FLAG)) if (note[FLAGS] & flag && name !== "failed") more.push(name);
+    return make("li", {}, make("a", { href: `#n=${encodeURIComponent(note[ID])}`, "data-i": i, "aria-current": i === current ? "true" : null },
+      make("span", { class: "id" }, note[ID]), make("span", { class: "points" }, points(note)),
+      make("span", { class: "more" }, more.join(" · "))));
+  };
+  const drawList = () => {
+    const last = Math.max(0, Math.ceil(shown.length / PAGE) - 1);
+    page = Math.min(Math.max(page, 0), last);
+    byId("list").replaceChildren(...shown.slice(page * PAGE, (page + 1) * PAGE).map(link));
+    byId("count").textContent = `${shown.length.toLocaleString("en")} of ${notes.length.toLocaleString("en")} notes`;
+    byId("page").textContent = last ? `${page + 1} of ${last + 1}` : "";
+    byId("less").disabled = page === 0;
+    byId("more").disabled = page === last;
+    drawSteps();
+  };
+  const drawSteps = () => {
+    const at = shown.indexOf(current);
+    byId("previous").disabled = at <= 0;
+    byId("next").disabled = shown.length === 0 || at === shown.length - 1;
+  };
+  const refilter = () => { listFeatures(); shown = matches(); page = 0; drawList(); };
+
+  /* Notes come in files of their own, loaded when one of them is looked at: fetch() does not work from a file */
+  const chunks = new Map(), waiting = new Map();
+  globalThis.rubricateChunk = (number, content) => {
+    chunks.set(number, content);
+    (waiting.get(number) || []).forEach((then) => then());
+    waiting.delete(number);
+  };
+  const withNote = (i, then) => {
+    const number = Math.floor(i / size);
+    const go = () => then(chunks.get(number)[i % size]);
+    if (chunks.has(number)) { go(); return; }
+    if (waiting.has(number)) { waiting.get(number).push(go); return; }
+    waiting.set(number, [go]);
+    const script = make("script", { src: `notes/${String(number).padStart(4, "0")}.js` });
+    script.addEventListener("error", () => {
+      waiting.delete(number);
+      byId("summary").textContent = "The text of this note could not be loaded: keep the folder “report” beside report.html.";
+    });
+    document.head.append(script);
+  };
+
+  /* Evidence */
+  const parse = (spans) => spans ? spans.split("|").map((one) => one.split(";").map((part) => part.split(" ").map(Number))) : [];
+  const cut = (length, items) => {
+    const edges = new Set([0, length]);
+    items.forEach((item) => item.spans.forEach((one) => one.forEach(([s, e]) => { edges.add(s); edges.add(Math.min(e, length)); })));
+    const ordered = [...edges].sort((a, b) => a - b);
+    const pieces = ordered.slice(0, -1).map((start, k) => ({ start, end: ordered[k + 1], held: [], badges: [] }));
+    const at = new Map(pieces.map((piece, k) => [piece.start, k]));
+    items.forEach((item, number) => item.spans.forEach((one) => one.forEach(([s, e], part) => {
+      for (let k = at.get(s); k < pieces.length && pieces[k].start < e; k += 1) {
+        if (!pieces[k].held.includes(number)) pieces[k].held.push(number);
+      }
+      const badge = `${part ? "…" : ""}${number + 1}${part < one.length - 1 ? "…" : ""}`;
+      if (at.has(s) && !pieces[at.get(s)].badges.includes(badge)) pieces[at.get(s)].badges.push(badge);
+    })));
+    return pieces;
+  };
+  const withLanes = (pieces) => {
+    let held = new Map();
+    pieces.forEach((piece) => {
+      held = new Map([...held].filter(([number]) => piece.held.includes(number)));
+      piece.held.sort((a, b) => a - b).forEach((number) => {
+        if (held.has(number)) return;
+        const taken = new Set(held.values());
+        let lane = 0;
+        while (taken.has(lane)) lane += 1;
+        held.set(number, lane);
+      });
+      piece.lanes = new Map(held);
+    });
+    return pieces;
+  };
+  const words = (letters, start, end) => {
+    const parts = [];
+    let run = "";
+    for (let k = start; k < end; k += 1) {
+      run += letters[k];
+      if (letters[k] === "\r" && letters[k + 1] !== "\n") { parts.push(run, make("br", {})); run = ""; }
+    }
+    return run ? [...parts, run] : parts;
+  };
+  const drawText = (text, items, features) => {
+    const letters = Array.from(text);
+    const box = byId("text");
+    box.replaceChildren(...withLanes(cut(letters.length, items)).flatMap((piece) => {
+      let inside = words(letters, piece.start, piece.end);
+      if (!piece.held.length) return inside;
+      const order = [...piece.held].sort((a, b) => piece.lanes.get(a) - piece.lanes.get(b));
+      const style = (number) => `ev c${number % COLOURS} l${Math.min(piece.lanes.get(number), LANES - 1)}${items[number].ask ? " asked" : ""}`;
+      order.slice(1).reverse().forEach((number) => { inside = [make("span", { class: style(number) }, ...inside)]; });
+      return [make("mark", {
+        class: style(order[0]), "data-f": piece.held.join(" "), "data-n": piece.badges.length ? piece.badges.join(" ") : null,
+        title: piece.held.map((number) => `${number + 1} ${features[number][1]}`).join("\n"),
+      }, ...inside)];
+    }));
+    box.hidden = false;
+  };
+  const drawFeatures = (items, features) => {
+    byId("features").replaceChildren(...items.map((item, number) => {
+      const sure = item.sure === null ? "" : ` ${Math.round(100 * item.sure)} %`;
+      const parts = [
+        make("span", { class: item.found ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
+        make("span", {}, features[number][1]),
+        make("span", { class: item.found ? "state" : "state absent", title: sure ? "how sure the matcher is" : null }, `${item.found ? "✓ found" : "– not found"}${sure}`),
+      ];
+      if (item.reason) parts.push(make("span", { class: "why" }, item.reason));
+      if (item.ask) parts.push(make("span", { class: "ask" }, item.ask));
+      if (item.by) parts.push(make("span", { class: "why" }, `Corrected by ${item.by}${item.when ? `, ${item.when}` : ""}${item.comment ? `: ${item.comment}` : ""}`));
+      return make("li", { "data-f": number, id: `f${number}`, tabindex: "-1" }, ...parts);
+    }));
+  };
+  const choose = (number, { scroll = true } = {}) => {
+    active = number;
+    byId("features").querySelectorAll("li").forEach((li) => {
+      if (Number(li.dataset.f) === number) li.setAttribute("aria-current", "true"); else li.removeAttribute("aria-current");
+    });
+    let first = null;
+    byId("text").querySelectorAll("mark").forEach((mark) => {
+      const on = mark.dataset.f.split(" ").includes(String(number));
+      mark.classList.toggle("on", on);
+      if (on && !first) first = mark;
+    });
+    if (!scroll) return;
+    byId(`f${number}`)?.scrollIntoView({ block: "nearest" });
+    first?.scrollIntoView({ block: "nearest" });
+  };
+  const draw = (i) => {
+    const note = notes[i], one = cases[note[CASE]];
+    byId("note-title").textContent = `Note ${note[ID]}`;
+    document.title = `${note[ID]} – ${index.title}`;
+    byId("remarks").replaceChildren();
+    byId("features").replaceChildren();
+    byId("text").hidden = true;
+    byId("summary").textContent = "Loading …";
+    withNote(i, ([text, rows, remarks]) => {
+      if (i !== current) return;
+      const items = rows.map(([found, sure, spans, reason, ask, by, when, comment]) => (
+        { found: found === 1, sure, spans: parse(spans), reason, ask, by, when, comment }));
+      const parts = [one.title];
+      if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
+      if (items.length) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
+      if (note[REVIEW]) parts.push(`${note[REVIEW]} to review`);
+      byId("summary").textContent = parts.join(" · ");
+      byId("remarks").replaceChildren(...remarks.map((remark) => make("li", {}, remark)));
+      drawText(text, items, one.features);
+      drawFeatures(items, one.features);
+      active = -1;
+      loaded = i;
+      document.body.dataset.note = note[ID];
+    });
+  };
+  const go = (i, { push = true } = {}) => {
+    if (i === undefined || i < 0 || i >= notes.length) return;
+    current = i;
+    const at = shown.indexOf(i);
+    if (at >= 0 && Math.floor(at / PAGE) !== page) { page = Math.floor(at / PAGE); drawList(); }
+    byId("list").querySelectorAll("a").forEach((a) => {
+      if (Number(a.dataset.i) === i) { a.setAttribute("aria-current", "true"); a.scrollIntoView({ block: "nearest" }); } else a.removeAttribute("aria-current");
+    });
+    drawSteps();
+    if (push) history.replaceState(null, "", `#n=${encodeURIComponent(notes[i][ID])}`);
+    draw(i);
+  };
+  const step = (by) => {
+    const at = shown.indexOf(current);
+    go(at < 0 ? shown[0] : shown[Math.min(Math.max(at + by, 0), shown.length - 1)]);
+  };
+  const stepFeature = (by) => {
+    const n = byId("features").children.length;
+    if (n) choose(active < 0 ? (by > 0 ? 0 : n - 1) : (active + by + n) % n);
+  };
+
+  /* Events */
+  byId("filters").addEventListener("input", refilter);
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("filters").addEventListener("reset", () => setTimeout(refilter));
+  byId("less").addEventListener("click", () => { page -= 1; drawList(); });
+  byId("more").addEventListener("click", () => { page += 1; drawList(); });
+  byId("previous").addEventListener("click", () => step(-1));
+  byId("next").addEventListener("click", () => step(1));
+  byId("list").addEventListener("click", (event) => {
+    const a = event.target.closest("a");
+    if (!a) return;
+    event.preventDefault();
+    go(Number(a.dataset.i));
+  });
+  byId("features").addEventListener("click", (event) => {
+    const li = event.target.closest("li");
+    if (li) choose(Number(li.dataset.f));
+  });
+  byId("text").addEventListener("click", (event) => {
+    const mark = event.target.closest("mark");
+    if (!mark) return;
+    const held = mark.dataset.f.split(" ").map(Number);
+    choose(held[(held.indexOf(active) + 1) % held.length]);
+  });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input, select, textarea")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const actions = {
+      j: () => stepFeature(1), ArrowDown: () => stepFeature(1), k: () => stepFeature(-1), ArrowUp: () => stepFeature(-1),
+      n: () => step(1), p: () => step(-1), "/": () => field.search.focus(),
+    };
+    const action = actions[event.key];
+    if (action) { event.preventDefault(); action(); }
+  });
+
+  const fromAddress = () => {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const title = asked.get("case");
+    if (title !== null) field.case.value = String(cases.findIndex((one) => one.case === title));
+    listFeatures();
+    for (const name of ["show", "order", "low", "high", "feature"]) if (asked.has(name)) field[name].value = asked.get(name);
+    refilter();
+    const wanted = asked.has("n") ? place.get(asked.get("n")) : shown[0];
+    go(wanted, { push: asked.has("n") });
+  };
+  addEventListener("hashchange", fromAddress);
+  fromAddress();
+})();

@@ -1,0 +1,70 @@
+"""Pages opened in a real browser: nothing goes wrong, and nothing planted runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rubricate import Corpus
+from rubricate.agreement import agree
+from rubricate.measures.intervals import Interpreted
+from rubricate.reports import agreement_page, evaluation_page
+from rubricate.reports.page import write_report
+from rubricate.stats import Resampling
+
+BROWSER = next(
+    (
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    ),
+    None,
+)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed"),
+]
+
+
+def opened(page: Path, profile: Path) -> tuple[str, list[str]]:
+    """Return the page as the browser holds it, and what it wrote to its console."""
+    assert BROWSER
+    done = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={profile}", "--enable-logging=stderr", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout, re.findall(r".*CONSOLE.*", done.stderr)
+
+
+def test_the_console_stays_silent(
+    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+) -> None:
+    page = evaluation_page(measured, trapped, dict.fromkeys(measured, trapped))
+    dom, console = opened(write_report(tmp_path / "page", page), tmp_path / "profile")
+    assert not console
+    assert '<button type="button">' in dom  # the page's own script ran
+    assert dom.count("<script>") == 1
+    assert "<img" not in dom
+
+
+def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Path) -> None:
+    page = agreement_page(agree(trapped, settings=Resampling(resamples=20)))
+    check = """<script>
+      const texts = [...document.querySelectorAll(".note-text")].map(e => JSON.stringify(e.textContent));
+      document.body.dataset.same = String(new Set(texts).size === 1);
+      document.body.dataset.units = String(document.querySelector(".note-text").textContent.length);
+    </script></body>"""
+    # The policy would rightly refuse this script, so the test takes it away
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    path = write_report(tmp_path / "page", page.replace("</body>", check))
+    dom, console = opened(path, tmp_path / "profile")
+    assert not console
+    text = trapped.notes[0].text
+    assert 'data-same="true"' in dom
+    assert f'data-units="{len(text.encode("utf-16-le")) // 2}"' in dom

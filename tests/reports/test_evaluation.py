@@ -1,0 +1,174 @@
+"""The page of an evaluation: its numbers, its notes, and what it must not do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rubricate import Corpus, __version__, load_corpus
+from rubricate.agreement import agree
+from rubricate.errors import InputError, OutputExistsError
+from rubricate.measures import evaluate
+from rubricate.measures.intervals import Interpreted, add_intervals
+from rubricate.reports import evaluation_page, write_evaluation_report
+from rubricate.stats import Resampling
+
+FEW = Resampling(resamples=50)
+
+
+@pytest.fixture(scope="module")
+def raters() -> tuple[Corpus, Interpreted]:
+    """The 200 notes that a second rater annotated, and that rater against the reference."""
+    corpus = load_corpus("open-notes").select(cases=[str(i) for i in range(10)])
+    second = corpus.annotator_index["second_rater"]
+    notes = {corpus.notes[i].id for i in corpus.rows.note[corpus.rows.annotator == second]}
+    both = corpus.select(notes=notes)
+    evaluation = evaluate(
+        both, both, reference_annotator="reference", predicted_annotator="second_rater"
+    )
+    return both, add_intervals(evaluation, FEW)
+
+
+def test_a_real_page_is_whole_and_small(
+    raters: tuple[Corpus, Interpreted], read_page: Callable[[str], Any]
+) -> None:
+    corpus, found = raters
+    page = evaluation_page({"second_rater": found}, corpus, {"second_rater": corpus})
+    reader = read_page(page)
+    assert len(page.encode()) < 3_000_000
+    total = found.evaluation.characters.total()
+    for value in (total.precision, total.recall, total.f1):
+        assert f"{value:.3f}" in reader.text
+    counts = found.evaluation.presence.total().counts
+    assert f"{counts['tp']:,}" in reader.text
+    for feature in corpus.features:
+        assert feature.text in reader.text
+
+
+def test_the_notes_that_cost_most_come_first(raters: tuple[Corpus, Interpreted]) -> None:
+    corpus, found = raters
+    page = evaluation_page({"s": found}, corpus, {"s": corpus}, worst=8)
+    table = found.evaluation.characters.by("note")
+    wrong = table.values[:, 1] + table.values[:, 2]
+    worst = [table.ids[i] for i in np.argsort(-wrong, kind="stable")[:8]]
+    assert re.findall(r"<summary>Note (\S+),", page) == worst
+    for note, (missed, false) in zip(
+        worst, re.findall(r"differ: (\d+) reference only, (\d+) s only", page), strict=True
+    ):
+        place = table.ids.index(note)
+        assert [int(false), int(missed)] == table.values[place, 1:3].tolist()
+
+
+def test_traps_stay_text(
+    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+) -> None:
+    trap = '<script>alert("x")</script>'
+    systems = {f"{name} {trap}": found for name, found in measured.items()}
+    ceiling = agree(trapped, settings=FEW)
+    page = evaluation_page(
+        systems, trapped, dict.fromkeys(systems, trapped), ceiling=ceiling,
+        inputs={trap: trap}, title=trap,
+    )  # fmt: skip
+    reader = read_page(page)
+    assert "img" not in reader.tags
+    assert reader.text.count(trap) > 10
+
+
+def test_method_names_version_inputs_and_settings(
+    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+) -> None:
+    page = evaluation_page(
+        {"bob": measured["bob"]}, trapped, {"bob": trapped}, inputs={"ref.csv": "ab12"}
+    )
+    text = read_page(page).text
+    assert f"rubricate{__version__}" in text
+    assert "ref.csvab12" in text
+    assert "50 resamples, seed 0" in text
+    assert "one-to-one, by character" in text
+
+
+def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Interpreted]) -> None:
+    systems, predicted = {"bob": measured["bob"]}, {"bob": trapped}
+    without = evaluation_page(systems, trapped, predicted)
+    ceiling = agree(trapped, settings=FEW)
+    with_line = evaluation_page(systems, trapped, predicted, ceiling=ceiling)
+    assert 'stroke-width="2.2"' in with_line
+    assert 'stroke-width="2.2"' not in without
+
+
+def test_a_system_may_be_called_like_the_annotators(
+    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+) -> None:
+    page = evaluation_page(
+        {"annotators": measured["bob"]}, trapped, {"annotators": trapped},
+        ceiling=agree(trapped, settings=FEW),
+    )  # fmt: skip
+    assert "annotators with each other" in read_page(page).text
+
+
+def test_notes_without_prediction_are_shown_as_missed(
+    trapped: Corpus, read_page: Callable[[str], Any]
+) -> None:
+    part = trapped.select(notes=["n0", "n1"], annotators=["bob"])
+    reference = trapped.select(annotators=[trapped.annotators[0].id])
+    found = add_intervals(evaluate(reference, part), FEW)
+    reader = read_page(evaluation_page({"bob": found}, reference, {"bob": part}))
+    assert "rows judged by the reference" in reader.text  # the warning
+    assert "Note n5" in reader.text
+
+
+def test_full_agreement_has_no_notes_to_show(
+    trapped: Corpus, read_page: Callable[[str], Any]
+) -> None:
+    same = trapped.select(annotators=["bob"])
+    found = add_intervals(evaluate(same, same), FEW)
+    reader = read_page(evaluation_page({"bob": found}, same, {"bob": same}))
+    assert "there is nothing to show" in reader.text
+    assert "mark" not in reader.tags
+
+
+def test_weights_move_the_confusion(trapped: Corpus, read_page: Callable[[str], Any]) -> None:
+    evaluation = evaluate(
+        trapped, trapped, reference_annotator="cy", predicted_annotator="bob", missing="skip"
+    )
+    weights = {note.id: 1000.0 for note in trapped.notes}
+    found = add_intervals(evaluation, FEW, weights=weights)
+    text = read_page(evaluation_page({"bob": found}, trapped, {"bob": trapped})).text
+    assert f"{1000 * evaluation.presence.total().counts['tp']:,}" in text
+    assert "by the sampling design" in text
+
+
+def test_many_features_are_limited_and_it_says_so(
+    trapped: Corpus,
+    measured: dict[str, Interpreted],
+    read_page: Callable[[str], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rubricate.reports.levels.MAX_FEATURES", 3)
+    monkeypatch.setattr("rubricate.reports.levels.WORST_FEATURES", 2)
+    text = read_page(evaluation_page({"bob": measured["bob"]}, trapped, {"bob": trapped})).text
+    assert "Of 4 features the 2 with the lowest F1 of bob are drawn; the other 2" in text
+
+
+def test_systems_need_their_corpus(trapped: Corpus, measured: dict[str, Interpreted]) -> None:
+    with pytest.raises(InputError, match="cy"):
+        evaluation_page(measured, trapped, {"bob": trapped})
+    with pytest.raises(InputError):
+        evaluation_page({}, trapped, {})
+
+
+def test_reports_are_written_once(
+    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+) -> None:
+    predicted = dict.fromkeys(measured, trapped)
+    path = write_evaluation_report(tmp_path / "report", measured, trapped, predicted)
+    assert path == tmp_path / "report" / "index.html"
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.raises(OutputExistsError):
+        write_evaluation_report(tmp_path / "report", measured, trapped, predicted)
+    write_evaluation_report(tmp_path / "report", measured, trapped, predicted, overwrite=True)

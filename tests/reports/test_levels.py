@@ -1,0 +1,49 @@
+"""Sections by case and by feature."""
+
+from __future__ import annotations
+
+from rubricate import Corpus
+from rubricate.measures.intervals import Interpreted
+from rubricate.reports.levels import (
+    HUMAN,
+    Measuring,
+    case_figure,
+    case_values_table,
+    feature_section,
+)
+
+
+def test_tables_have_a_line_a_case_and_a_column_a_system(
+    trapped: Corpus, measured: dict[str, Interpreted]
+) -> None:
+    measuring = Measuring(measured, trapped)
+    table = case_values_table(measuring, [("characters",), ("presence",)], "caption")
+    assert table.count("<tr>") == 1 + 2
+    assert table.count('scope="col"') == 2 + 2 * 2
+
+
+def test_the_human_line_appears_where_known(
+    trapped: Corpus, measured: dict[str, Interpreted]
+) -> None:
+    human = measured["cy"]
+    with_line = case_figure(Measuring({"bob": measured["bob"]}, trapped, human), ("presence",))
+    without = case_figure(Measuring({"bob": measured["bob"]}, trapped), ("presence",))
+    assert HUMAN in with_line
+    assert HUMAN not in without
+
+
+def test_cases_nobody_compared_are_left_open(
+    trapped: Corpus, measured: dict[str, Interpreted]
+) -> None:
+    more = Measuring(measured, trapped.select(cases=["a"]))
+    assert more.cases == ["a"]
+
+
+def test_all_features_are_drawn_and_listed(
+    trapped: Corpus, measured: dict[str, Interpreted]
+) -> None:
+    html = feature_section(Measuring(measured, trapped))
+    assert "All 4 features in a table" in html
+    drawn = html[: html.index("<details")]
+    assert drawn.count("<title>bob, Feature") == 4
+    assert "Of 4 features" not in html

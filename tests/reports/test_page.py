@@ -1,0 +1,66 @@
+"""The shell: whole, closed, and alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubricate.errors import OutputExistsError
+from rubricate.reports import Section, facts_table, figures, folded, paragraph, render_page
+from rubricate.reports.page import write_report
+
+TRAP = "<script>alert(1)</script>"
+
+
+def test_everything_given_as_text_is_escaped(read_page: Callable[[str], Any]) -> None:
+    body = paragraph(TRAP) + folded(TRAP, "") + facts_table({TRAP: TRAP}, caption=TRAP)
+    page = render_page(TRAP, [Section("one", TRAP, body)], lead=TRAP, warnings=[TRAP], footer=TRAP)
+    reader = read_page(page)
+    assert reader.tags["script"] == 1
+    # title, heading, lead, warning, contents, section, paragraph, summary, name, value, caption, footer
+    assert reader.text.count(TRAP) == 12
+
+
+def test_an_empty_page_is_a_page(read_page: Callable[[str], Any]) -> None:
+    read_page(render_page("Nothing", []))
+
+
+def test_only_the_pages_own_script_may_run() -> None:
+    page = render_page("x", [])
+    script = re.search(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    assert script
+    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    policy = re.search(r'Security-Policy" content="([^"]*)"', page)
+    assert policy
+    assert f"script-src 'sha256-{digest}'" in policy[1].replace("&#43;", "+")
+    assert policy[1].startswith("default-src 'none'")
+
+
+def test_contents_lead_to_sections(read_page: Callable[[str], Any]) -> None:
+    reader = read_page(render_page("x", [Section("a", "A", ""), Section("b", "B", "")]))
+    assert ("a", "#a") in reader.links
+    assert {"a", "b"} <= set(reader.ids)
+
+
+def test_captions_stand_under_the_last_figure() -> None:
+    html = figures(["<svg>1</svg>", "<svg>2</svg>"], "Both.")
+    assert html.count("figcaption>") == 2
+    assert html.index("<svg>2") < html.index("Both.")
+    assert figures([], "None.") == ""
+
+
+def test_reports_touch_their_own_file_only(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
+    path = write_report(tmp_path, "one")
+    with pytest.raises(OutputExistsError):
+        write_report(tmp_path, "two")
+    assert path.read_text(encoding="utf-8") == "one"
+    write_report(tmp_path, "two", overwrite=True)
+    assert path.read_text(encoding="utf-8") == "two"
+    assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine"
