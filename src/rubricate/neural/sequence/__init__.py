@@ -1,0 +1,1 @@
+"""Recognisers that tag every token of a note: ``bilstm-crf`` and ``crf``."""

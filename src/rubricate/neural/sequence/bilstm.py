@@ -1,0 +1,213 @@
+"""The network of ``bilstm-crf``: words, letters, endings and shapes, read in both directions.
+
+After Lample et al. (2016): each word is a learned vector beside what an LSTM makes of its letters
+from both ends; an LSTM over the words in both directions gives every tag a score; a CRF scores
+the chain of tags. Endings and shapes are ours, and so are fixed word vectors where there are some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import InputError, MissingExtraError
+from rubricate.neural.sequence.chain import Chain
+from rubricate.neural.sequence.crf import Scores, log_likelihood
+from rubricate.neural.sequence.tagging import Scheme
+from rubricate.neural.sequence.vocabulary import UNSEEN, Batch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+F32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a network; those of Lample et al. (2016) unless given.
+
+    Parameters
+    ----------
+    word, character, ending, shape : int
+        Lengths of the learned vectors of words, letters, endings and word shapes.
+    spelled : int
+        Units of the letters' LSTM in each direction; 0 reads no letters.
+    hidden, layers : int
+        Units in each direction, and layers, of the words' LSTM.
+    fixed : int
+        Length to which fixed word vectors are brought; unused without any.
+    dropout : float
+        Share of the LSTM's inputs and outputs that is left out in training.
+    """
+
+    word: int = 100
+    character: int = 25
+    ending: int = 20
+    shape: int = 5
+    spelled: int = 25
+    hidden: int = 100
+    layers: int = 1
+    fixed: int = 100
+    dropout: float = 0.5
+
+
+def import_torch() -> Any:
+    """Return torch, or say how to install it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("the matcher bilstm-crf", "train") from error
+    return torch
+
+
+class Recogniser:
+    """A BiLSTM-CRF: parts with weights, and what is computed from them.
+
+    Parameters
+    ----------
+    shape : Shape
+        Sizes.
+    sizes : tuple of int
+        How many words, endings, shapes and characters are numbered.
+    scheme : Scheme
+        The tags and what may follow what.
+    vectors : array (words, length), optional
+        Fixed vectors of the words, rows of zeros where there is none; they are not trained.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        sizes: tuple[int, int, int, int],
+        scheme: Scheme,
+        vectors: F32 | None = None,
+    ) -> None:
+        torch = import_torch()
+        nn = torch.nn
+        words, endings, shapes, characters = sizes
+        self.shape, self.scheme = shape, scheme
+        parts = {
+            "words": nn.Embedding(words, shape.word, padding_idx=0),
+            "endings": nn.Embedding(endings, shape.ending, padding_idx=0),
+            "shapes": nn.Embedding(shapes, shape.shape, padding_idx=0),
+        }
+        width = shape.word + shape.ending + shape.shape
+        if shape.spelled:
+            parts["characters"] = nn.Embedding(characters, shape.character, padding_idx=0)
+            parts["speller"] = nn.LSTM(
+                shape.character, shape.spelled, batch_first=True, bidirectional=True
+            )
+            width += 2 * shape.spelled
+        self.vectors = None if vectors is None else torch.from_numpy(vectors)
+        if vectors is not None:
+            parts["fixed"] = nn.Linear(vectors.shape[1], shape.fixed)
+            width += shape.fixed
+        parts["reader"] = nn.LSTM(
+            width,
+            shape.hidden,
+            num_layers=shape.layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=shape.dropout if shape.layers > 1 else 0.0,
+        )
+        parts["tags"] = nn.Linear(2 * shape.hidden, len(scheme.tags))
+        self.parts = nn.ModuleDict(parts)
+        self.chain = nn.ParameterDict(
+            {
+                "first": torch.zeros(len(scheme.tags)),
+                "step": torch.zeros(len(scheme.tags), len(scheme.tags)),
+                "last": torch.zeros(len(scheme.tags)),
+            }
+        )
+        for name in ("words", "endings", "shapes", "characters"):
+            if name in parts:
+                nn.init.normal_(self.parts[name].weight, std=0.1)
+                with torch.no_grad():
+                    self.parts[name].weight[0] = 0
+        self._first = torch.from_numpy(scheme.first_scores()).float()
+        self._step = torch.from_numpy(scheme.step_scores()).float()
+
+    def emissions(self, batch: Batch, *, train: bool = False) -> Tensor:
+        """Return the score of every tag at every token (n, T, K)."""
+        torch = import_torch()
+        rnn = torch.nn.utils.rnn
+        drop = torch.nn.functional.dropout
+        self.parts.train(train)
+        words = torch.from_numpy(batch.words)
+        inputs = [
+            self.parts["words"](words),
+            self.parts["endings"](torch.from_numpy(batch.endings)),
+            self.parts["shapes"](torch.from_numpy(batch.shapes)),
+        ]
+        if self.shape.spelled:
+            inputs.append(self._spelled(batch)[torch.from_numpy(batch.spelling)])
+        if self.vectors is not None:
+            inputs.append(self.parts["fixed"](self.vectors[words]))
+        joined = drop(torch.cat(inputs, dim=2), self.shape.dropout, train)
+        lengths = torch.from_numpy(batch.mask.sum(axis=1))
+        packed = rnn.pack_padded_sequence(joined, lengths, batch_first=True, enforce_sorted=False)
+        read, _ = rnn.pad_packed_sequence(
+            self.parts["reader"](packed)[0], batch_first=True, total_length=batch.words.shape[1]
+        )
+        emissions: Tensor = self.parts["tags"](drop(read, self.shape.dropout, train))
+        return emissions
+
+    def _spelled(self, batch: Batch) -> Tensor:
+        """Return what the letters' LSTM ends with, from both sides, for each spelling."""
+        torch = import_torch()
+        letters = torch.from_numpy(batch.characters)
+        # Padding is spelled too; a length of 0 is not allowed.
+        lengths = (letters > 0).sum(1).clamp(min=1)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            self.parts["characters"](letters), lengths, batch_first=True, enforce_sorted=False
+        )
+        _, (ends, _) = self.parts["speller"](packed)
+        joined: Tensor = torch.cat((ends[0], ends[1]), dim=1)
+        return joined
+
+    def scores(self) -> Scores:
+        """Return the chain's scores, with what is not allowed forbidden."""
+        chain = self.chain
+        return Scores(chain["first"] + self._first, chain["step"] + self._step, chain["last"])
+
+    def loss(self, batch: Batch, tags: npt.NDArray[np.int64]) -> Tensor:
+        """Return the mean negative log-likelihood of a training batch's tags, per sequence."""
+        torch = import_torch()
+        emissions = self.emissions(batch, train=True)
+        mask = torch.from_numpy(batch.mask)
+        return -log_likelihood(emissions, torch.from_numpy(tags), mask, self.scores()).mean()
+
+    def numpy_chain(self) -> Chain:
+        """Return the chain for finding best tags and marginals."""
+        first, step, last = (part.detach().double().numpy() for part in self.scores())
+        return Chain(first, step, last)
+
+    def parameters(self) -> list[Tensor]:
+        """Return everything that is trained."""
+        return [*self.parts.parameters(), *self.chain.parameters()]
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return all weights by name, without the fixed vectors."""
+        found = {f"parts.{name}": value for name, value in self.parts.state_dict().items()}
+        found.update({f"chain.{name}": value for name, value in self.chain.state_dict().items()})
+        return found
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Take over weights of `weights`; InputError when they do not fit."""
+        torch = import_torch()
+        own = self.weights()
+        if set(own) != set(weights) or any(own[n].shape != weights[n].shape for n in own):
+            raise InputError("the weights do not fit the network that model.json describes")
+        with torch.no_grad():
+            for name, value in own.items():
+                value.copy_(weights[name])
+
+
+def hide_rare(batch: Batch, rare: npt.NDArray[np.int64], rng: np.random.Generator) -> Batch:
+    """Return the batch with half of the words seen once made unseen, so that unseen is learned."""
+    hidden = np.isin(batch.words, rare) & (rng.random(batch.words.shape) < 0.5)
+    return batch._replace(words=np.where(hidden, UNSEEN, batch.words))

@@ -1,0 +1,145 @@
+"""From scores of tags to annotations: one way for every recogniser that tags tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Annotation, Corpus, Note
+from rubricate.errors import InputError
+from rubricate.matchers.learning import judged_notes
+from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.neural.sequence.chain import Chain, best_tags, expect, log_absence, pad_emissions
+from rubricate.neural.sequence.tagging import Context, Scheme, TokenRule, Tokens, cut_text
+from rubricate.rubric import Rubric
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+#: Gives each sequence's scores (tokens, tags).
+Emit = Callable[[Sequence[Tokens]], Sequence[F64]]
+#: Sequences worked on at once.
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A sequence to learn from, with its tags and the note it is of."""
+
+    tokens: Tokens
+    tags: I64
+    note: str
+
+
+def shared_labels(corpus: Corpus) -> tuple[str, ...]:
+    """Return the features as labels: those of the one rubric that all notes share.
+
+    Raises
+    ------
+    InputError
+        If the notes have several rubrics, or the rubric no features.
+    """
+    cases = dict.fromkeys(note.case for note in corpus.notes)
+    if len(cases) > 1:
+        raise InputError(
+            f"the notes belong to {len(cases)} cases. A recogniser that tags tokens learns the "
+            "features of one rubric that all notes share: fit it to one case at a time."
+        )
+    labels = tuple(f.id for f in corpus.rubric(next(iter(cases), "")))
+    if not labels:
+        raise InputError("there is nothing to learn: the notes' case has no features")
+    return labels
+
+
+def tagged_sequences(
+    corpus: Corpus, annotator: str | None, scheme: Scheme, *, tokens: TokenRule, context: Context
+) -> tuple[list[Tagged], int]:
+    """Return what to learn from, and how many tokens had to drop a further label.
+
+    Only notes in which every feature was judged are taken: a label not looked for is not absent.
+    """
+    found: list[Tagged] = []
+    dropped = 0
+    for note, marked in judged_notes(corpus, annotator):
+        if not set(scheme.labels) <= set(marked):
+            continue
+        own: dict[str, tuple[Annotation, ...]] = marked
+        for sequence in cut_text(note.text, tokens=tokens, context=context):
+            tags, clash = scheme.encode(sequence, own)
+            found.append(Tagged(sequence, tags, note.id))
+            dropped += int(clash.sum())
+    if not found:
+        raise InputError(
+            "there is nothing to learn from: no note has text and a judgement of every feature"
+        )
+    return found, dropped
+
+
+@dataclass(frozen=True)
+class TagFinder:
+    """Finds annotations in notes by the likeliest tags.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        The labels and their tags.
+    chain : Chain
+        Scores of the chain of tags.
+    emit : callable
+        The scores of tags at tokens.
+    tokens, context : str
+        How notes are cut.
+    stage : str
+        The matcher's name, with which reasons begin.
+    """
+
+    scheme: Scheme
+    chain: Chain
+    emit: Emit
+    tokens: TokenRule
+    context: Context
+    stage: str
+
+    def find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what is in each note; features that are no labels are never found."""
+        sequences: list[Tokens] = []
+        owner: list[int] = []
+        for i, note in enumerate(notes):
+            cut = cut_text(note.text, tokens=self.tokens, context=self.context)
+            sequences.extend(cut)
+            owner.extend([i] * len(cut))
+        known = {feature.id for feature in rubric}
+        found: list[list[Found]] = [[] for _ in notes]
+        absent = np.zeros((len(notes), len(self.scheme.labels)))
+        order = np.argsort([len(one.words) for one in sequences], kind="stable")
+        for begin in range(0, len(order), _AT_ONCE):
+            own = order[begin : begin + _AT_ONCE].tolist()
+            part = [sequences[i] for i in own]
+            for i, (made, log_absent) in zip(own, self._tag(part), strict=True):
+                found[owner[i]].extend(one for one in made if one.feature in known)
+                absent[owner[i]] += log_absent
+        for made, log_absent in zip(found, absent, strict=True):
+            present = -np.expm1(log_absent)
+            probabilities = dict(zip(self.scheme.labels, present.tolist(), strict=True))
+            made.sort(key=lambda one: one.spans)
+            yield NoteFindings(made, {k: p for k, p in probabilities.items() if k in known})
+
+    def _tag(self, sequences: Sequence[Tokens]) -> Iterator[tuple[list[Found], F64]]:
+        emissions, lengths = pad_emissions(self.emit(sequences))
+        expected = expect(self.chain, emissions, lengths)
+        label_of_tag = self.scheme.label_of_tag
+        absent = log_absence(self.chain, emissions, lengths, label_of_tag, expected.log_z)
+        for i, tags in enumerate(best_tags(self.chain, emissions, lengths)):
+            made = []
+            tokens = sequences[i]
+            for label, first, last in self.scheme.decode(tags, tokens.lines):
+                sure = expected.marginal[i, first:last][:, label_of_tag == label].sum(axis=1)
+                place = (tokens.places[first][0], tokens.places[last - 1][1])
+                name = self.scheme.labels[label]
+                confidence = float(np.clip(sure.mean(), 0.0, 1.0))
+                reason = f"{self.stage}: tagged {name}, p {sure.min():.2f} to {sure.max():.2f}"
+                made.append(Found(name, (place,), confidence, reason))
+            yield made, absent[i]

@@ -1,0 +1,208 @@
+"""Notes as tagged tokens: cutting texts into sequences, and spans into tags and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Annotation
+from rubricate.errors import UnknownNameError
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+SchemeName = Literal["IO", "BIO"]
+TokenRule = Literal["words", "spaces"]
+Context = Literal["line", "note"]
+
+#: Added to the score of what may not be; finite, so that gradients stay finite too.
+FORBIDDEN = -1e4
+
+_TOKENS = {"words": re.compile(r"\n|\d+|[^\W\d_]+|[^\w\s]|_"), "spaces": re.compile(r"\n|\S+")}
+
+
+class Tokens(NamedTuple):
+    """The tokens of one sequence: their words, half-open places, and the line each is in."""
+
+    words: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]
+    lines: tuple[int, ...]
+
+
+class Run(NamedTuple):
+    """Tokens ``first`` up to ``last`` (not included) that carry one label."""
+
+    label: int
+    first: int
+    last: int
+
+
+def check_choice(kind: str, value: str, allowed: object) -> None:
+    """Raise UnknownNameError when a value is none of a Literal's."""
+    known = [str(name) for name in get_args(allowed)]
+    if value not in known:
+        raise UnknownNameError(kind, value, known)
+
+
+def cut_text(text: str, *, tokens: TokenRule = "words", context: Context = "line") -> list[Tokens]:
+    r"""Cut a text into sequences of tokens: one a line, or one for the whole note.
+
+    Parameters
+    ----------
+    text : str
+        A note's text.
+    tokens : {"words", "spaces"}
+        Letters, digits and single marks apart (``120/80`` is three tokens), or whatever white
+        space separates.
+    context : {"line", "note"}
+        What is tagged at once.
+
+    Examples
+    --------
+    >>> [line.words for line in cut_text("58yo M\ndenies CP")]
+    [('58', 'yo', 'M'), ('denies', 'CP')]
+    >>> cut_text("58yo M\ndenies CP", tokens="spaces", context="note")[0].lines
+    (0, 0, 1, 1)
+    """
+    check_choice("tokens", tokens, TokenRule)
+    check_choice("context", context, Context)
+    found: list[Tokens] = []
+    words: list[str] = []
+    places: list[tuple[int, int]] = []
+    lines: list[int] = []
+    line = 0
+
+    def close() -> None:
+        if words:
+            found.append(Tokens(tuple(words), tuple(places), tuple(lines)))
+        words.clear()
+        places.clear()
+        lines.clear()
+
+    for match in _TOKENS[tokens].finditer(text):
+        if match[0] == "\n":
+            line += 1
+            if context == "line":
+                close()
+            continue
+        words.append(match[0])
+        places.append(match.span())
+        lines.append(line)
+    close()
+    return found
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How labels are written as tags, and which tag may follow which.
+
+    Tag 0 is "outside". Under ``IO`` label k is tag k + 1, and labels that touch become one run.
+    Under ``BIO`` it is tag 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
+    cannot begin inside, and an inside tag follows only its own label.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Feature ids in rubric order. A token that several features mark gets the first of them.
+    kind : {"IO", "BIO"}
+        The scheme.
+
+    Examples
+    --------
+    >>> Scheme(("P", "I"), "BIO").tags
+    ('O', 'B-P', 'I-P', 'B-I', 'I-I')
+    """
+
+    labels: tuple[str, ...]
+    kind: SchemeName = "BIO"
+
+    def __post_init__(self) -> None:
+        check_choice("scheme", self.kind, SchemeName)
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """The names of the tags, by number."""
+        prefixes = ("B", "I") if self.kind == "BIO" else ("I",)
+        return ("O", *(f"{p}-{label}" for label in self.labels for p in prefixes))
+
+    @cached_property
+    def label_of_tag(self) -> I64:
+        """The number of each tag's label; -1 for outside."""
+        width = 2 if self.kind == "BIO" else 1
+        return np.concatenate(([-1], np.repeat(np.arange(len(self.labels)), width)))
+
+    def first_scores(self) -> F64:
+        """Return `FORBIDDEN` for the tags a sequence may not begin with, 0 for others."""
+        inside = [self.kind == "BIO" and tag.startswith("I-") for tag in self.tags]
+        return np.where(inside, FORBIDDEN, 0.0)
+
+    def step_scores(self) -> F64:
+        """Return `FORBIDDEN` where the tag of a column may not follow that of a row, else 0."""
+        same = self.label_of_tag[:, None] == self.label_of_tag[None, :]
+        return np.where(same, 0.0, self.first_scores()[None, :])
+
+    def encode(
+        self, tokens: Tokens, marked: Mapping[str, Iterable[Annotation]]
+    ) -> tuple[I64, npt.NDArray[np.bool_]]:
+        """Return the tag of each token, and which tokens had to drop a further label.
+
+        A token belongs to an annotation if they share a character. An annotation with several
+        fragments, or over several lines, begins anew with each of them.
+        """
+        tags = np.zeros(len(tokens.words), dtype=np.int64)
+        dropped = np.zeros(len(tokens.words), dtype=bool)
+        starts = np.array([place[0] for place in tokens.places])
+        ends = np.array([place[1] for place in tokens.places])
+        width = 2 if self.kind == "BIO" else 1
+        for k, label in enumerate(self.labels):
+            free = tags == 0
+            for annotation in marked.get(label, ()):
+                for span in annotation.spans:
+                    own = (starts < span.end) & (ends > span.start)
+                    dropped |= own & ~free
+                    own &= tags == 0
+                    tags[own] = (k + 1) * width
+                    if self.kind == "BIO" and own.any():
+                        tags[_beginnings(own, tokens.lines)] = 2 * k + 1
+        return tags, dropped
+
+    def decode(self, tags: I64, lines: Sequence[int]) -> list[Run]:
+        """Return the runs of a tag sequence; a run never crosses the end of a line.
+
+        Examples
+        --------
+        >>> runs = Scheme(("P", "I"), "BIO").decode(np.array([1, 2, 1, 0, 3]), [0] * 5)
+        >>> [tuple(run) for run in runs]
+        [(0, 0, 2), (0, 2, 3), (1, 4, 5)]
+        """
+        runs: list[Run] = []
+        labels = self.label_of_tag[tags]
+        begins = self.kind == "BIO"
+        first = 0
+        for i in range(1, len(tags) + 1):
+            same = (
+                i < len(tags)
+                and labels[i] == labels[first]
+                and lines[i] == lines[i - 1]
+                and not (begins and tags[i] % 2 == 1)
+            )
+            if not same:
+                if labels[first] >= 0:
+                    runs.append(Run(int(labels[first]), first, i))
+                first = i
+        return runs
+
+
+def _beginnings(own: npt.NDArray[np.bool_], lines: Sequence[int]) -> I64:
+    """Return the places where a run of true values, or a line within it, begins."""
+    places = np.flatnonzero(own)
+    line = np.asarray(lines)[places]
+    new = np.ones(len(places), dtype=bool)
+    new[1:] = (np.diff(places) > 1) | (np.diff(line) > 0)
+    return places[new]

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubricate import Annotation
+from rubricate.errors import UnknownNameError
+from rubricate.neural.sequence.tagging import FORBIDDEN, Run, Scheme, cut_text
+from rubricate.spans import Span
+
+TEXT = "58yo M, c/o CP\n\n  denies SOB\r\nor N/V"
+
+
+def marked(label: str, *spans: tuple[int, int]) -> dict[str, tuple[Annotation, ...]]:
+    return {label: tuple(Annotation(label, (Span(*span),)) for span in spans)}
+
+
+@pytest.mark.parametrize("tokens", ["words", "spaces"])
+@pytest.mark.parametrize("context", ["line", "note"])
+def test_tokens_are_the_text_at_their_places(tokens: str, context: str) -> None:
+    for sequence in cut_text(TEXT, tokens=tokens, context=context):  # type: ignore[arg-type]
+        for word, (start, end) in zip(sequence.words, sequence.places, strict=True):
+            assert TEXT[start:end] == word
+
+
+@given(st.text(max_size=60), st.sampled_from(["words", "spaces"]))
+def test_every_visible_character_is_in_one_token(text: str, tokens: str) -> None:
+    places = [p for one in cut_text(text, tokens=tokens) for p in one.places]  # type: ignore[arg-type]
+    covered = [i for start, end in places for i in range(start, end)]
+    assert covered == sorted(set(covered))
+    assert {i for i, c in enumerate(text) if not c.isspace()} <= set(covered)
+
+
+def test_lines_are_sequences_or_kept_with_the_tokens() -> None:
+    assert [len(one.words) for one in cut_text(TEXT, tokens="spaces")] == [4, 2, 2]
+    (whole,) = cut_text(TEXT, tokens="spaces", context="note")
+    assert whole.lines == (0, 0, 0, 0, 2, 2, 3, 3)
+    assert cut_text(" \n ") == []
+
+
+def test_unknown_choices_are_refused() -> None:
+    with pytest.raises(UnknownNameError):
+        cut_text("a", tokens="letters")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError):
+        Scheme(("a",), "BILOU")  # type: ignore[arg-type]
+
+
+def test_bio_forbids_inside_without_a_beginning() -> None:
+    scheme = Scheme(("a", "b"), "BIO")
+    first, step = scheme.first_scores(), scheme.step_scores()
+    allowed = [[scheme.tags[j] for j in range(5) if step[i, j] == 0] for i in range(5)]
+    assert [scheme.tags[i] for i in range(5) if first[i] == 0] == ["O", "B-a", "B-b"]
+    assert allowed[0] == ["O", "B-a", "B-b"]
+    assert allowed[1] == allowed[2] == ["O", "B-a", "I-a", "B-b"]
+    assert allowed[3] == allowed[4] == ["O", "B-a", "B-b", "I-b"]
+    assert set(step.ravel()) == {0.0, FORBIDDEN}
+
+
+def test_io_allows_everything() -> None:
+    assert not Scheme(("a", "b"), "IO").step_scores().any()
+
+
+def test_touching_annotations_stay_apart_under_bio_only() -> None:
+    (tokens,) = cut_text("a b c d")
+    spans = marked("x", (0, 3), (4, 7))
+    bio, io = Scheme(("x",), "BIO"), Scheme(("x",), "IO")
+    assert bio.encode(tokens, spans)[0].tolist() == [1, 2, 1, 2]
+    assert io.encode(tokens, spans)[0].tolist() == [1, 1, 1, 1]
+    assert bio.decode(np.array([1, 2, 1, 2]), tokens.lines) == [Run(0, 0, 2), Run(0, 2, 4)]
+    assert io.decode(np.array([1, 1, 1, 1]), tokens.lines) == [Run(0, 0, 4)]
+
+
+def test_the_first_label_of_the_rubric_keeps_a_shared_token() -> None:
+    (tokens,) = cut_text("a b c")
+    both = marked("x", (0, 3)) | marked("y", (2, 5))
+    tags, dropped = Scheme(("x", "y"), "IO").encode(tokens, both)
+    assert tags.tolist() == [1, 1, 2]
+    assert dropped.tolist() == [False, True, False]
+    assert Scheme(("y", "x"), "IO").encode(tokens, both)[0].tolist() == [2, 1, 1]
+
+
+def test_half_a_token_takes_the_whole_one() -> None:
+    (tokens,) = cut_text("abc def", tokens="spaces")
+    assert Scheme(("x",), "IO").encode(tokens, marked("x", (2, 3)))[0].tolist() == [1, 0]
+
+
+def test_runs_end_with_the_line() -> None:
+    (tokens,) = cut_text("a b\nc", context="note")
+    scheme = Scheme(("x",), "BIO")
+    tags, _ = scheme.encode(tokens, marked("x", (0, 5)))
+    assert tags.tolist() == [1, 2, 1]
+    assert Scheme(("x",), "IO").decode(np.array([1, 1, 1]), tokens.lines) == [
+        Run(0, 0, 2),
+        Run(0, 2, 3),
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.integers(0, 1)), max_size=4))
+def test_bio_keeps_annotations_that_do_not_overlap(drawn: list[tuple[int, int, int]]) -> None:
+    (tokens,) = cut_text(" ".join("abcdefghijkl"))
+    taken: set[int] = set()
+    kept = []
+    for first, length, label in drawn:
+        own = set(range(first, min(first + length, 12)))
+        if not own & taken:
+            taken |= own
+            kept.append(Run(label, min(own), max(own) + 1))
+    spans = {
+        name: tuple(
+            Annotation(name, (Span(tokens.places[a][0], tokens.places[b - 1][1]),))
+            for k, a, b in kept
+            if "xy"[k] == name
+        )
+        for name in "xy"
+    }
+    scheme = Scheme(("x", "y"), "BIO")
+    tags, dropped = scheme.encode(tokens, spans)
+    assert not dropped.any()
+    assert scheme.decode(tags, tokens.lines) == sorted(kept, key=lambda run: run.first)
