@@ -1,0 +1,117 @@
+"""``rubricate score``: find the evidence in notes and sum it to scores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    overwrite_option,
+    seed_option,
+    split_option,
+)
+from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.scoring import ScoreRun
+
+EPILOG = """
+Example: rubricate score open-notes --where split=test --out scores
+"""
+FILE = click.Path(path_type=Path, exists=True)
+
+
+@click.command("score", epilog=EPILOG)
+@click.argument("notes_path", metavar="NOTES")
+@click.option("--rubric", type=FILE, help="A rubric file; by default the notes' own.")
+@click.option("--model", type=FILE, help="A model of `fit`.")
+@click.option("--matcher", default="lexicon", show_default=True,
+              help="Without --model: matches from the rubric's text alone.")  # fmt: skip
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
+@click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
+@click.option("--corrections", type=FILE, help="A CSV file with what reviewers changed.")
+@click.option("--workers", type=int, default=0, show_default=True,
+              help="Worker processes; 0: this process.")  # fmt: skip
+@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, e.g. tcp://host:8786.")
+@click.option("--batch-size", type=int, default=200, show_default=True, help="Notes of a batch.")
+@click.option("--longest", type=int, default=100_000, show_default=True,
+              help="Most characters of a note that is scored.")  # fmt: skip
+@split_option()
+@from_option
+@seed_option
+@overwrite_option
+@json_option
+def score_command(notes_path: str, out: Path, **options: Any) -> None:
+    """Score NOTES against a rubric: scores.csv, items.csv, scores.xlsx and run.json in a folder.
+
+    NOTES is a corpus in any format, a CSV table (note, case, text), or a folder of .txt files. A
+    run that was killed goes on when it is started again. With --overwrite the same notes, rubric
+    and model are not searched again, so corrections and policies cost little.
+    """
+    from rubricate.scoring import ScoreSettings, open_notes, score_notes
+
+    settings = ScoreSettings(
+        matcher=options["matcher"],
+        workers=options["workers"],
+        dask=options["dask"],
+        batch_size=options["batch_size"],
+        longest=options["longest"],
+        seed=options["seed"],
+        overwrite=options["overwrite"],
+        watch=_progress(),
+    )
+    run = score_notes(
+        open_notes(notes_path, format=options["from_format"], where=options["where"]),
+        out,
+        rubric=options["rubric"],
+        model=options["model"],
+        policy=options["review"],
+        corrections=options["corrections"],
+        settings=settings,
+    )
+    if options["as_json"]:
+        print_json({"out": str(out), **run.run, "times": run.times})
+    else:
+        _print(run)
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    """Return what shows the batches done, on a terminal only."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(n_done: int, n_all: int) -> None:
+        click.echo(f"\rscoring: batch {n_done} of {n_all}", nl=n_done == n_all, err=True)
+
+    return show
+
+
+def _print(run: ScoreRun) -> None:
+    counts = run.run["counts"]
+    items = counts["items"] or 1
+    print_table(
+        ("", "notes"),
+        [
+            ("scored", counts["scored"]),
+            *((f"not scored: {why}", n) for why, n in counts["not_scored"].items()),
+            ("identical to an earlier one", counts["identical"]),
+        ],
+    )
+    mean = counts["mean_percentage"]
+    click.echo(
+        f"\nmean score {'–' if mean is None else f'{mean:.1f} %'}; {counts['found']:,} of "
+        f"{counts['items']:,} items found; {counts['review']:,} ({counts['review'] / items:.1%}) "
+        f"for review; {counts['corrected']:,} corrected"
+    )
+    if "policy" not in run.run:
+        click.echo("no review policy: nothing is promised about errors (see `rubricate route`)")
+    deaths = run.times["worker_deaths"]
+    if deaths:
+        click.echo(f"workers died {deaths} times; their batches were done again", err=True)
+    click.echo(f"wrote {run.folder}: scores.csv, items.csv, scores.xlsx, run.json, times.json")

@@ -1,0 +1,368 @@
+"""Choosing a review policy from judged notes, so that what it promises holds."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.corpus import Corpus
+from rubricate.errors import InputError
+from rubricate.measures.pairing import Pairing, pair_rows
+from rubricate.scoring.error_model import ErrorModel, fit_error_model
+from rubricate.scoring.evidence import DIGITS
+from rubricate.scoring.risk_bounds import betting_p_value, binomial_p_value, upper_limits
+from rubricate.scoring.routing import CurvePoint, Policy, Rule
+from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+#: Thresholds tried, at most.
+_MOST_THRESHOLDS = 60
+#: A feature gets a rule of its own with this many times the notes that a faultless one needs.
+_MARGIN = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSettings:
+    """What is to be promised, and how it is tested.
+
+    Parameters
+    ----------
+    max_error, confidence : float
+        With this confidence at most this share of the items nobody sees is wrong.
+    unit : {"note", "item"}
+        What is independent. ``"note"``: items of one note may go wrong together (the default, and
+        the honest one). ``"item"``: every item is taken for itself, which needs fewer notes and
+        promises too much where errors cluster in notes.
+    tuning_share : float
+        Share of the notes that is used to order items and find where to start; the promise is
+        tested on the others.
+    per_feature : bool
+        Give features their own threshold where there are enough notes.
+    seed : int
+        Decides which notes are used for tuning.
+    """
+
+    max_error: float = 0.02
+    confidence: float = 0.95
+    unit: Literal["note", "item"] = "note"
+    tuning_share: float = 0.3
+    per_feature: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        raise_if_any(
+            inside_unit("max_error", self.max_error)
+            + inside_unit("confidence", self.confidence)
+            + inside_unit("tuning_share", self.tuning_share)
+            + one_of("unit", self.unit, ("note", "item"))
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Items:
+    """Decisions beside a reference: one entry a note and feature.
+
+    Parameters
+    ----------
+    note : int64 array
+        Number of the note.
+    feature : sequence of str
+        Id of the feature.
+    found, wrong : bool arrays
+        What was decided, and whether the reference says otherwise.
+    certainty : float64 array
+        Of the decision; NaN where not known.
+    note_ids : sequence of str
+        Ids of the notes, by number.
+    most : int
+        Most features any rubric has.
+    """
+
+    note: I64
+    feature: Sequence[str]
+    found: Bools
+    wrong: Bools
+    certainty: F64
+    note_ids: Sequence[str]
+    most: int
+
+    def take(self, keep: Bools) -> Items:
+        """Return the items under a mask."""
+        feature = [name for name, kept in zip(self.feature, keep, strict=True) if kept]
+        return replace(
+            self,
+            note=self.note[keep],
+            feature=feature,
+            found=self.found[keep],
+            wrong=self.wrong[keep],
+            certainty=self.certainty[keep],
+        )
+
+
+def choose_policy(
+    reference: Corpus,
+    predicted: Corpus,
+    *,
+    reference_annotator: str | None = None,
+    predicted_annotator: str | None = None,
+    settings: RouteSettings | None = None,
+) -> Policy:
+    """Choose which items a person must see, from notes that a reference judged.
+
+    The predictions must come from a matcher that has not learned from these notes. An item is
+    wrong where presence differs from the reference's. See `choose_rules` for the method.
+
+    Raises
+    ------
+    InputError
+        If the two share no judged item.
+    """
+    chosen = settings or RouteSettings()
+    pairing = pair_rows(
+        reference,
+        predicted,
+        reference_annotator=reference_annotator,
+        predicted_annotator=predicted_annotator,
+        missing="skip",
+    )
+    if not len(pairing):
+        raise InputError("the two have no judged note and feature in common")
+    items = _items(pairing)
+    model, rules, pooled, curve = choose_rules(items, chosen)
+    texts = {f.id: f.text for f in reference.features if f.id in model.features}
+    return Policy(
+        chosen.max_error,
+        chosen.confidence,
+        chosen.unit,
+        pairing.predicted_annotator,
+        model,
+        rules,
+        pooled,
+        texts,
+        curve,
+        {
+            "seed": chosen.seed,
+            "tuning_share": chosen.tuning_share,
+            "notes": len(np.unique(items.note)),
+            "items": len(items.note),
+            "errors": int(items.wrong.sum()),
+        },
+    )
+
+
+def _items(pairing: Pairing) -> Items:
+    present = np.diff(pairing.reference.rows.first_annotation)[pairing.reference_row] > 0
+    rows, own = pairing.predicted.rows, pairing.predicted_row
+    found = np.diff(rows.first_annotation)[own] > 0
+    certainty = np.full(len(own), np.nan)
+    if rows.confidence is not None:
+        best = np.full(len(rows), -np.inf)
+        np.maximum.at(best, rows.annotation_row, np.nan_to_num(rows.confidence, nan=-np.inf))
+        certainty = np.where(np.isfinite(best[own]), best[own], np.nan)
+    if rows.probability is not None:
+        # To the digits that a run keeps, so that a run decides alike.
+        probability = rows.probability[own].astype(np.float64).round(DIGITS)
+        stated = np.where(found, probability, 1.0 - probability)
+        certainty = np.where(np.isnan(probability), certainty, stated)
+    return Items(
+        note=pairing.keys.note.astype(np.int64),
+        feature=[pairing.reference.features[i].id for i in pairing.keys.feature],
+        found=found,
+        wrong=found != present,
+        certainty=certainty.round(DIGITS),
+        note_ids=[note.id for note in pairing.reference.notes],
+        most=max(len(rubric) for rubric in pairing.reference.rubrics),
+    )
+
+
+def choose_rules(
+    items: Items, settings: RouteSettings
+) -> tuple[ErrorModel, dict[str, Rule], Rule | None, tuple[CurvePoint, ...]]:
+    """Choose thresholds whose promise holds, whatever the matcher's certainties are worth.
+
+    Notes are divided at random. From the first part an `ErrorModel` is learned, thresholds are
+    taken from its estimates, and for each rule the threshold that is safest there is the start.
+    On the second part the hypothesis "more than ``max_error`` of the accepted items are wrong" is
+    tested at the start and then at ever larger thresholds until one is not rejected; the last
+    rejected one is chosen. The order of tests is fixed before the second part is looked at, so the
+    chance that any wrong hypothesis is rejected stays below one minus the confidence (fixed
+    sequence testing; Angelopoulos, Bates, Candès, Jordan & Lei 2021, "Learn then Test"; selective
+    classification with a guaranteed risk: Geifman & El-Yaniv 2017). The confidence is divided
+    between the rules, so that all hold together, and with them the whole. A feature of its own
+    has one item a note: the exact binomial test. Pooled features are tested by `betting_p_value`
+    on notes, or with ``unit="item"`` by the binomial test.
+
+    The promise is for notes drawn like these, in the same mix of cases.
+
+    Returns
+    -------
+    tuple
+        The model, rules by feature, the rule of the other features, and the curve of review share
+        against error on the second part.
+    """
+    order = _order(items, settings.seed)
+    n_tuning = math.ceil(settings.tuning_share * len(order))
+    in_tuning = np.zeros(len(items.note_ids), dtype=bool)
+    in_tuning[order[:n_tuning]] = True
+    tuning, testing = items.take(in_tuning[items.note]), items.take(~in_tuning[items.note])
+    model = fit_error_model(tuning.feature, tuning.found, tuning.certainty, tuning.wrong)
+    sides = [(side, _risks(model, side)) for side in (tuning, testing)]
+    tested = order[n_tuning:]
+    own = _own_features(testing, settings)
+    known = set(model.features)
+    rest = [f for f in dict.fromkeys(items.feature) if f not in own and f in known]
+    n_rules = len(own) + bool(rest)
+    confidence = 1.0 - (1.0 - settings.confidence) / max(n_rules, 1)
+    single = replace(settings, unit="item", confidence=confidence)
+    rules = {name: _rule(sides, tested, {name}, single) for name in own if name in known}
+    pooled = None
+    if rest:
+        pooled = _rule(sides, tested, set(rest), replace(settings, confidence=confidence))
+    return model, rules, pooled, _curve(sides[1], tested, settings)
+
+
+def _order(items: Items, seed: int) -> I64:
+    """Return the judged notes in an order that depends on the seed and their ids alone."""
+    numbers = np.unique(items.note)
+    keys = [
+        hashlib.blake2b(f"{seed}\0{items.note_ids[i]}".encode(), digest_size=8).digest()
+        for i in numbers
+    ]
+    return numbers[sorted(range(len(numbers)), key=lambda k: (keys[k], k))]
+
+
+def _risks(model: ErrorModel, items: Items) -> F64:
+    """Return each item's estimated error; infinite (always reviewed) for unknown features."""
+    risk = model.estimates(items.feature, items.found, items.certainty)
+    return np.nan_to_num(risk, nan=np.inf)
+
+
+def _own_features(testing: Items, settings: RouteSettings) -> list[str]:
+    """Return the features with enough notes for a rule of their own, by their number alone."""
+    if not settings.per_feature:
+        return []
+    names, counts = np.unique(np.array(testing.feature, dtype=str), return_counts=True)
+    chosen = len(names)
+    while chosen:
+        level = (1.0 - settings.confidence) / (chosen + 1)
+        needed = _MARGIN * math.log(level) / math.log1p(-settings.max_error)
+        enough = counts >= needed
+        if int(enough.sum()) >= chosen:
+            return [str(name) for name in names[enough]]
+        chosen = int(enough.sum())
+    return []
+
+
+def _thresholds(risk: F64) -> F64:
+    """Return thresholds that cut the items into parts of equal size, ascending."""
+    known = np.sort(risk[np.isfinite(risk)])
+    if not len(known):
+        return np.zeros(0)
+    at = np.linspace(0, len(known) - 1, min(_MOST_THRESHOLDS, len(known))).astype(int)
+    return np.unique(known[at])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Counts:
+    """Errors and accepted items, by threshold and note; columns in the order of the tests."""
+
+    errors: F64
+    accepted: F64
+
+    @staticmethod
+    def of(items: Items, risk: F64, order: I64, thresholds: F64) -> _Counts:
+        place = np.full(len(items.note_ids), -1)
+        place[order] = np.arange(len(order))
+        shape = (len(thresholds), len(order))
+        errors, accepted = np.zeros(shape), np.zeros(shape)
+        column = place[items.note]
+        for i, threshold in enumerate(thresholds):
+            kept = risk <= threshold
+            accepted[i] = np.bincount(column[kept], minlength=len(order))
+            errors[i] = np.bincount(column[kept & items.wrong], minlength=len(order))
+        return _Counts(errors, accepted)
+
+    def p_values(self, limit: float, unit: str, most: int) -> F64:
+        if unit == "item":
+            return binomial_p_value(self.errors.sum(axis=1), self.accepted.sum(axis=1), limit)
+        return betting_p_value(self.errors, self.accepted, limit, most)
+
+    def rates(self) -> F64:
+        with np.errstate(invalid="ignore"):
+            rates: F64 = self.errors.sum(axis=1) / self.accepted.sum(axis=1)
+        return rates
+
+    def row(self, i: int) -> _Counts:
+        return _Counts(self.errors[i : i + 1], self.accepted[i : i + 1])
+
+
+def _rule(
+    sides: Sequence[tuple[Items, F64]], tested: I64, features: set[str], settings: RouteSettings
+) -> Rule:
+    """Find the start on the tuning notes, then test on the others until a test fails."""
+    (tuning, tuning_risk), (testing, testing_risk) = (
+        _only(items, risk, features) for items, risk in sides
+    )
+    thresholds = _thresholds(tuning_risk)
+    level, limit, unit = 1.0 - settings.confidence, settings.max_error, settings.unit
+    most = min(testing.most, len(features))
+    chosen = -1
+    counts = _Counts.of(testing, testing_risk, tested, thresholds)
+    if len(thresholds):
+        seen = _Counts.of(tuning, tuning_risk, np.unique(tuning.note), thresholds)
+        start = int(np.argmin(seen.p_values(limit, unit, most)))
+        p_values = counts.p_values(limit, unit, most)
+        for i in range(start, len(thresholds)):
+            if p_values[i] > level:
+                break
+            chosen = i
+    method = "binomial" if unit == "item" else "betting"
+    n_items = len(testing.note)
+    if chosen < 0:
+        return Rule(None, settings.confidence, len(tested), 0, 0, 1.0, 1.0, method)
+    own = counts.row(chosen)
+    accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
+    bound = partial(own.p_values, unit=unit, most=most)
+    upper = float(upper_limits(bound, own.rates(), settings.confidence)[0])
+    return Rule(
+        float(thresholds[chosen]),
+        settings.confidence,
+        len(tested),
+        accepted,
+        errors,
+        1.0 - accepted / n_items,
+        upper,
+        method,
+    )
+
+
+def _only(items: Items, risk: F64, features: set[str]) -> tuple[Items, F64]:
+    keep = np.array([name in features for name in items.feature], dtype=bool)
+    return items.take(keep), risk[keep]
+
+
+def _curve(side: tuple[Items, F64], tested: I64, settings: RouteSettings) -> tuple[CurvePoint, ...]:
+    items, risk = side
+    thresholds = _thresholds(risk)
+    counts = _Counts.of(items, risk, tested, thresholds)
+    points = []
+    for i, threshold in enumerate(thresholds):
+        own = counts.row(i)
+        accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
+        rates = own.rates()
+        bound = partial(own.p_values, unit=settings.unit, most=items.most)
+        upper = float(upper_limits(bound, rates, settings.confidence)[0])
+        rate = float(rates[0]) if accepted else None
+        share = 1.0 - accepted / len(items.note)
+        points.append(CurvePoint(float(threshold), share, accepted, errors, rate, upper))
+    return tuple(points)

@@ -1,0 +1,103 @@
+"""Tests that the error rate of accepted items is below a limit, valid for any sample size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+F64 = npt.NDArray[np.float64]
+
+#: The boldest bet, as a share of the one that could lose everything.
+_BOLDEST = 0.95
+_STEPS = 30
+
+
+def binomial_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float) -> F64:
+    """Return the p-value of "the error rate is above the limit" for independent items.
+
+    P(X <= errors) for X binomial(accepted, limit): the test whose inversion is the upper limit of
+    Clopper & Pearson (1934). With nothing accepted it is 1.
+
+    Examples
+    --------
+    >>> binomial_p_value([0, 1], [149, 149], 0.02).round(3).tolist()
+    [0.049, 0.199]
+    """
+    from scipy.stats import binom
+
+    wrong, kept = (np.asarray(counts, dtype=np.float64) for counts in (errors, accepted))
+    p_value: F64 = np.asarray(binom.cdf(wrong, kept, limit), dtype=np.float64)
+    return p_value
+
+
+def betting_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float, most: int) -> F64:
+    r"""Return the p-value of "the error rate is above the limit" for notes with several items.
+
+    Items of one note may depend on each other in any way; notes are independent. With E errors
+    among A accepted of at most ``most`` items of a note, the error rate of accepted items is above
+    the limit :math:`\alpha` iff the mean of L = (E + alpha (most - A)) / most, which lies between
+    0 and 1, is above alpha. That is tested by betting: the capital :math:`\prod_t (1 + \nu_t
+    (\alpha - L_t))`, where the bet nu_t depends only on earlier notes, has a mean of at most 1
+    if the mean of L is at least alpha, so one over its maximum is a p-value (Ville's inequality;
+    Waudby-Smith & Ramdas 2023, "Estimating means of bounded random variables by betting",
+    JRSS B). The bets maximise the growth expected from the mean and variance so far.
+
+    Parameters
+    ----------
+    errors, accepted : array_like
+        A column a note, in an order that does not depend on them; rows are separate tests.
+    limit : float
+        Alpha.
+    most : int
+        Most items a note can have.
+
+    Examples
+    --------
+    >>> none = np.zeros((1, 160))
+    >>> bool(betting_p_value(none, none + 10, 0.02, 10)[0] < 0.05)
+    True
+    >>> float(betting_p_value(none, none, 0.02, 10)[0])
+    1.0
+    """
+    wrong = np.atleast_2d(np.asarray(errors, dtype=np.float64))
+    kept = np.atleast_2d(np.asarray(accepted, dtype=np.float64))
+    loss = (wrong + limit * (most - kept)) / most
+    n_notes = loss.shape[1]
+    # One made-up note at the limit stands for what is believed before the first.
+    seen = np.arange(1, n_notes + 1, dtype=np.float64)
+    before = np.zeros((len(loss), 1))
+    mean = (limit + np.hstack([before, np.cumsum(loss, axis=1)[:, :-1]])) / seen
+    squares = np.hstack([before, np.cumsum((loss - mean) ** 2, axis=1)[:, :-1]])
+    variance = (limit * (1 - limit) / most + squares) / seen
+    gap = np.maximum(limit - mean, 0.0)
+    # Before anything is seen the gap is nothing, and so would be the first bet.
+    gap[:, 0] = limit / 2
+    bet = np.minimum(gap / (variance + gap**2), _BOLDEST / (1.0 - limit))
+    capital = np.cumsum(np.log1p(bet * (limit - loss)), axis=1)
+    best = capital.max(axis=1, initial=0.0)
+    p_value: F64 = np.exp(-best)
+    return p_value
+
+
+def upper_limits(p_value: Callable[[float], F64], estimate: F64, confidence: float) -> F64:
+    """Return the smallest limit that each test rejects, by halving; 1 where none is rejected.
+
+    Examples
+    --------
+    >>> found = upper_limits(lambda x: binomial_p_value([0], [149], x), np.array([0.0]), 0.95)
+    >>> round(float(found[0]), 3)
+    0.02
+    """
+    found = []
+    for i, start in enumerate(np.nan_to_num(estimate, nan=0.0)):
+        low, high = float(start), 1.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            if 0.0 < middle < 1.0 and p_value(middle)[i] <= 1.0 - confidence:
+                high = middle
+            else:
+                low = middle
+        found.append(high)
+    return np.array(found)
