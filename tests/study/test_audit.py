@@ -29,6 +29,16 @@ def test_cells_that_no_counts_could_give_are_called_impossible() -> None:
     assert states["Extrinsic asthma", "f1_high"] == "impossible"
 
 
+def test_limits_of_f1_by_the_better_rule_are_right_too(tmp_path: Path) -> None:
+    # 271, 18, 10: through the Jaccard index .929 to .967, by the paper's corners .919 to .973.
+    head = "name,tp,fp,fn,precision_low,precision_high,recall_low,recall_high,f1_low,f1_high\n"
+    row = "a,271,18,10,.903,.963,.936,.983,{}\n"
+    for limits in (".929,.967", ".919,.973"):
+        assert not audit_table(write(tmp_path, head + row.format(limits))).flagged
+    wrong = audit_table(write(tmp_path, head + row.format(".80,1.00"))).flagged
+    assert {c.state for c in wrong} == {"impossible"}
+
+
 def write(tmp_path: Path, text: str) -> Path:
     place = tmp_path / "t.csv"
     place.write_text(text, encoding="utf-8")

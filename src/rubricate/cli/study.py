@@ -20,7 +20,15 @@ Example: rubricate study new asthma --corpus open-notes
 folder_argument = click.argument("folder", metavar="FOLDER", default=".")
 
 
-@click.group("study", epilog=EPILOG)
+class PhaseGroup(click.Group):
+    """A group that lists its commands in the order of the phases."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands as they were defined."""
+        return list(self.commands)
+
+
+@click.group("study", cls=PhaseGroup, epilog=EPILOG)
 def study_command() -> None:
     """Run a study from a question to a figure that can be trusted.
 

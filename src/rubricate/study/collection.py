@@ -18,8 +18,9 @@ from rubricate.formats.frame import FRAME_NAME, feature_labels
 from rubricate.stats import Resampling
 from rubricate.study.agreement import measure_agreement
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
-from rubricate.study.population import read_population
+from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.settings import AnnotatorSettings
 
 #: Where annotators' folders are put back, unless told otherwise.
 RETURNED = "3-annotation/returned"
@@ -216,37 +217,13 @@ def collect_study(
 
     def work(place: Path) -> dict[str, Any]:
         population, variables = read_population(study)
-        sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
         tasks = read_key(study.output("assign", "key.csv"))
         found = collect(
             population, tasks, folder, settings.annotation.format, study.output("assign")
         )
-        faults = list(found.faults)
         late = [m for m in found.missing if m[0].kind != TRAINING]
-        if not partial:
-            faults += [
-                Fault(f"note {t.shown_id!r} of annotator {t.annotator!r} is missing", path)
-                for t, path in late
-            ]
-        if faults:
-            raise InputError(faults)
-        seniors = {a.id for a in settings.annotation.annotators if a.senior}
-        order = [i for pair in pair_up(settings.annotation.annotators) for i in pair]
-        people = [Annotator(i, "senior" if i in seniors else "annotator") for i in order]
-        corpus = build_collected(sample, found, people)
-        write_corpus(corpus, place / "annotations.jsonl", format="jsonl")
-        resampling = Resampling(resamples=settings.evaluation.resamples, seed=settings.seed)
-        agreement = measure_agreement(
-            corpus, variables, resampling, threshold=settings.agreement.threshold
-        )
-        trained = {t.note for t in tasks if t.kind == TRAINING}
-        training = build_collected(population.select(notes=trained), found, people)
-        if len(training.rows):
-            write_corpus(training, place / "training.jsonl", format="jsonl")
-        agreement["training"] = measure_agreement(
-            training, variables, resampling, threshold=settings.agreement.threshold
-        )["variables"]
-        write_json(place / "agreement.json", agreement)
+        _raise_faults(found, [] if partial else late)
+        agreement = _write_collected(study, place, found, (population, variables, tasks))
         return {
             "judgements": len(found.judged),
             "missing": [
@@ -265,3 +242,52 @@ def collect_study(
         | {"partial": partial, "seed": settings.seed},
         overwrite=overwrite,
     )
+
+
+def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
+    """Raise one error with all that is wrong and all that is missing."""
+    faults = [
+        *found.faults,
+        *(
+            Fault(f"note {t.shown_id!r} of annotator {t.annotator!r} is missing", path)
+            for t, path in late
+        ),
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _write_collected(
+    study: Study,
+    place: Path,
+    found: Collected,
+    handed_out: tuple[Corpus, Sequence[Variable], Sequence[Task]],
+) -> dict[str, Any]:
+    """Write the collected corpora and return the agreement."""
+    population, variables, tasks = handed_out
+    settings = study.settings
+    people = _people(settings.annotation.annotators)
+    sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
+    trained = {t.note for t in tasks if t.kind == TRAINING}
+    corpora = {
+        "annotations": build_collected(sample, found, people),
+        "training": build_collected(population.select(notes=trained), found, people),
+    }
+    resampling = Resampling(resamples=settings.evaluation.resamples, seed=settings.seed)
+    measured = {}
+    for name, corpus in corpora.items():
+        if name == "annotations" or len(corpus.rows):
+            write_corpus(corpus, place / f"{name}.jsonl", format="jsonl")
+        measured[name] = measure_agreement(
+            corpus, variables, resampling, threshold=settings.agreement.threshold
+        )
+    agreement = measured["annotations"] | {"training": measured["training"]["variables"]}
+    write_json(place / "agreement.json", agreement)
+    return agreement
+
+
+def _people(annotators: Sequence[AnnotatorSettings]) -> list[Annotator]:
+    """Return the annotators pair by pair, seniors first, so that they stand first everywhere."""
+    seniors = {a.id for a in annotators if a.senior}
+    order = [i for pair in pair_up(annotators) for i in pair]
+    return [Annotator(i, "senior" if i in seniors else "annotator") for i in order]

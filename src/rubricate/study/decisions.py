@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -166,10 +167,10 @@ def curate_study(
         decided = read_decisions(place, {(r.note, r.feature): r for r in double}, corpus)
     open_rows = [row for row in disputed if (row.note, row.feature) not in decided]
     if open_rows and not allow_undecided:
+        table = listed.folder / "disagreements.csv"
         raise InputError(
-            f"{len(open_rows)} of {len(disputed)} disagreements are undecided. Fill in "
-            f"{listed.folder / 'disagreements.csv'}, save it as {place} and run this again, "
-            "or use --allow-undecided to leave these rows out"
+            f"{len(open_rows)} of {len(disputed)} disagreements are undecided. Fill in {table}, "
+            f"save it as {place} and run this again, or use --allow-undecided to leave them out"
         )
     settled = [
         *single,
@@ -180,15 +181,12 @@ def curate_study(
     def work(folder: Path) -> dict[str, Any]:
         write_corpus(reference_corpus(corpus, settled), folder / "reference.jsonl", format="jsonl")
         _write_provenance(folder / "provenance.csv", settled, open_rows)
-        counts: dict[str, int] = {}
-        for row in settled:
-            counts[row.decided_by] = counts.get(row.decided_by, 0) + 1
         return {
             "rows": len(settled),
             "double": len(double),
             "disputed": len(disputed),
             "undecided": len(open_rows),
-            "decided_by": dict(sorted(counts.items())),
+            "decided_by": dict(sorted(Counter(row.decided_by for row in settled).items())),
         }
 
     inputs: dict[str, Path | str] = {"collected": study.output("collect")}

@@ -29,6 +29,7 @@ from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
 from rubricate.study.sampling import NONE
+from rubricate.study.settings import Source
 from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
 
 _NAMES = ("precision", "recall", "f1")
@@ -207,31 +208,7 @@ def evaluate_study(
     )
 
     def work(place: Path) -> dict[str, Any]:
-        reference = read_corpus(study.output("curate", "reference.jsonl"), format="jsonl")
-        output = read_corpus(study.source(source.corpus), format=source.format or None)
-        collected = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
-        design = _design(study, reference, unweighted=unweighted)
-        evaluation = _compare(reference, output, source.annotator or None)
-        agreement = pair_evaluation(collected)
-        _, variables = read_population(study)
-        lines = []
-        for variable in variables:
-            line = measure_variable(evaluation, variable, design, resampling)
-            if line["notes"] and agreement is not None:
-                line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
-            lines.append(line)
-        primary = next(line for line in lines if line["role"] == "primary")
-        summary = {
-            "system": evaluation.predicted_annotator,
-            "weighted": not unweighted,
-            "finite": design.finite,
-            "confidence": resampling.confidence,
-            "resamples": resampling.resamples,
-            "seed": resampling.seed,
-            "width": width_met(primary, settings.plan.half_width),
-            "variables": lines,
-            "warnings": evaluation.warnings(),
-        }
+        summary = _evaluation_summary(study, source, resampling, unweighted=unweighted)
         write_json(place / "evaluation.json", summary)
         return summary
 
@@ -249,6 +226,39 @@ def evaluate_study(
         | {"unweighted": unweighted, "seed": settings.seed},
         overwrite=overwrite,
     )
+
+
+def _evaluation_summary(
+    study: Study, source: Source, resampling: Resampling, *, unweighted: bool
+) -> dict[str, Any]:
+    """Read reference, annotations and output, and measure every variable."""
+    reference = read_corpus(study.output("curate", "reference.jsonl"), format="jsonl")
+    output = read_corpus(study.source(source.corpus), format=source.format or None)
+    collected = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
+    design = _design(study, reference, unweighted=unweighted)
+    evaluation = _compare(reference, output, source.annotator or None)
+    agreement = pair_evaluation(collected)
+    _, variables = read_population(study)
+    lines = []
+    for variable in variables:
+        line = measure_variable(evaluation, variable, design, resampling)
+        if line["notes"] and agreement is not None:
+            line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
+        lines.append(line)
+    primary = next(line for line in lines if line["role"] == "primary")
+    if not primary["notes"]:
+        raise InputError("evaluate: no row of the primary variable was decided")
+    return {
+        "system": evaluation.predicted_annotator,
+        "weighted": not unweighted,
+        "finite": design.finite,
+        "confidence": resampling.confidence,
+        "resamples": resampling.resamples,
+        "seed": resampling.seed,
+        "width": width_met(primary, study.settings.plan.half_width),
+        "variables": lines,
+        "warnings": evaluation.warnings(),
+    }
 
 
 def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evaluation:
