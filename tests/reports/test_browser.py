@@ -53,18 +53,57 @@ def test_the_console_stays_silent(
     assert "<img" not in dom
 
 
+def with_script(page: str, script: str) -> str:
+    """Add a script to a page; its policy would rightly refuse it, so the policy goes."""
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    return page.replace("</body>", f"<script>{script}</script></body>")
+
+
 def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Path) -> None:
     page = agreement_page(agree(trapped, settings=Resampling(resamples=20)))
-    check = """<script>
+    check = """
       const texts = [...document.querySelectorAll(".note-text")].map(e => JSON.stringify(e.textContent));
       document.body.dataset.same = String(new Set(texts).size === 1);
       document.body.dataset.units = String(document.querySelector(".note-text").textContent.length);
-    </script></body>"""
-    # The policy would rightly refuse this script, so the test takes it away
-    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
-    path = write_report(tmp_path / "page", page.replace("</body>", check))
+    """
+    path = write_report(tmp_path / "page", with_script(page, check))
     dom, console = opened(path, tmp_path / "profile")
     assert not console
     text = trapped.notes[0].text
     assert 'data-same="true"' in dom
     assert f'data-units="{len(text.encode("utf-16-le")) // 2}"' in dom
+
+
+def test_tables_sort_and_fragments_light_up_together(
+    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+) -> None:
+    page = evaluation_page({"cy": measured["cy"]}, trapped, {"cy": trapped})
+    check = """
+      const table = [...document.querySelectorAll("table[data-sort]")].find(
+        t => t.tHead.textContent.includes("Feature"));
+      const column = [...table.tHead.rows[0].cells].findIndex(c => c.textContent.includes("Characters F1"));
+      const button = table.tHead.rows[0].cells[column].querySelector("button");
+      const values = () => [...table.tBodies[0].rows].map(r => Number(r.cells[column].dataset.v));
+      button.click();
+      const rising = values();
+      button.click();
+      document.body.dataset.rising = String(rising.every((v, i) => !i || rising[i - 1] <= v));
+      document.body.dataset.falling = String(values().join() === rising.reverse().join());
+      const root = document.querySelector("[data-note]");
+      const mark = root.querySelector('.note-text mark[data-n$="…"]');
+      mark.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+      document.body.dataset.linked = String(root.querySelectorAll(".note-text mark.linked").length);
+      const row = root.querySelector("tr[data-f]");
+      row.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+      document.body.dataset.row = String(row.classList.contains("linked"));
+      dispatchEvent(new Event("beforeprint"));
+      document.body.dataset.open = String(document.querySelectorAll("details.printed:not([open])").length);
+    """
+    path = write_report(tmp_path / "page", with_script(page, check))
+    dom, console = opened(path, tmp_path / "profile")
+    assert not console
+    for fact in ('rising="true"', 'falling="true"', 'row="true"', 'open="0"'):
+        assert f"data-{fact}" in dom
+    linked = re.search(r'data-linked="(\d+)"', dom)
+    assert linked
+    assert int(linked[1]) >= 2
