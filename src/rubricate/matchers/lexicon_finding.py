@@ -18,8 +18,15 @@ from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.matchers.scanning import Hit, PhraseScanner
 from rubricate.matchers.wording.case_model import Settings
 from rubricate.matchers.wording.profile import FeatureProfile
-from rubricate.matchers.wording.reading import NoteReading
-from rubricate.matchers.wording.runs import Run, breaks_a_rule, find_runs, group_runs
+from rubricate.matchers.wording.runs import (
+    Run,
+    breaks_a_rule,
+    find_runs,
+    group_runs,
+    is_cue,
+    right_numbers,
+    whole_numbers,
+)
 from rubricate.rubric import Rubric
 
 F32 = npt.NDArray[np.float32]
@@ -30,6 +37,8 @@ MOST_ADDED = 4.0
 #: A learned stretch so far above its cut is marked although it is denied ("no period" may be what
 #: a feature asks for without saying so).
 INSISTS = 1.5
+#: What a word must at least be worth to be evidence of a rubric's word.
+LEAST_EVIDENCE = 0.2
 #: Notes read together.
 TOGETHER = 16
 
@@ -105,7 +114,11 @@ class CaseFinder:
     ) -> list[Found]:
         profile: FeatureProfile = self._reader.prepared.profiles[j]
         reading = read.reading
-        kept = [run for run in runs if not self._struck_out(j, run, reading, above)]
+        kept = [
+            whole_numbers(run, profile, reading)
+            for run in runs
+            if not self._struck_out(j, run, read, above)
+        ]
         found = []
         for group in group_runs(kept, profile, reading):
             spans = tuple(
@@ -119,11 +132,25 @@ class CaseFinder:
             found.append(Found(self._features[j], spans, confidence, reason))
         return found
 
-    def _struck_out(self, j: int, run: Run, reading: NoteReading, above: F32) -> bool:
-        rule = breaks_a_rule(run, self._reader.prepared.profiles[j], reading)
-        if rule == "denied" and self._reader.learned is not None:
+    def _struck_out(self, j: int, run: Run, read: ReadNote, above: F32) -> bool:
+        profile = self._reader.prepared.profiles[j]
+        rule = breaks_a_rule(run, profile, read.reading, read.stems)
+        if rule in ("denied", "not denied") and self._reader.learned is not None:
             return float(above[run.first : run.end, j].mean()) < INSISTS
+        if not rule and self._reader.learned is None and not profile.kind:
+            return not self._has_evidence(j, run, read)
         return bool(rule)
+
+    def _has_evidence(self, j: int, run: Run, read: ReadNote) -> bool:
+        """Tell whether a run itself, not only what is near it, has a word or number asked for."""
+        profile = self._reader.prepared.profiles[j]
+        if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
+            return True
+        words = self._reader.prepared.words
+        own = {word for one in profile.alternatives for word in one.words}
+        asked = [i for i, word in enumerate(words.words) if word in own]
+        stems = read.stems[run.first : run.end]
+        return any(words.compare(one)[:, asked].max() >= LEAST_EVIDENCE for one in stems)
 
     def _presence(self, above: F32, found: Sequence[Found]) -> dict[str, float]:
         marked = {one.feature for one in found}

@@ -9,7 +9,7 @@ import numpy as np
 from rubricate.matchers.lexicon_model import CaseReader, ReadNote
 from rubricate.matchers.phrase_counts import CountedPhrase
 from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.runs import Run
+from rubricate.matchers.wording.runs import Run, right_numbers
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.word_columns import describe_key
 from rubricate.text.words import find_tokens
@@ -128,8 +128,7 @@ class ReasonWriter:
                 {reading.negations[i].cue_span.text(reading.text).lower() for i in scopes if i >= 0}
             )
             rules += [f'denied by "{cue}"' for cue in cues]
-        asks_number = any(one.quantities for one in profile.alternatives)
-        if asks_number and any(reading.quantity[t] >= 0 for t in tokens):
+        if any(right_numbers(Run(t, t + 1), profile, reading) for t in tokens):
             rules.append("number agrees")
         if any(one.family for one in profile.alternatives) and reading.family[tokens[0]]:
             rules.append("about a relative")

@@ -24,6 +24,8 @@ RELATIVES = word_set(
     " fathers brothers sisters children"
 )
 SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}
+#: What separates the items of a list.
+SEPARATORS = word_set(", / and or & nor + ;")
 MARK, NUMBER, WORD = 0, 1, 2
 
 
@@ -49,6 +51,8 @@ class NoteReading:
         Number of the section (`SECTION_NUMBER`), 0 before the first heading.
     family : array
         Whether the clause names a relative, or the section is about the family.
+    item : array
+        Number of the item of a list: the parts of a clause between commas, slashes, "and", "or".
     first : tuple of int
         The first token of each note; more than one for notes read together.
     """
@@ -64,6 +68,7 @@ class NoteReading:
     family: I32
     negations: list[NegationScope]
     quantities: list[Quantity]
+    item: I32
     first: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
@@ -119,7 +124,17 @@ def read_note(text: str) -> NoteReading:
         family=family.astype(np.int32),
         negations=negations,
         quantities=quantities,
+        item=_items(tokens, clause),
     )
+
+
+def _items(tokens: Sequence[Token], clause: I32) -> I32:
+    """Number the items; a separator belongs to the item after it."""
+    begins = np.array([token.form in SEPARATORS for token in tokens], dtype=np.bool_)
+    if len(tokens):
+        begins[1:] |= clause[1:] != clause[:-1]
+        begins[0] = False
+    return np.cumsum(begins).astype(np.int32)
 
 
 def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, npt.NDArray[np.bool_]]:
@@ -170,6 +185,7 @@ def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
         quantity=shifted("quantity", [len(r.quantities) for r in readings]),
         negations=[one for reading in readings for one in reading.negations],
         quantities=[one for reading in readings for one in reading.quantities],
+        item=shifted("item", [int(r.item.max(initial=0)) + 1 for r in readings]),
         first=tuple(int(sizes[i]) for i, r in enumerate(readings) if len(r)),
         **plain,
     )

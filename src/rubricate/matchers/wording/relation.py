@@ -20,6 +20,8 @@ F32 = npt.NDArray[np.float32]
 WINDOW = 6
 #: log of how much more often a word stands for a rubric word than for any: what counts as sure.
 SURE = 5.0
+#: From which part on a synonym names the rubric's word.
+_NAMED = 0.8
 
 #: Names of the evidence columns, in order; `take_evidence` fills them.
 COLUMNS = (
@@ -31,7 +33,8 @@ COLUMNS = (
     "family not asked", "not family asked", "relative asked", "right number", "wrong number",
     "right number coverage", "other number", "stop word", "mark", "number", "rare",
     "rare covered", "long rubric", "single word", "single word evidence",
-    "strong", "strong covered", "left edge", "right edge",
+    "strong", "strong covered", "left edge", "right edge", "named", "other item",
+    "other item denied", "named not denied", "weak place", "weak place evidence",
 )  # fmt: skip
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
@@ -211,6 +214,8 @@ def take_evidence(
     take("translation", worth.means[rows, pick])
     take("evidence", e)
     _surroundings(take, reading, e, cov, stop)
+    named = np.maximum(worth.same, worth.alike)[rows, pick] * ~stop[:, None]
+    _items(take, reading, named, pick, rubric)
     _asked(take, reading, e, cov, pick, rubric)
     rare = worth.rarity[:, None] / 5
     take("stop word", stop[:, None])
@@ -268,6 +273,9 @@ def _surroundings(
     sizes = np.diff([*reading.first, len(cov)])
     highest = np.repeat(np.maximum.reduceat(cov, reading.first, axis=0), sizes, axis=0)
     best = cov / np.maximum(highest, 1e-6)
+    weak = np.maximum(0.4 - highest, 0) * 2.5
+    take("weak place", weak * (cov > 0.05))
+    take("weak place evidence", weak * e)
     top = (best > 0.95) & (cov > 0.05)
     take("best place", top)
     take("best place evidence", top * e)
@@ -276,6 +284,31 @@ def _surroundings(
     take("strong covered", (e > 0.6) * cov)
     take("left edge", (shifted[-1] < 0.2) * (left < 0.2) * e)
     take("right edge", (shifted[1] < 0.2) * (right < 0.2) * e)
+
+
+def _items(
+    take: Kept | Weighed,
+    reading: NoteReading,
+    named: F32,
+    pick: npt.NDArray[np.int64],
+    rubric: RubricWords,
+) -> None:
+    """Tell items of a list that name the feature from those beside them."""
+    in_item = _highest_by(named, reading.item)
+    beside = (_highest_by(named, reading.clause) > _NAMED) & (in_item <= _NAMED)
+    denied = (reading.scope >= 0)[:, None]
+    asked = np.array([a.negated for a in rubric.alternatives])[pick]
+    take("named", named)
+    take("other item", beside)
+    take("other item denied", beside & denied)
+    take("named not denied", (named > _NAMED) & asked & ~denied)
+
+
+def _highest_by(values: F32, group: npt.NDArray[np.int32]) -> F32:
+    """Return for each token the highest value in its group; groups are runs of equal numbers."""
+    first = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+    highest: F32 = np.maximum.reduceat(values, first, axis=0)
+    return np.repeat(highest, np.diff([*first, len(group)]), axis=0)
 
 
 def _asked(

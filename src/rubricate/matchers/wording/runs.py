@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
+from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import NoteReading
 from rubricate.text.quantities import same_quantity
 from rubricate.text.words import word_set
@@ -19,6 +20,11 @@ _NOT_FIRST = word_set("a an the his her their my pt patient he she they and or ,
 _NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
 #: Marks that may begin an annotation: signs for "has" and "has not".
 _SIGNS = word_set("+ (")
+#: Words that deny without being a cue by themselves.
+DENYING = NEGATING | word_set(
+    "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
+    " cannot cant isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing"
+)
 #: Most tokens between two fragments of one annotation.
 FRAGMENT_GAP = 6
 
@@ -97,11 +103,14 @@ def is_cue(run: Run, reading: NoteReading) -> bool:
     return bool((reading.cue[run.first : run.end] >= 0).all())
 
 
-def breaks_a_rule(run: Run, profile: FeatureProfile, reading: NoteReading) -> str:
+def breaks_a_rule(
+    run: Run, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
+) -> str:
     """Return the rule a run breaks, or an empty text.
 
-    ``"denied"``: it is denied and the feature does not ask for a denial; ``"wrong number"``: it
-    holds a number of the kind asked for with another value.
+    ``"denied"``: it is denied and the feature does not ask for a denial; ``"not denied"``: it
+    names what the feature says is absent, and no denial is near; ``"wrong number"``: it holds a
+    number of the kind asked for with another value.
     """
     inside = slice(run.first, run.end)
     asked = [q for one in profile.alternatives for q in one.quantities]
@@ -111,11 +120,42 @@ def breaks_a_rule(run: Run, profile: FeatureProfile, reading: NoteReading) -> st
         same_kind = [reading.quantities[i] for i in held if reading.quantities[i].kind in kinds]
         if same_kind and not any(same_quantity(q, own) for q in asked for own in same_kind):
             return "wrong number"
-    if not any(one.negated for one in profile.alternatives) and not profile.kind:
-        scope = reading.scope[inside]
+    if profile.kind:
+        return ""
+    scope = reading.scope[inside]
+    if not any(one.negated for one in profile.alternatives):
         if (scope >= 0).all() and reading.negations[int(scope[0])].kind == "negation":
             return "denied"
+    elif all(one.negated for one in profile.alternatives) and (scope < 0).all():
+        named = {word for one in profile.alternatives for word in one.words}
+        if named & set(stems[inside]) and not _denial_near(run, reading):
+            return "not denied"
     return ""
+
+
+def _denial_near(run: Run, reading: NoteReading) -> bool:
+    """Tell whether the run's clause holds a negation cue or a word that denies."""
+    clause = reading.clause == reading.clause[run.first]
+    if (reading.cue[clause] >= 0).any() or (reading.scope[clause] >= 0).any():
+        return True
+    return any(reading.tokens[t].form in DENYING for t in np.flatnonzero(clause).tolist())
+
+
+def right_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> list[int]:
+    """Return the quantities in a run that agree with one the feature asks for."""
+    asked = [q for one in profile.alternatives for q in one.quantities]
+    held = sorted({int(i) for i in reading.quantity[run.first : run.end] if i >= 0})
+    return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
+
+
+def whole_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> Run:
+    """Stretch a run over the whole of the numbers it was found by: not "21" but "21 days"."""
+    first, end = run
+    if not profile.kind:
+        for i in right_numbers(run, profile, reading):
+            own = np.flatnonzero(reading.quantity == i)
+            first, end = min(first, int(own[0])), max(end, int(own[-1]) + 1)
+    return Run(first, end)
 
 
 def group_runs(
