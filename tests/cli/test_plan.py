@@ -61,6 +61,17 @@ def test_a_small_pool_needs_fewer_and_clusters_need_more() -> None:
     assert plan(*ASTHMA, "--frequency", ".48", "--design-effect", "1.5")["total"] > plain
 
 
+def test_design_effect_from_a_pilot(tmp_path: Path) -> None:
+    place = tmp_path / "pilot.csv"
+    place.write_text("successes,trials\n" + "3,3\n0,3\n" * 3)
+    found = plan(*ASTHMA, "--frequency", ".48", "--design-effect-from", str(place))
+    assert found["design_effect"] == pytest.approx(3.6)
+    place.write_text("successes,trials\n4,3\nx,1\n")
+    done = run(*ASTHMA, "--frequency", ".48", "--design-effect-from", str(place))
+    assert done.exit_code == 1
+    assert all(f"row {n}" in done.output for n in (1, 2))
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -135,3 +146,13 @@ def test_the_table_is_readable() -> None:
     assert done.exit_code == 0
     assert "519" in done.output
     assert "87" in done.output
+
+
+def test_the_plot_is_written_once(tmp_path: Path) -> None:
+    place = tmp_path / "plan.html"
+    arguments = (*ASTHMA, "--frequency", ".48", "--plot", str(place))
+    assert run(*arguments).exit_code == 0
+    assert "<svg" in place.read_text(encoding="utf-8")
+    assert run(*arguments).exit_code == 1
+    assert run(*arguments, "--overwrite").exit_code == 0
+    assert run(*arguments[:-1], str(tmp_path / "plan.pdf")).exit_code == 1

@@ -12,6 +12,7 @@ from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from rubricate.stats import Expected, Plan, Target, VariablesPlan
+    from rubricate.study.planning import Design
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +50,9 @@ def _options(command: F) -> F:
             add("--sites", type=int, default=1, show_default=True, help="Sites that share them."),
             add("--pool", type=int, help="Notes there are to draw from."),
             add("--design-effect", type=float, default=1.0, show_default=True,
-                help="Variance inflation by clustering, from a pilot."),
+                help="Variance inflation by clustering."),
+            add("--design-effect-from", metavar="FILE",
+                help="Estimate it from a pilot: CSV with successes, trials of each cluster."),
             add("--variables", metavar="FILE",
                 help="Several variables: CSV or TOML with name, precision, recall, frequency."),
             add("--total", type=int, help="Notes in the sample, for --variables."),
@@ -73,11 +76,10 @@ def plan_command(as_json: bool, overwrite: bool, **given: Any) -> None:
     if given["variables"]:
         _plan_several(given, as_json)
         return
-    from rubricate.study.planning import Design, make_plan
+    from rubricate.study.planning import make_plan
 
     expected, target, estimate = _ingredients(given)
-    design = Design(given["method"], given["sites"], given["pool"], given["design_effect"])
-    plan = make_plan(expected, target, design)
+    plan = make_plan(expected, target, _design(given))
     result = plan.to_dict()
     if estimate is not None:
         result["frequency_estimate"] = estimate.to_dict()
@@ -136,6 +138,18 @@ def _target(given: dict[str, Any]) -> Target:
     )
 
 
+def _design(given: dict[str, Any]) -> Design:
+    from rubricate.errors import InputError
+    from rubricate.study.planning import Design, design_effect_from
+
+    effect = given["design_effect"]
+    if given["design_effect_from"]:
+        if effect != 1.0:
+            raise InputError("--design-effect and --design-effect-from exclude each other")
+        effect = design_effect_from(given["design_effect_from"]).design_effect
+    return Design(given["method"], given["sites"], given["pool"], effect)
+
+
 def _estimate(given: dict[str, Any]) -> Any:
     from rubricate.errors import InputError
 
@@ -166,7 +180,7 @@ def _print_plan(plan: Plan) -> None:
 
 def _plan_several(given: dict[str, Any], as_json: bool) -> None:
     from rubricate.errors import InputError
-    from rubricate.study.planning import Design, plan_several, read_variables
+    from rubricate.study.planning import plan_several, read_variables
 
     odd = [
         name for name in ("precision", "recall", "frequency", "frequency_from", "plot")
@@ -175,9 +189,8 @@ def _plan_several(given: dict[str, Any], as_json: bool) -> None:
     if odd:
         listed = ", ".join("--" + name.replace("_", "-") for name in odd)
         raise InputError(f"--variables takes expected values from its file; leave out {listed}")
-    design = Design(given["method"], given["sites"], given["pool"], given["design_effect"])
     found = plan_several(
-        read_variables(given["variables"]), _target(given), design, total=given["total"]
+        read_variables(given["variables"]), _target(given), _design(given), total=given["total"]
     )
     if as_json:
         print_json(found.to_dict())

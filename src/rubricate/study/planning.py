@@ -15,6 +15,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.stats import (
+    ClusterSummary,
     Estimate,
     Expected,
     Plan,
@@ -24,6 +25,7 @@ from rubricate.stats import (
     plan_assurance,
     plan_slice,
     plan_variables,
+    summarise_clusters,
 )
 from rubricate.stats.checks import one_of, raise_if_any
 
@@ -304,6 +306,48 @@ def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) 
     if not judged:
         raise InputError(f"variable {variable!r}: nobody judged it in any note of the corpus")
     return estimate_frequency(len(present), len(judged))
+
+
+def design_effect_from(path: str | Path) -> ClusterSummary:
+    r"""Estimate the design effect of clustering from a pilot.
+
+    The file is a CSV with a line a cluster (a patient, a note, a rater) and the columns
+    ``successes`` and ``trials``: of so many detections, or mentions, so many were right. See
+    `rubricate.stats.summarise_clusters`.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "pilot.csv"
+    >>> _ = place.write_text("successes,trials\n" + "3,3\n0,3\n" * 3)
+    >>> round(design_effect_from(place).design_effect, 1)
+    3.6
+    """
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
+    counts: list[tuple[int, int]] = []
+    faults: list[Fault] = []
+    for number, line in enumerate(csv.DictReader(io.StringIO(text)), start=1):
+        try:
+            right, total = int(line["successes"]), int(line["trials"])
+            if not 0 <= right <= total:
+                raise ValueError
+            counts.append((right, total))
+        except (KeyError, TypeError, ValueError):
+            what = "needs whole numbers successes and trials, 0 <= successes <= trials"
+            faults.append(Fault(what, place, number, "row"))
+    if not counts and not faults:
+        faults.append(Fault("there is no cluster in it", place))
+    raise_if_any(faults)
+    return summarise_clusters([c[0] for c in counts], [c[1] for c in counts])
 
 
 def _some(names: list[str], most: int = 20) -> list[str]:
