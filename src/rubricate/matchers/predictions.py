@@ -48,7 +48,7 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
             row_note.extend([i] * len(own))
             row_feature.extend(own)
             known = findings.probabilities
-            probability.extend(known.get(f.id, np.nan) for f in rubric)
+            probability.extend([known.get(feature, np.nan) for feature in place])
             for found in findings.found:
                 columns.add(first_row + place[found.feature], found)
     rows = Rows.build(
@@ -83,12 +83,16 @@ class _Columns:
         self.end: list[int] = []
         self.confidence: list[float] = []
         self.details: dict[int, Detail] = {}
+        self._detail: dict[str, Detail] = {}
 
     def add(self, row: int, found: Found) -> None:
         number = len(self.row_of_annotation)
         self.row_of_annotation.append(row)
         self.confidence.append(found.confidence)
-        self.details[number] = Detail(reason=found.reason)
+        detail = self._detail.get(found.reason)
+        if detail is None:
+            detail = self._detail[found.reason] = Detail(reason=found.reason)
+        self.details[number] = detail
         for start, end in found.spans:
             self.annotation_of_span.append(number)
             self.start.append(start)

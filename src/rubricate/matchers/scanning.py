@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -100,14 +101,17 @@ def chain_fragments(
     [((0, 6), (8, 13))]
     """
     chains: list[tuple[tuple[int, int], ...]] = []
+    later = places[1:]
     for first in places[0]:
         chain = [first]
-        for options in places[1:]:
-            end = chain[-1][1]
+        end = first[1]
+        for options in later:
             following = [p for p in options if end <= p[0] <= end + window]
             if not following:
                 break
-            chain.append(min(following))
+            nearest = min(following)
+            chain.append(nearest)
+            end = nearest[1]
         else:
             chains.append(tuple(chain))
     return chains
@@ -135,7 +139,20 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
     kept: list[Hit] = []
     taken: list[tuple[int, int]] = []
     for hit in ordered:
-        if all(b <= c or d <= a for a, b in hit.spans for c, d in taken):
+        if _is_free(hit.spans, taken):
             kept.append(hit)
             taken.extend(hit.spans)
-    return sorted(kept, key=lambda hit: hit.spans)
+    kept.sort(key=_spans)
+    return kept
+
+
+_spans = itemgetter(1)
+
+
+def _is_free(spans: Iterable[tuple[int, int]], taken: Iterable[tuple[int, int]]) -> bool:
+    # Plain loops: this is asked for every hit, and a generator costs more than the answer.
+    for a, b in spans:
+        for c, d in taken:
+            if a < d and c < b:
+                return False
+    return True
