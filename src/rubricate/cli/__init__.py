@@ -21,6 +21,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "evaluate": ("how good predictions are, with intervals", "rubricate.cli.evaluate"),
         "compare": ("matchers side by side on the same splits", "rubricate.cli.compare"),
     },
+    "Run a study": {
+        "plan": ("how many notes a study needs", "rubricate.cli.plan"),
+        "study": ("five phases from a question to a trusted figure", "rubricate.cli.study"),
+    },
     "Find the words": {
         "fit": ("let a matcher learn from annotated notes", "rubricate.cli.fit"),
         "match": ("find the spans that express each feature", "rubricate.cli.match"),

@@ -16,6 +16,7 @@ from rubricate.cli.measuring import (
 )
 from rubricate.cli.options import (
     from_option,
+    input_hashes,
     json_option,
     keep_where,
     open_corpus,
@@ -74,9 +75,10 @@ def agree_command(paths: tuple[str, ...], **options: Any) -> None:
         ),
     )
     if options["report"]:
-        from rubricate.reports.agreement import write_agreement_report
+        from rubricate.reports import agreement_page, write_report
 
-        write_agreement_report(options["report"], found, overwrite=options["overwrite"])
+        page = agreement_page(found, inputs=input_hashes(paths))
+        write_report(options["report"], page, overwrite=options["overwrite"])
     result = found.to_dict()
     if options["as_json"]:
         print_json(result)

@@ -72,9 +72,11 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
         watch=lambda steps: progress(steps, label="fit and test", length=len(steps)),
     )
     if options["report"]:
-        from rubricate.reports.comparison import write_comparison_report
+        from rubricate.reports import write_report
+        from rubricate.reports.trials import trial_page
 
-        write_comparison_report(options["report"], result, overwrite=options["overwrite"])
+        page = trial_page(result, corpus, _protocol(options))
+        write_report(options["report"], page, overwrite=options["overwrite"])
     if options["as_json"]:
         print_json(result.to_dict())
         return
@@ -93,6 +95,20 @@ def _splits(corpus: Corpus, options: dict[str, Any]) -> list[Split]:
     if counts:
         return learning_splits(corpus, folds=folds, notes_per_case=counts, seed=seed)
     return fold_splits(corpus, folds=folds, train_folds=options["train_folds"], seed=seed)
+
+
+def _protocol(options: dict[str, Any]) -> str:
+    """Say in words what was learned from what."""
+    folds = options["folds"]
+    if options["hold_out_cases"]:
+        return f"Cases were dealt into {folds} groups; each was left out of learning once."
+    if options["notes_per_case"]:
+        return f"Notes were dealt into {folds} folds; each was tested on once, learned from others."
+    learned = options["train_folds"]
+    return (
+        f"The notes of each case were dealt into {folds} folds. Each matcher learned from "
+        f"{learned} of them and was tested on the other {folds - learned}, {folds} times over."
+    )
 
 
 def _counts(text: str | None) -> list[int]:

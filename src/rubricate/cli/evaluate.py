@@ -16,6 +16,7 @@ from rubricate.cli.measuring import (
 )
 from rubricate.cli.options import (
     from_option,
+    input_hashes,
     json_option,
     keep_where,
     open_corpus,
@@ -90,7 +91,7 @@ def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **op
         settings=settings,
     )
     if options["report"]:
-        from rubricate.reports.evaluation import write_evaluation_report
+        from rubricate.reports import write_evaluation_report
 
         write_evaluation_report(
             options["report"],
@@ -98,6 +99,7 @@ def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **op
             reference,
             predicted,
             ceiling=found.ceiling,
+            inputs=input_hashes((reference_path, *predicted_paths)),
             overwrite=options["overwrite"],
         )
     if options["as_json"]:

@@ -40,6 +40,21 @@ def open_corpus(path: str, *, from_format: str | None = None, where: Sequence[st
     return keep_where(corpus, where)
 
 
+def input_hashes(paths: Sequence[str]) -> dict[str, str]:
+    """Return the hash of each input by its name; an embedded corpus goes by its version."""
+    from pathlib import Path
+
+    from rubricate import __version__
+    from rubricate.files import file_hash
+
+    return {
+        Path(path).name: file_hash(Path(path))
+        if Path(path).exists()
+        else f"embedded, rubricate {__version__}"
+        for path in paths
+    }
+
+
 def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
     """Keep the notes whose metadata (or case) have these values."""
     from rubricate.errors import InputError

@@ -151,8 +151,9 @@ def add_intervals(
         found = bootstrap_levels(
             table.values, _layout(table), table.measure.values, keep, weights=row_weights
         )
-        macro[path, "features"] = _macro(found.groups, settings)
-        macro[path, "cases"] = _macro(found.strata, settings)
+        n_notes = np.array(len(np.unique(table.keys.note[_informative(table)])))
+        macro[path, "features"] = _exact(_macro(found.groups, settings), n_notes)
+        macro[path, "cases"] = _exact(_macro(found.strata, settings), n_notes)
         levels[path] = _without_replicates(_widened(found, table))
     return Interpreted(evaluation, settings, levels, macro, weights)
 
@@ -202,8 +203,7 @@ def _widened(levels: Levels, table: CountTable) -> Levels:
         "strata": (levels.stratum_labels.tolist(), table.keys.cases, table.keys.case),
         "groups": (levels.group_labels.tolist(), table.keys.features, table.keys.feature),
     }
-    columns = [i for i, name in enumerate(table.measure.columns) if name != "tn"]
-    rows = np.flatnonzero(table.values[:, columns].any(axis=1))
+    rows = _informative(table)
     note = table.keys.note[rows]
     overall = _exact(levels.overall, np.array(len(np.unique(note))))
     changed = {}
@@ -214,6 +214,12 @@ def _widened(levels: Levels, table: CountTable) -> Levels:
         n_notes = np.bincount(pairs, minlength=len(wanted))
         changed[level] = _exact(getattr(levels, level), n_notes)
     return replace(levels, overall=overall, strata=changed["strata"], groups=changed["groups"])
+
+
+def _informative(table: CountTable) -> npt.NDArray[np.int64]:
+    """Return the rows in which either side has something."""
+    columns = [i for i, name in enumerate(table.measure.columns) if name != "tn"]
+    return np.flatnonzero(table.values[:, columns].any(axis=1))
 
 
 def _exact(found: Bootstrapped, n_notes: npt.NDArray[Any]) -> Bootstrapped:

@@ -55,6 +55,11 @@ class TrialResult:
     settings: Resampling
 
     @property
+    def n_notes(self) -> int:
+        """How many notes were tested on."""
+        return max(found.evaluation.coverage.n_notes for found in self.measured.values())
+
+    @property
     def groups(self) -> list[str]:
         """The groups of splits, in order."""
         return list(dict.fromkeys(group for group, _ in self.measured))
