@@ -7,7 +7,8 @@ the chain of tags. Endings and shapes are ours, and so are fixed word vectors wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,21 @@ def import_torch() -> Any:
     except ImportError as error:
         raise MissingExtraError("the matcher bilstm-crf", "train") from error
     return torch
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: for networks this small, more only wait for each other.
+
+    It also makes results independent of the number of cores.
+    """
+    torch = import_torch()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Recogniser:

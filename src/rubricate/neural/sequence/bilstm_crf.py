@@ -25,7 +25,7 @@ from rubricate.matchers.model_files import (
 )
 from rubricate.matchers.predictions import predict_corpus
 from rubricate.measures import evaluate
-from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch
+from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch, one_thread
 from rubricate.neural.sequence.findings import F64, TagFinder, shared_labels, tagged_sequences
 from rubricate.neural.sequence.tagging import (
     Context,
@@ -66,7 +66,7 @@ class TaggerModel:
         torch = import_torch()
         found: list[F64] = []
         encoded = [self.vocabulary.encode(one) for one in sequences]
-        with torch.no_grad():
+        with one_thread(), torch.no_grad():
             for i in range(0, len(encoded), _AT_ONCE):
                 part = encoded[i : i + _AT_ONCE]
                 scores = self.network.emissions(make_batch(part)).double().numpy()
@@ -187,12 +187,13 @@ class BiLstmCrfMatcher:
             network, vocabulary, features, learned_from, n_notes, n_dropped, ()
         )
         aside = corpus.select(notes=held, annotators=[who]) if who is not None and held else None
-        run.train(
-            [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons],
-            None if aside is None else lambda _: self._judge(aside),
-            watch=watch,
-            checkpoint=None if checkpoint is None else Path(checkpoint),
-        )
+        with one_thread():
+            run.train(
+                [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons],
+                None if aside is None else lambda _: self._judge(aside),
+                watch=watch,
+                checkpoint=None if checkpoint is None else Path(checkpoint),
+            )
         self.model_ = replace(self.model_, history=tuple(run.history))
         return self
 

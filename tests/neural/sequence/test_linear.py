@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from rubricate import Corpus
+from rubricate.neural.sequence.findings import tagged_sequences
+from rubricate.neural.sequence.linear import _Objective, learn_linear
+from rubricate.neural.sequence.linear_features import feature_table, number_features
+from rubricate.neural.sequence.tagging import Scheme, cut_text
+
+
+@pytest.mark.parametrize("kind", ["IO", "BIO"])
+def test_the_gradient_is_right_in_small_steps(trials: Corpus, kind: str) -> None:
+    scheme = Scheme(("who", "drug"), kind)  # type: ignore[arg-type]
+    some = trials.select(notes={"n0", "n1"})
+    tagged, _ = tagged_sequences(some, "r", scheme, tokens="words", context="line")
+    sequences = [one.tokens for one in tagged]
+    table = feature_table(sequences, number_features(sequences, 4))
+    objective = _Objective(table, [one.tags for one in tagged], scheme, 0.1)
+    k = len(scheme.tags)
+    w = np.random.default_rng(0).normal(size=table.shape[1] * k + k * (k + 2))
+    error = check_grad(lambda x: objective(x)[0], lambda x: objective(x)[1], w, epsilon=1e-6)
+    assert error < 1e-2 * np.linalg.norm(objective(w)[1]) ** 0.5
+
+
+def test_the_objective_at_zero_is_the_number_of_sequences_possible() -> None:
+    (tokens,) = cut_text("a b c d")
+    scheme = Scheme(("x",), "IO")
+    table = feature_table([tokens], number_features([tokens], 1))
+    objective = _Objective(table, [np.array([0, 1, 1, 0])], scheme, 1.0)
+    value, _ = objective(np.zeros(table.shape[1] * 2 + 8))
+    assert value == pytest.approx(4 * np.log(2))
+
+
+def test_training_lowers_the_objective_every_time(trials: Corpus) -> None:
+    scheme = Scheme(("who", "drug"), "BIO")
+    tagged, _ = tagged_sequences(trials, "r", scheme, tokens="words", context="line")
+    values: list[float] = []
+    learn_linear(
+        [one.tokens for one in tagged],
+        [one.tags for one in tagged],
+        scheme,
+        iterations=10,
+        watch=lambda _, value: values.append(value),
+    )
+    assert len(values) == 10
+    assert values == sorted(values, reverse=True)

@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rubricate import Corpus
+from rubricate.errors import InputError, UnknownNameError
+from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher, make_recipe
+from rubricate.neural.sequence.training import Progress
+
+torch = pytest.importorskip("torch")
+
+SMALL = {"epochs": 4, "batch": 8, "word": 8, "hidden": 8, "spelled": 4, "character": 4}
+
+
+class KilledError(Exception):
+    pass
+
+
+def kill_after(epochs: int) -> "object":
+    def watch(progress: Progress) -> None:
+        if progress.epoch > epochs:
+            raise KilledError
+
+    return watch
+
+
+def test_a_resumed_run_ends_as_one_that_was_never_killed(
+    trials: Corpus, more_trials: Corpus, tmp_path: Path
+) -> None:
+    straight = BiLstmCrfMatcher(recipe=SMALL).fit(trials)
+    path = tmp_path / "run" / "checkpoint.safetensors"
+    with pytest.raises(KilledError):
+        BiLstmCrfMatcher(recipe=SMALL).fit(trials, checkpoint=path, watch=kill_after(2))  # type: ignore[arg-type]
+    seen: list[int] = []
+    resumed = BiLstmCrfMatcher(recipe=SMALL).fit(
+        trials, checkpoint=path, watch=lambda progress: seen.append(progress.epoch)
+    )
+    assert seen == [3, 4]
+    assert resumed.model_.history == straight.model_.history
+    one, two = straight.model_.network.weights(), resumed.model_.network.weights()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
+def test_a_checkpoint_of_another_run_is_refused(trials: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    BiLstmCrfMatcher(recipe={**SMALL, "epochs": 1}).fit(trials, checkpoint=path)
+    for other in (
+        BiLstmCrfMatcher(recipe={**SMALL, "epochs": 2}),
+        BiLstmCrfMatcher(recipe={**SMALL, "epochs": 1}, seed=1),
+    ):
+        with pytest.raises(InputError):
+            other.fit(trials, checkpoint=path)
+    path.write_bytes(b"no checkpoint at all")
+    with pytest.raises(InputError):
+        BiLstmCrfMatcher(recipe=SMALL).fit(trials, checkpoint=path)
+
+
+def test_training_stops_when_held_out_notes_get_no_better(trials: Corpus) -> None:
+    recipe = {**SMALL, "epochs": 30, "patience": 2, "rate": 0.0}
+    history = BiLstmCrfMatcher(recipe=recipe).fit(trials).model_.history
+    assert [progress.best for progress in history] == [True, False, False]
+
+
+def test_without_notes_held_out_the_last_pass_is_kept(trials: Corpus) -> None:
+    recipe = {**SMALL, "epochs": 2, "held_out": 0.0}
+    history = BiLstmCrfMatcher(recipe=recipe).fit(trials).model_.history
+    assert [(progress.held_out, progress.best) for progress in history] == [(None, True)] * 2
+
+
+def test_training_does_not_disturb_the_callers_random_numbers(trials: Corpus) -> None:
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    BiLstmCrfMatcher(recipe={**SMALL, "epochs": 1}).fit(trials)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_vectors_reach_words_that_were_never_seen(trials: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    drugs = ["aspirin", "ibuprofen", "warfarin", "metformin", "heparin", "zzyzx"]
+    rng = np.random.default_rng(0)
+    lines = [f"{word} {5 + rng.random():.3f} {rng.random():.3f}" for word in drugs]
+    lines += [f"{word} {-5 - rng.random():.3f} {rng.random():.3f}" for word in ("we", "gave", "to")]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    matcher = BiLstmCrfMatcher(recipe=SMALL, vectors=str(path)).fit(trials)
+    assert matcher.model_.vocabulary.words["zzyzx"] >= 2
+    matcher.save(tmp_path / "model")
+    path.unlink()
+    again = BiLstmCrfMatcher.load(tmp_path / "model")
+    assert again.predict(trials) == matcher.predict(trials)
+
+
+def test_recipes_are_checked_by_name() -> None:
+    assert make_recipe({"batch": 4, "layers": 2}).network.layers == 2
+    with pytest.raises(UnknownNameError):
+        make_recipe({"hiden": 3})
