@@ -10,6 +10,7 @@ import numpy as np
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.rubric_csv import FORMULA
+from rubricate.spans import Span
 from rubricate.trust.runs import F64, Items, Run, Truth
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def read_run(folder: str | Path) -> Run:
     )
     path = place / "items.csv"
     table = read_table(path, ITEM_COLUMNS)
+    # What a note that was not scored would have had is there, and not decided
+    table = table.filter(table["found"] != "")
     index = run.note_index
     strangers = [i for i, note in enumerate(table["note"], 1) if note not in index]
     if strangers:
@@ -74,6 +77,45 @@ def read_run(folder: str | Path) -> Run:
         _truths(table, "review", path),
     )
     return Run(run.notes, run.cases, run.score, run.maximum, items)
+
+
+def read_evidence(folder: str | Path) -> dict[str, dict[str, tuple[Span, ...]]]:
+    """Return where each feature was found in each note of a finished run, by note and feature.
+
+    Raises
+    ------
+    InputError
+        If ``items.csv`` is missing, or a cell of spans cannot be read.
+    """
+    path = Path(folder) / "items.csv"
+    table = read_table(path, (*ITEM_COLUMNS, "spans"))
+    found: dict[str, dict[str, tuple[Span, ...]]] = {}
+    faults = []
+    rows = zip(
+        *(table[name].to_list() for name in ("note", "feature", "found", "spans")), strict=True
+    )
+    for i, (note, feature, said, cell) in enumerate(rows, 1):
+        own = found.setdefault(note, {})
+        if said.casefold() in _TRUE:
+            try:
+                own[feature] = parse_spans(cell)
+            except ValueError:
+                faults.append(Fault("spans: need e.g. 0 5;8 12 (0 <= start < end)", path, i, "row"))
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def parse_spans(cell: str) -> tuple[Span, ...]:
+    """Return the spans in a cell, those of all annotations; ValueError where one is none.
+
+    Examples
+    --------
+    >>> [(span.start, span.end) for span in parse_spans("0 5;8 12|20 25")]
+    [(0, 5), (8, 12), (20, 25)]
+    """
+    parts = (part.split() for part in cell.replace("|", ";").split(";") if part.strip())
+    return tuple(Span(int(start), int(end)) for start, end in parts)
 
 
 def read_table(path: Path, columns: Sequence[str]) -> polars.DataFrame:

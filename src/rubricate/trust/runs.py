@@ -90,8 +90,8 @@ class Run:
 
     @cached_property
     def note_index(self) -> dict[str, int]:
-        """Place of each note by id."""
-        return {note: i for i, note in enumerate(self.notes)}
+        """Place of each note by id; of the first, where an id comes twice."""
+        return {note: i for i, note in reversed(list(enumerate(self.notes)))}
 
     def item_keys(self) -> dict[tuple[str, str], int]:
         """Return the place of each decision by the ids of note and feature."""

@@ -22,7 +22,7 @@
 
   /* Filters */
   const field = Object.fromEntries(["search", "case", "show", "low", "high", "feature", "order"].map((n) => [n, byId(n)]));
-  let shown = [], page = 0, current = -1, active = -1, loaded = null;
+  let shown = [], page = 0, current = -1, active = -1;
 
   cases.forEach((one, i) => field.case.append(make("option", { value: i }, one.title)));
   const listFeatures = () => {
@@ -167,11 +167,11 @@
   };
   const drawFeatures = (items, features) => {
     byId("features").replaceChildren(...items.map((item, number) => {
-      const sure = item.sure === null ? "" : ` ${Math.round(100 * item.sure)} %`;
+      const sure = item.sure === null ? "" : ` · ${Math.round(100 * item.sure)} % sure`;
       const parts = [
         make("span", { class: item.found ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
         make("span", {}, features[number][1]),
-        make("span", { class: item.found ? "state" : "state absent", title: sure ? "how sure the matcher is" : null }, `${item.found ? "✓ found" : "– not found"}${sure}`),
+        make("span", { class: item.found ? "state" : "state absent" }, `${item.found ? "✓ found" : "– not found"}${sure}`),
       ];
       if (item.reason) parts.push(make("span", { class: "why" }, item.reason));
       if (item.ask) parts.push(make("span", { class: "ask" }, item.ask));
@@ -215,7 +215,6 @@
       drawText(text, items, one.features);
       drawFeatures(items, one.features);
       active = -1;
-      loaded = i;
       document.body.dataset.note = note[ID];
     });
   };
@@ -289,5 +288,6 @@
     go(wanted, { push: asked.has("n") });
   };
   addEventListener("hashchange", fromAddress);
+  byId("finder").open = !matchMedia("(max-width: 52rem)").matches;
   fromAddress();
 })();
