@@ -54,7 +54,7 @@ class ReasonWriter:
     def write(self, j: int, group: Sequence[Run], read: ReadNote, folded: str) -> str:
         """Return the reason for the runs of one annotation of feature ``j``."""
         tokens = [t for run in group for t in range(run.first, run.end)]
-        rules = self._rules(j, tokens, read)
+        rules = self._rules(j, group, read)
         return "; ".join([self._stage(j, group, tokens, read, folded), *rules])
 
     def _stage(
@@ -118,9 +118,10 @@ class ReasonWriter:
                 said.append(f'"{form}"' if word == read.stems[t] else f'"{form}" for "{word}"')
         return ", ".join(dict.fromkeys(said)) or "words near the rubric's"
 
-    def _rules(self, j: int, tokens: Sequence[int], read: ReadNote) -> list[str]:
+    def _rules(self, j: int, group: Sequence[Run], read: ReadNote) -> list[str]:
         profile = self._reader.prepared.profiles[j]
         reading = read.reading
+        tokens = [t for run in group for t in range(run.first, run.end)]
         rules = []
         if any(one.negated for one in profile.alternatives):
             scopes = {int(reading.scope[t]) for t in tokens} | {int(reading.cue[t]) for t in tokens}
@@ -128,7 +129,7 @@ class ReasonWriter:
                 {reading.negations[i].cue_span.text(reading.text).lower() for i in scopes if i >= 0}
             )
             rules += [f'denied by "{cue}"' for cue in cues]
-        if any(right_numbers(Run(t, t + 1), profile, reading) for t in tokens):
+        if any(right_numbers(run, profile, reading) for run in group):
             rules.append("number agrees")
         if any(one.family for one in profile.alternatives) and reading.family[tokens[0]]:
             rules.append("about a relative")

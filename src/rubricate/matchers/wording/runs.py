@@ -144,6 +144,8 @@ def _denial_near(run: Run, reading: NoteReading) -> bool:
 def right_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
     asked = [q for one in profile.alternatives for q in one.quantities]
+    if not asked:
+        return []
     held = sorted({int(i) for i in reading.quantity[run.first : run.end] if i >= 0})
     return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
 

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate import Feature
+from rubricate.matchers.wording.profile import read_feature
+from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.runs import (
+    Run,
+    breaks_a_rule,
+    find_runs,
+    group_runs,
+    trim_run,
+    whole_numbers,
+)
+from rubricate.matchers.wording.stems import stem
+
+
+def run_of(reading: NoteReading, words: str) -> Run:
+    forms = [token.form for token in reading.tokens]
+    wanted = words.split()
+    for i in range(len(forms)):
+        if forms[i : i + len(wanted)] == wanted:
+            return Run(i, i + len(wanted))
+    raise LookupError(words)
+
+
+def broken(text: str, words: str, feature: str) -> str:
+    reading = read_note(text)
+    stems = [stem(token.form) for token in reading.tokens]
+    profile = read_feature(Feature("f", "c", feature), 0)
+    return breaks_a_rule(run_of(reading, words), profile, reading, stems)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "feature", "rule"),
+    [
+        ("denies fever", "fever", "Fever", "denied"),
+        ("has fever", "fever", "Fever", ""),
+        ("has fever", "fever", "No fever", "not denied"),
+        ("no fever", "no fever", "No fever", ""),
+        ("pain for 2 weeks", "2 weeks", "Pain for 3 weeks", "wrong number"),
+        ("pain for 21 days", "21 days", "Pain for 3 weeks", ""),
+        ("skin is clear", "clear", "No rash", ""),
+    ],
+)
+def test_rules(text: str, words: str, feature: str, rule: str) -> None:
+    assert broken(text, words, feature) == rule
+
+
+def test_runs_are_tokens_above_the_cut_with_small_gaps_closed() -> None:
+    reading = read_note("pain in the left arm today")
+    logits = np.array([[2.0], [-0.5], [-0.5], [2.0], [2.0], [-4.0]])
+    assert find_runs(logits, np.zeros(1), reading) == [[Run(0, 5)]]
+    logits[1] = -2
+    assert find_runs(logits, np.zeros(1), reading) == [[Run(0, 1), Run(3, 5)]]
+    assert find_runs(logits - 9, np.zeros(1), reading) == [[]]
+
+
+def test_trimming_may_leave_nothing() -> None:
+    assert trim_run(Run(0, 2), read_note("the patient")) is None
+
+
+def test_numbers_are_marked_whole() -> None:
+    reading = read_note("pain x 21 days now")
+    profile = read_feature(Feature("f", "c", "Pain for 3 weeks"), 0)
+    stretched = whole_numbers(run_of(reading, "21"), profile, reading)
+    assert reading.tokens[stretched.end - 1].form == "days"
+
+
+def test_a_denial_belongs_to_each_of_its_items() -> None:
+    reading = read_note("denies fever, chills")
+    profile = read_feature(Feature("f", "c", "No fever OR no chills"), 0)
+    cue, fever, chills = (run_of(reading, w) for w in ("denies", "fever", "chills"))
+    assert group_runs([cue, fever, chills], profile, reading) == [(cue, fever), (cue, chills)]
+
+
+def test_age_is_grouped_to_its_first_mention() -> None:
+    reading = read_note("58 yo, is 58")
+    profile = read_feature(Feature("f", "c", "58 year"), 0)
+    assert group_runs([Run(0, 2), Run(4, 5)], profile, reading) == [(Run(0, 2),)]
