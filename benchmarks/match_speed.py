@@ -35,7 +35,7 @@ FEW = 20
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=1000)
+    parser.add_argument("--notes", type=int, default=2000)
     parser.add_argument("--phrases", type=int, default=300)
     given = parser.parse_args()
     corpus = load_corpus("open-notes").select(annotators=["reference"])

@@ -48,7 +48,7 @@ class PhraseScanner:
             list(pieces), implementation=ahocorasick_rs.Implementation.ContiguousNFA
         )
         self._whole: list[list[int]] = [[] for _ in pieces]
-        self._fragmented: dict[int, list[tuple[int, tuple[int, ...], frozenset[int]]]] = {}
+        self._fragmented: dict[int, list[tuple[int, tuple[int, ...], int]]] = {}
         self._in_fragmented = [False] * len(pieces)
         for i, fragments in enumerate(phrases):
             numbers = tuple(pieces[fragment] for fragment in fragments)
@@ -56,9 +56,9 @@ class PhraseScanner:
                 self._whole[numbers[0]].append(i)
             else:
                 # Listed under its longest fragment, which is found least often.
-                rare = pieces[max(fragments, key=len)]
-                entry = (i, numbers, frozenset(numbers))
-                self._fragmented.setdefault(rare, []).append(entry)
+                rare, next_rare = sorted(fragments, key=len)[:-3:-1]
+                entry = (i, numbers, pieces[next_rare])
+                self._fragmented.setdefault(pieces[rare], []).append(entry)
                 for number in numbers:
                     self._in_fragmented[number] = True
         self._window = window
@@ -81,10 +81,9 @@ class PhraseScanner:
                 hits.append(Hit(phrase, ((start, end),)))
             if in_fragmented[piece]:
                 places.setdefault(piece, []).append((start, end))
-        found = places.keys()
         for piece in places:
-            for phrase, pieces, needed in self._fragmented.get(piece, ()):
-                if needed <= found:
+            for phrase, pieces, other in self._fragmented.get(piece, ()):
+                if other in places and (len(pieces) == 2 or places.keys() >= set(pieces)):
                     chains = chain_fragments([places[part] for part in pieces], self._window)
                     hits.extend(Hit(phrase, spans) for spans in chains)
         return hits
