@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rubricate import Annotation
 from rubricate.errors import UnknownNameError
-from rubricate.neural.sequence.tagging import FORBIDDEN, Run, Scheme, cut_text
+from rubricate.neural.sequence.tagging import FORBIDDEN, STANDINGS, Run, Scheme, cut_text
 from rubricate.spans import Span
 
 TEXT = "58yo M, c/o CP\n\n  denies SOB\r\nor N/V"
@@ -36,6 +36,28 @@ def test_lines_are_sequences_or_kept_with_the_tokens() -> None:
     (whole,) = cut_text(TEXT, tokens="spaces", context="note")
     assert whole.lines == (0, 0, 0, 0, 2, 2, 3, 3)
     assert cut_text(" \n ") == []
+
+
+def test_standings_tell_place_repetition_and_title() -> None:
+    text = "Aspirin trial\n" + "aspirin x\n" * 3 + "end end"
+    lines = [one.standings for one in cut_text(text)]
+
+    def parts(standing: int) -> tuple[int, int, int]:
+        return standing // 8, standing // 2 % 4, standing % 2
+
+    # Place (0 is the first line), how often (0 is once, 2 three or four times), in the title.
+    assert parts(lines[0][0]) == (0, 2, 1)
+    assert parts(lines[0][1]) == (0, 0, 1)
+    assert [parts(line[0])[0] for line in lines] == [0, 1, 2, 3, 4]
+    assert parts(lines[1][1])[1:] == (2, 0)
+    assert parts(lines[4][0])[1:] == (1, 0)
+    (whole,) = cut_text(text, context="note")
+    assert whole.standings == tuple(s for line in lines for s in line)
+
+
+@given(st.text(alphabet="ab \n", max_size=80))
+def test_standings_stay_below_their_number(text: str) -> None:
+    assert all(0 <= s < STANDINGS for one in cut_text(text) for s in one.standings)
 
 
 def test_unknown_choices_are_refused() -> None:

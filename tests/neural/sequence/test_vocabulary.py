@@ -11,16 +11,22 @@ LINES = cut_text("No chest pain\nchest pain 120/80\nSOB")
 def test_numbers_and_case_fold_to_one_word() -> None:
     seen = Vocabulary.learn(LINES)
     (line,) = cut_text("no CHEST 999/11 zzz")
-    assert UNSEEN not in seen.encode(line).words[:5]
-    assert seen.encode(line).words[-1] == UNSEEN
+    words = seen.encode(line).columns[:, 0]
+    assert UNSEEN not in words[:5]
+    assert words[-1] == UNSEEN
 
 
-def test_words_seen_once_are_rare_and_given_ones_are_not() -> None:
-    seen = Vocabulary.learn(LINES, ["cough"])
-    names = {number: word for word, number in seen.words.items()}
-    assert {names[i] for i in seen.rare} == {"no", "000", "/", "00", "sob"}
-    assert seen.words["cough"] == max(seen.words.values())
-    assert seen.sizes[0] == max(seen.words.values()) + 1
+def test_given_words_are_numbered_apart() -> None:
+    seen = Vocabulary.learn(LINES, ["cough", "pain"])
+    (line,) = cut_text("pain cough sob")
+    assert seen.encode(line).columns[:, 0].tolist() == [
+        seen.words["pain"],
+        UNSEEN,
+        seen.words["sob"],
+    ]
+    assert seen.encode(line).columns[:, -1].tolist() == [3, 2, UNSEEN]
+    assert seen.sizes["words"] == max(seen.words.values()) + 1
+    assert seen.sizes["given"] == 4
 
 
 def test_a_vocabulary_survives_json() -> None:
@@ -41,8 +47,8 @@ def test_a_batch_spells_each_word_once_and_gives_back_its_letters() -> None:
     batch = make_batch(encoded)
     assert batch.mask.sum(axis=1).tolist() == [3, 5, 1]
     for i, one in enumerate(encoded):
-        spelled = batch.characters[batch.spelling[i, : len(one.words)]]
+        spelled = batch.characters[batch.spelling[i, : len(one)]]
         width = one.characters.shape[1]
         np.testing.assert_array_equal(spelled[:, :width], one.characters)
-        np.testing.assert_array_equal(batch.words[i, : len(one.words)], one.words)
+        np.testing.assert_array_equal(batch.columns[i, : len(one)], one.columns)
     assert len(np.unique(batch.characters, axis=0)) == len(batch.characters)

@@ -19,7 +19,7 @@ from rubricate.errors import InputError, MissingExtraError
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.crf import Scores, log_likelihood
 from rubricate.neural.sequence.tagging import Scheme
-from rubricate.neural.sequence.vocabulary import UNSEEN, Batch
+from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, Batch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,8 +33,9 @@ class Shape:
 
     Parameters
     ----------
-    word, character, ending, shape : int
-        Lengths of the learned vectors of words, letters, endings and word shapes.
+    word, character, ending, shape, standing : int
+        Lengths of the learned vectors of words, letters, endings, word shapes and standings in
+        the note; a part of length 0 is left out (words excepted).
     spelled : int
         Units of the letters' LSTM in each direction; 0 reads no letters.
     hidden, layers : int
@@ -49,6 +50,7 @@ class Shape:
     character: int = 25
     ending: int = 20
     shape: int = 5
+    standing: int = 10
     spelled: int = 25
     hidden: int = 100
     layers: int = 1
@@ -87,33 +89,35 @@ class Recogniser:
     ----------
     shape : Shape
         Sizes.
-    sizes : tuple of int
-        How many words, endings, shapes and characters are numbered.
+    sizes : mapping from name to int
+        How many words, endings, shapes, standings and characters are numbered.
     scheme : Scheme
         The tags and what may follow what.
     vectors : array (words, length), optional
-        Fixed vectors of the words, rows of zeros where there is none; they are not trained.
+        Fixed vectors of the given words, by number; they are not trained.
     """
 
     def __init__(
         self,
         shape: Shape,
-        sizes: tuple[int, int, int, int],
+        sizes: Mapping[str, int],
         scheme: Scheme,
         vectors: F32 | None = None,
     ) -> None:
         torch = import_torch()
         nn = torch.nn
-        words, endings, shapes, characters = sizes
         self.shape, self.scheme = shape, scheme
-        parts = {
-            "words": nn.Embedding(words, shape.word, padding_idx=0),
-            "endings": nn.Embedding(endings, shape.ending, padding_idx=0),
-            "shapes": nn.Embedding(shapes, shape.shape, padding_idx=0),
+        lengths = {
+            "words": shape.word,
+            "endings": shape.ending,
+            "shapes": shape.shape,
+            "standings": shape.standing,
         }
-        width = shape.word + shape.ending + shape.shape
+        self.embedded = [name for name, length in lengths.items() if length]
+        parts = {n: nn.Embedding(sizes[n], lengths[n], padding_idx=0) for n in self.embedded}
+        width = sum(lengths.values())
         if shape.spelled:
-            parts["characters"] = nn.Embedding(characters, shape.character, padding_idx=0)
+            parts["characters"] = nn.Embedding(sizes["characters"], shape.character, padding_idx=0)
             parts["speller"] = nn.LSTM(
                 shape.character, shape.spelled, batch_first=True, bidirectional=True
             )
@@ -139,7 +143,7 @@ class Recogniser:
                 "last": torch.zeros(len(scheme.tags)),
             }
         )
-        for name in ("words", "endings", "shapes", "characters"):
+        for name in (*self.embedded, "characters"):
             if name in parts:
                 nn.init.normal_(self.parts[name].weight, std=0.1)
                 with torch.no_grad():
@@ -153,21 +157,17 @@ class Recogniser:
         rnn = torch.nn.utils.rnn
         drop = torch.nn.functional.dropout
         self.parts.train(train)
-        words = torch.from_numpy(batch.words)
-        inputs = [
-            self.parts["words"](words),
-            self.parts["endings"](torch.from_numpy(batch.endings)),
-            self.parts["shapes"](torch.from_numpy(batch.shapes)),
-        ]
+        column = dict(zip(COLUMNS, torch.from_numpy(batch.columns).unbind(2), strict=True))
+        inputs = [self.parts[name](column[name]) for name in self.embedded]
         if self.shape.spelled:
             inputs.append(self._spelled(batch)[torch.from_numpy(batch.spelling)])
         if self.vectors is not None:
-            inputs.append(self.parts["fixed"](self.vectors[words]))
+            inputs.append(self.parts["fixed"](self.vectors[column["given"]]))
         joined = drop(torch.cat(inputs, dim=2), self.shape.dropout, train)
         lengths = torch.from_numpy(batch.mask.sum(axis=1))
         packed = rnn.pack_padded_sequence(joined, lengths, batch_first=True, enforce_sorted=False)
         read, _ = rnn.pad_packed_sequence(
-            self.parts["reader"](packed)[0], batch_first=True, total_length=batch.words.shape[1]
+            self.parts["reader"](packed)[0], batch_first=True, total_length=batch.mask.shape[1]
         )
         emissions: Tensor = self.parts["tags"](drop(read, self.shape.dropout, train))
         return emissions
@@ -223,7 +223,12 @@ class Recogniser:
                 value.copy_(weights[name])
 
 
-def hide_rare(batch: Batch, rare: npt.NDArray[np.int64], rng: np.random.Generator) -> Batch:
-    """Return the batch with half of the words seen once made unseen, so that unseen is learned."""
-    hidden = np.isin(batch.words, rare) & (rng.random(batch.words.shape) < 0.5)
-    return batch._replace(words=np.where(hidden, UNSEEN, batch.words))
+def hide_words(batch: Batch, chances: npt.NDArray[np.float64], rng: np.random.Generator) -> Batch:
+    """Return the batch with some words made unseen, each by its chance, so that unseen is learned.
+
+    Letters, endings and given vectors stay, as they do for a word that really was never seen.
+    """
+    columns = batch.columns.copy()
+    words = columns[:, :, 0]
+    words[rng.random(words.shape) < chances[words]] = UNSEEN
+    return batch._replace(columns=columns)

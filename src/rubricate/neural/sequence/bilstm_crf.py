@@ -70,7 +70,7 @@ class TaggerModel:
             for i in range(0, len(encoded), _AT_ONCE):
                 part = encoded[i : i + _AT_ONCE]
                 scores = self.network.emissions(make_batch(part)).double().numpy()
-                found.extend(s[: len(e.words)] for s, e in zip(scores, part, strict=True))
+                found.extend(s[: len(e)] for s, e in zip(scores, part, strict=True))
         return found
 
 
@@ -170,7 +170,7 @@ class BiLstmCrfMatcher:
         lessons = [one for one in tagged if one.note not in held]
         given = {} if self.vectors is None else read_vectors(Path(self.vectors))
         vocabulary = Vocabulary.learn([one.tokens for one in lessons], given)
-        table = vector_table(given, vocabulary.words, vocabulary.sizes[0]) if given else None
+        table = vector_table(given) if given else None
         torch = import_torch()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
@@ -179,8 +179,7 @@ class BiLstmCrfMatcher:
         parts = [learned_from, self.tokens, self.context, self.scheme, str(self.seed)]
         if self.vectors is not None:
             parts.append(file_hash(Path(self.vectors)))
-        rare = np.array(sorted(vocabulary.rare), dtype=np.int64)
-        run = Run(network, recipe, rare, seed=self.seed, identity=" ".join(parts))
+        run = Run(network, recipe, seed=self.seed, identity=" ".join(parts))
         features = {feature.id: feature.text for feature in corpus.features}
         n_notes = len({one.note for one in tagged})
         self.model_ = TaggerModel(

@@ -13,9 +13,8 @@ from rubricate.neural.sequence.vocabulary import SHAPES, normal_form, shape_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
 #: How far to either side words are looked at.
-REACH = 3
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
 
 
 def token_features(tokens: Tokens) -> Iterator[list[str]]:
@@ -36,10 +35,12 @@ def token_features(tokens: Tokens) -> Iterator[list[str]]:
     for i, form in enumerate(forms):
         if i == 0 or lines[i] != lines[i - 1]:
             head = form
-        names = [f"w={form}", f"s={shapes[i]}", "bias", f"head={head}"]
+        place, rest = divmod(tokens.standings[i], 8)
+        names = [f"w={form}", f"s={shapes[i]}", "bias", f"head={head}", f"place={place}"]
+        names += [f"note={rest}", f"note={rest}|{shapes[i]}", f"note={rest}|{form[-3:]}"]
         names += [f"end{k}={form[-k:]}" for k in (2, 3, 4) if len(form) > k]
         names += [f"begin{k}={form[:k]}" for k in (2, 3) if len(form) > k]
-        for shift in (-3, -2, -1, 1, 2, 3):
+        for shift in _SHIFTS:
             j = i + shift
             if 0 <= j < n and lines[j] == lines[i]:
                 names.append(f"w{shift:+}={forms[j]}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,11 +30,20 @@ _TOKENS = {"words": re.compile(r"\n|\d+|[^\W\d_]+|[^\w\s]|_"), "spaces": re.comp
 
 
 class Tokens(NamedTuple):
-    """The tokens of one sequence: their words, half-open places, and the line each is in."""
+    """The tokens of one sequence: words, half-open places, the line each is in, and standings.
+
+    A standing says how a token stands in the whole note; see `STANDINGS`.
+    """
 
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
     lines: tuple[int, ...]
+    standings: tuple[int, ...] = ()
+
+
+#: Where the line is (first, then fifths of the note), how often the word occurs in the note (1,
+#: 2, 3 or 4, more), and whether it is in the first line: what a title and repetition tell.
+STANDINGS = 6 * 4 * 2
 
 
 class Run(NamedTuple):
@@ -72,29 +83,39 @@ def cut_text(text: str, *, tokens: TokenRule = "words", context: Context = "line
     """
     check_choice("tokens", tokens, TokenRule)
     check_choice("context", context, Context)
-    found: list[Tokens] = []
     words: list[str] = []
     places: list[tuple[int, int]] = []
     lines: list[int] = []
     line = 0
-
-    def close() -> None:
-        if words:
-            found.append(Tokens(tuple(words), tuple(places), tuple(lines)))
-        words.clear()
-        places.clear()
-        lines.clear()
-
     for match in _TOKENS[tokens].finditer(text):
         if match[0] == "\n":
             line += 1
-            if context == "line":
-                close()
-            continue
-        words.append(match[0])
-        places.append(match.span())
-        lines.append(line)
-    close()
+        else:
+            words.append(match[0])
+            places.append(match.span())
+            lines.append(line)
+    standings = _standings(words, lines)
+    cuts = [i for i in range(1, len(words)) if context == "line" and lines[i] != lines[i - 1]]
+    return [
+        Tokens(tuple(words[a:b]), tuple(places[a:b]), tuple(lines[a:b]), tuple(standings[a:b]))
+        for a, b in pairwise([0, *cuts, len(words)])
+        if a < b
+    ]
+
+
+def _standings(words: Sequence[str], lines: Sequence[int]) -> list[int]:
+    """Return each token's standing in its note, below `STANDINGS`."""
+    if not words:
+        return []
+    forms = [word.lower() for word in words]
+    counts = Counter(forms)
+    title = {form for form, line in zip(forms, lines, strict=True) if line == lines[0]}
+    span = max(lines[-1] - lines[0], 1)
+    found = []
+    for form, line in zip(forms, lines, strict=True):
+        place = 0 if line == lines[0] else 1 + min(5 * (line - lines[0] - 1) // span, 4)
+        often = min(counts[form].bit_length() - (counts[form].bit_count() == 1), 3)
+        found.append((place * 4 + often) * 2 + (form in title))
     return found
 
 

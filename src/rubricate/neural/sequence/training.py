@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
-from rubricate.neural.sequence.bilstm import Recogniser, Shape, hide_rare, import_torch
+from rubricate.neural.sequence.bilstm import Recogniser, Shape, hide_words, import_torch
 from rubricate.neural.sequence.vocabulary import Batch, Encoded, make_batch
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class Recipe:
         cosine over all epochs.
     clip : float
         Longest gradient allowed.
+    hide : float
+        A word that occurs n times is made unseen with probability hide / (hide + n) (after
+        Kiperwasser and Goldberg 2016).
     average : float
         Decay of the running average of the weights that is kept; 0 keeps the weights themselves.
     """
@@ -50,6 +53,7 @@ class Recipe:
     rate: float = 3e-3
     decay: float = 0.01
     clip: float = 5.0
+    hide: float = 1.0
     average: float = 0.99
     network: Shape = field(default_factory=Shape)
 
@@ -84,19 +88,15 @@ class Run:
         The network to teach; afterwards it has the best weights found.
     recipe : Recipe
         How.
-    rare : array of int
-        Numbers of words that stand in for unseen ones now and then.
     seed : int
         The order of batches, dropout and hidden words follow from it alone.
     identity : str
         What is being trained on; a checkpoint of something else is refused.
     """
 
-    def __init__(
-        self, network: Recogniser, recipe: Recipe, rare: I64, *, seed: int, identity: str
-    ) -> None:
+    def __init__(self, network: Recogniser, recipe: Recipe, *, seed: int, identity: str) -> None:
         torch = import_torch()
-        self.network, self.recipe, self.rare = network, recipe, rare
+        self.network, self.recipe = network, recipe
         self.seed, self.identity = seed, identity
         self.optimizer = torch.optim.AdamW(
             network.parameters(), lr=recipe.rate, weight_decay=recipe.decay
@@ -142,10 +142,11 @@ class Run:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**31)))
             losses = []
+            chances = hiding_chances(lessons, self.recipe.hide)
             batches = list(_batches(lessons, self.recipe.batch, rng))
             for i, (batch, tags) in enumerate(batches):
                 self._set_rate((number + i / len(batches)) / self.recipe.epochs)
-                losses.append(self._step(hide_rare(batch, self.rare, rng), tags))
+                losses.append(self._step(hide_words(batch, chances, rng), tags))
         return float(np.mean(losses))
 
     def _set_rate(self, done: float) -> None:
@@ -239,6 +240,13 @@ def _read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise InputError([Fault("not a checkpoint of a training run", path)]) from error
 
 
+def hiding_chances(lessons: Sequence[Lesson], hide: float) -> npt.NDArray[np.float64]:
+    """Return, by number, the probability that a word is made unseen in training."""
+    counts = np.bincount(np.concatenate([lesson.encoded.columns[:, 0] for lesson in lessons]))
+    chances: npt.NDArray[np.float64] = hide / (hide + np.maximum(counts, 1))
+    return chances
+
+
 def _batches(
     lessons: Sequence[Lesson], size: int, rng: np.random.Generator
 ) -> Iterator[tuple[Batch, I64]]:
@@ -249,7 +257,7 @@ def _batches(
     for g in rng.permutation(len(groups)).tolist():
         own = [lessons[i] for i in groups[g].tolist()]
         batch = make_batch([lesson.encoded for lesson in own])
-        tags = np.zeros(batch.words.shape, dtype=np.int64)
+        tags = np.zeros(batch.mask.shape, dtype=np.int64)
         for row, lesson in zip(tags, own, strict=True):
             row[: len(lesson.tags)] = lesson.tags
         yield batch, tags

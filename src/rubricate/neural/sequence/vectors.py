@@ -53,12 +53,14 @@ def read_vectors(path: Path) -> dict[str, F32]:
     return found
 
 
-def vector_table(vectors: Mapping[str, F32], words: Mapping[str, int], size: int) -> F32:
-    """Return one row a numbered word, brought to unit variance; zeros where there is none."""
-    length = len(next(iter(vectors.values())))
-    table = np.zeros((size, length), dtype=np.float32)
-    for word, vector in vectors.items():
-        if word in words:
-            table[words[word]] = vector
-    spread = float(np.stack(list(vectors.values())).std())
-    return table / np.float32(spread or 1.0)
+def vector_table(vectors: Mapping[str, F32]) -> F32:
+    """Return the vectors in order from row 2 on, brought to unit variance; rows 0 and 1 are 0.
+
+    Examples
+    --------
+    >>> vector_table({"a": np.array([2, -2], np.float32)}).tolist()
+    [[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]
+    """
+    rows = np.stack(list(vectors.values()))
+    spread = np.float32(rows.std() or 1.0)
+    return np.concatenate((np.zeros((2, rows.shape[1]), np.float32), rows / spread))

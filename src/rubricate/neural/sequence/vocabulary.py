@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.neural.sequence.tagging import Tokens
+from rubricate.neural.sequence.tagging import STANDINGS, Tokens
 
 I64 = npt.NDArray[np.int64]
 
@@ -20,6 +20,8 @@ UNSEEN = 1
 _DIGIT = re.compile(r"\d")
 #: Longest word whose characters are all read; of a longer one both ends are.
 LONGEST_WORD = 24
+#: What is said of a token, in this order.
+COLUMNS = ("words", "endings", "shapes", "standings", "given")
 SHAPES = ("lower", "title", "upper", "mixed", "number", "mark")
 
 
@@ -54,12 +56,13 @@ def shape_of(word: str) -> int:
 
 
 class Encoded(NamedTuple):
-    """One sequence in numbers: words, endings, shapes (T each), characters (T, longest)."""
+    """One sequence in numbers: what each token is (T, see `COLUMNS`), and its letters."""
 
-    words: I64
-    endings: I64
-    shapes: I64
+    columns: I64
     characters: I64
+
+    def __len__(self) -> int:
+        return len(self.columns)
 
 
 @dataclass(frozen=True)
@@ -70,19 +73,19 @@ class Vocabulary:
     --------
     >>> from rubricate.neural.sequence.tagging import cut_text
     >>> seen = Vocabulary.learn(cut_text("no chest pain\nno fever"))
-    >>> seen.encode(cut_text("No cough")[0]).words.tolist()
+    >>> seen.encode(cut_text("No cough")[0]).columns[:, 0].tolist()
     [2, 1]
     """
 
     words: Mapping[str, int]
     endings: Mapping[str, int]
     characters: Mapping[str, int]
-    #: Numbers of words seen once: in training they stand in for unseen ones now and then.
-    rare: frozenset[int] = field(default_factory=frozenset)
+    #: Words that have a vector from elsewhere, numbered apart from those seen in training.
+    given: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def learn(cls, sequences: Iterable[Tokens], more_words: Iterable[str] = ()) -> Vocabulary:
-        """Gather what the sequences hold, the frequent first, and further words after them."""
+    def learn(cls, sequences: Iterable[Tokens], given: Iterable[str] = ()) -> Vocabulary:
+        """Gather what the sequences hold, the frequent first."""
         words: Counter[str] = Counter()
         characters: Counter[str] = Counter()
         for tokens in sequences:
@@ -92,11 +95,8 @@ class Vocabulary:
         endings: Counter[str] = Counter()
         for word, count in words.items():
             endings[word[-3:]] += count
-        number = _numbered(words)
-        rare = frozenset(number[word] for word, count in words.items() if count == 1)
-        for word in more_words:
-            number.setdefault(word, len(number) + 2)
-        return cls(number, _numbered(endings), _numbered(characters), rare)
+        elsewhere = {word: i + 2 for i, word in enumerate(given)}
+        return cls(_numbered(words), _numbered(endings), _numbered(characters), elsewhere)
 
     def encode(self, tokens: Tokens) -> Encoded:
         """Return a sequence in numbers."""
@@ -105,22 +105,22 @@ class Vocabulary:
         characters = np.zeros((len(ends), max(map(len, ends), default=1)), dtype=np.int64)
         for row, word in zip(characters, ends, strict=True):
             row[: len(word)] = [self.characters.get(c, UNSEEN) for c in word]
-        return Encoded(
-            np.array([self.words.get(form, UNSEEN) for form in forms], dtype=np.int64),
-            np.array([self.endings.get(form[-3:], UNSEEN) for form in forms], dtype=np.int64),
-            np.array([shape_of(word) for word in tokens.words], dtype=np.int64),
-            characters,
+        columns = (
+            [self.words.get(form, UNSEEN) for form in forms],
+            [self.endings.get(form[-3:], UNSEEN) for form in forms],
+            [shape_of(word) for word in tokens.words],
+            [standing + 2 for standing in tokens.standings] or [UNSEEN] * len(forms),
+            [self.given.get(form, UNSEEN) for form in forms],
         )
+        return Encoded(np.array(columns, dtype=np.int64).T, characters)
 
     @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """How many numbers there are for words, endings, shapes and characters."""
-        return (
-            len(self.words) + 2,
-            len(self.endings) + 2,
-            len(SHAPES) + 2,
-            len(self.characters) + 2,
-        )
+    def sizes(self) -> dict[str, int]:
+        """How many numbers there are for each column, and for characters."""
+        known = (self.words, self.endings, SHAPES, range(STANDINGS), self.given, self.characters)
+        return {
+            name: len(part) + 2 for name, part in zip((*COLUMNS, "characters"), known, strict=True)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return lists in the order of their numbers, the first being number 2."""
@@ -128,17 +128,18 @@ class Vocabulary:
             "words": list(self.words),
             "endings": list(self.endings),
             "characters": list(self.characters),
-            "rare": sorted(self.rare),
+            "given": list(self.given),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Vocabulary:
         """Return the vocabulary of `to_json`."""
-        words, endings, characters = (
-            {str(name): i + 2 for i, name in enumerate(value[part])}
-            for part in ("words", "endings", "characters")
+        return cls(
+            *(
+                {str(name): i + 2 for i, name in enumerate(value[part])}
+                for part in ("words", "endings", "characters", "given")
+            )
         )
-        return cls(words, endings, characters, frozenset(int(i) for i in value["rare"]))
 
 
 def _numbered(counts: Counter[str]) -> dict[str, int]:
@@ -152,15 +153,13 @@ def _both_ends(word: str) -> str:
 
 
 class Batch(NamedTuple):
-    """Sequences padded to one size: words, endings, shapes, mask (n, T); spelled words.
+    """Sequences padded to one size: what tokens are (n, T, columns), which there are (n, T).
 
     ``spelling`` (n, T) points into ``characters`` (different spellings, longest), so that a word
     is read letter by letter once however often it occurs.
     """
 
-    words: I64
-    endings: I64
-    shapes: I64
+    columns: I64
     mask: npt.NDArray[np.bool_]
     spelling: I64
     characters: I64
@@ -168,16 +167,15 @@ class Batch(NamedTuple):
 
 def make_batch(sequences: Sequence[Encoded]) -> Batch:
     """Pad encoded sequences to one batch."""
-    longest = max(len(one.words) for one in sequences)
+    longest = max(len(one) for one in sequences)
     width = max(one.characters.shape[1] for one in sequences)
     n = len(sequences)
-    words, endings, shapes = (np.zeros((n, longest), dtype=np.int64) for _ in range(3))
+    columns = np.zeros((n, longest, len(COLUMNS)), dtype=np.int64)
     letters = np.zeros((n, longest, width), dtype=np.int64)
     mask = np.zeros((n, longest), dtype=bool)
     for i, one in enumerate(sequences):
-        length = len(one.words)
-        words[i, :length], endings[i, :length] = one.words, one.endings
-        shapes[i, :length], mask[i, :length] = one.shapes, True
+        length = len(one)
+        columns[i, :length], mask[i, :length] = one.columns, True
         letters[i, :length, : one.characters.shape[1]] = one.characters
     characters, spelling = np.unique(letters.reshape(-1, width), axis=0, return_inverse=True)
-    return Batch(words, endings, shapes, mask, spelling.reshape(n, longest), characters)
+    return Batch(columns, mask, spelling.reshape(n, longest), characters)
