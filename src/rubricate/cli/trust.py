@@ -74,7 +74,7 @@ def leniency_command(run_folder: Path, as_json: bool, **options: Any) -> None:
     """Compare the scores of RUN with those people gave, or their annotations earn."""
     from rubricate.trust import measure_leniency, read_run
 
-    reference = _reference(options)
+    reference = _reference(options, totals=True)
     found = measure_leniency(reference, read_run(run_folder), _settings(options))
     if as_json:
         print_json(found.to_dict())
@@ -178,7 +178,7 @@ def fairness_command(run_folder: Path, as_json: bool, **options: Any) -> None:
 
     groups = _groups(options)
     run = read_run(run_folder)
-    reference = _reference(options) if options["reference"] else None
+    reference = _reference(options, totals=False) if options["reference"] else None
     settings = FairnessSettings(options["min_size"], resampling=_settings(options))
     fair = compare_groups(run, groups, reference=reference, settings=settings)
     bias = differential_items(run, groups, min_size=options["min_size"]) if len(run.items) else ()
@@ -305,17 +305,16 @@ def _settings(options: dict[str, Any]) -> Resampling:
     return Resampling(options["resamples"], options["confidence"], seed=options["seed"])
 
 
-def _reference(options: dict[str, Any]) -> Run:
-    """Return people's scores where the corpus has them, else what their annotations earn."""
+def _reference(options: dict[str, Any], *, totals: bool) -> Run:
+    """Return what people said; with ``totals`` their scores where there are any."""
     from rubricate.trust import run_of_corpus, run_of_scores
 
     corpus = open_corpus(
         options["reference"], from_format=options["from_format"], where=options["where"]
     )
-    annotated = bool(len(corpus.rows))
-    return run_of_corpus(corpus, options["annotator"]) if annotated else run_of_scores(
-        corpus, options["annotator"]
-    )  # fmt: skip
+    if corpus.scores and (totals or not len(corpus.rows)):
+        return run_of_scores(corpus, options["annotator"])
+    return run_of_corpus(corpus, options["annotator"])
 
 
 def _groups(options: dict[str, Any]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def _warnings(cohort: Cohort) -> list[str]:
         )
     failed = sum(bool(status) for status in cohort.status)
     if failed:
-        found.append(f"{failed:,} notes could not be scored.")
+        found.append(f"{failed:,} {'note' if failed == 1 else 'notes'} could not be scored.")
     if cohort.drift is not None and cohort.drift.drifted:
         found.append("Something drifted since the last run; see below.")
     return found
@@ -215,13 +215,15 @@ def _review(cohort: Cohort) -> str:
 def _curve(policy: dict[str, Any]) -> str:
     points = sorted(policy["curve"], key=lambda p: p["review_share"])
     shares = tuple(100.0 * p["review_share"] for p in points)
+    limit = float(policy.get("max_error", float("nan")))
+    # Where hardly anything is accepted the upper limit nears 100 % and would flatten the rest
+    rates = [p["error_rate"] for p in points if p.get("error_rate") is not None]
+    top = 1.5 * max([limit, *rates])
 
     def values(name: str) -> tuple[Point, ...]:
-        return tuple(
-            Point(float("nan") if p.get(name) is None else 100.0 * p[name]) for p in points
-        )
+        shown = (p.get(name) for p in points)
+        return tuple(Point(float("nan") if v is None or v > top else 100.0 * v) for v in shown)
 
-    limit = float(policy.get("max_error", float("nan")))
     confidence = float(policy.get("confidence", float("nan")))
     drawn = curve_plot(
         [Line("errors among the rest", shares, values("error_rate")),

@@ -1,0 +1,137 @@
+import math
+
+import numpy as np
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.stats import Resampling
+from rubricate.trust import Items, Run, compare_groups, differential_items
+from rubricate.trust.fairness import FairnessSettings
+
+QUICK = FairnessSettings(permutations=399, resampling=Resampling(resamples=300))
+
+
+def run_of(found: object, cases: tuple[str, ...] | None = None) -> Run:
+    table = np.asarray(found, dtype=np.bool_)
+    n, m = table.shape
+    items = Items(
+        np.repeat(np.arange(n), m), np.tile(np.arange(m), n), tuple(f"f{k}" for k in range(m)),
+        table.ravel(), np.full(n * m, np.nan), np.zeros(n * m, dtype=np.bool_),
+    )  # fmt: skip
+    notes = tuple(f"n{i}" for i in range(n))
+    score, most = table.sum(axis=1).astype(float), np.full(n, float(m))
+    return Run(notes, cases or ("c",) * n, score, most, items)
+
+
+def groups_of(run: Run, names: str) -> dict[str, str]:
+    return {note: names[i % len(names)] for i, note in enumerate(run.notes)}
+
+
+def test_an_unfair_matcher_is_caught_though_scores_alone_say_nothing() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random((300, 10)) < 0.7
+    said = truth.copy()
+    # Group b's present features are missed 20 % of the time, group a's never
+    said[1::2] &= rng.random((150, 10)) > 0.2
+    reference, predicted = run_of(truth), run_of(said)
+    fair = compare_groups(
+        predicted, groups_of(predicted, "ab"), reference=reference, settings=QUICK
+    )
+    found = {c.measure: c for c in fair.contrasts}
+    assert found["error"].flag and found["missed"].flag and found["score difference"].flag
+    assert found["missed"].difference == pytest.approx(-20, abs=4)
+    assert found["missed"].low < -20 < found["missed"].high
+    assert not found["false"].flag
+    assert (found["error"].group, found["error"].against) == ("a", "b")
+
+
+def test_difficulty_of_cases_is_no_unfairness() -> None:
+    # Group a mostly writes the easy case; inside each case the groups are alike
+    rng = np.random.default_rng(1)
+    easy = rng.random(400) < 0.5
+    table = rng.random((400, 10)) < np.where(easy, 0.9, 0.3)[:, None]
+    run = run_of(table, tuple("easy" if e else "hard" for e in easy))
+    groups = {n: "a" if rng.random() < (0.8 if e else 0.2) else "b"
+              for n, e in zip(run.notes, easy, strict=True)}  # fmt: skip
+    fair = compare_groups(run, groups, settings=QUICK)
+    means = fair.means["score"]
+    assert means["a"][0] - means["b"][0] > 20
+    assert abs(fair.contrasts[0].difference) < 5
+    assert not fair.flagged
+
+
+def test_the_difference_is_the_coefficient_of_a_model_with_case_effects() -> None:
+    rng = np.random.default_rng(2)
+    run = run_of(rng.random((60, 8)) < 0.5, tuple(rng.choice(["x", "y", "z"], 60)))
+    groups = {n: "a" if rng.random() < 0.4 else "b" for n in run.notes}
+    settings = FairnessSettings(min_size=5, permutations=9, resampling=Resampling(resamples=9))
+    found = compare_groups(run, groups, settings=settings).contrasts[0]
+    member = np.array([groups[n] == "a" for n in run.notes], dtype=float)
+    design = np.column_stack([member, *(np.array(run.cases) == c for c in "xyz")]).astype(float)
+    assert found.difference == pytest.approx(np.linalg.lstsq(design, run.percentage)[0][0])
+
+
+def test_small_groups_are_counted_and_not_reported() -> None:
+    run = run_of(np.random.default_rng(3).random((205, 5)) < 0.5)
+    groups = {n: "rare" if i < 5 else "abc"[i % 3] for i, n in enumerate(run.notes)}
+    fair = compare_groups(run, groups, settings=QUICK)
+    assert fair.sizes["rare"] == 5
+    assert fair.reported == ("a", "b", "c")
+    assert "rare" not in str(fair.means) + str(fair.contrasts)
+    assert {c.against for c in fair.contrasts} == {"others"}
+
+
+def test_a_single_group_has_nothing_to_compare_with() -> None:
+    run = run_of(np.ones((40, 2)))
+    fair = compare_groups(run, groups_of(run, "a"), settings=QUICK)
+    assert fair.contrasts == ()
+    with pytest.raises(InputError, match="no note of the run has a group"):
+        compare_groups(run, {"x": "a"}, settings=QUICK)
+    with pytest.raises(InputError):
+        FairnessSettings(min_size=1)
+
+
+def test_chance_is_rarely_called_unfair() -> None:
+    flags = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        run = run_of(rng.random((90, 6)) < 0.5)
+        fair = compare_groups(run, groups_of(run, "abc"), settings=FairnessSettings(
+            min_size=10, permutations=199, resampling=Resampling(resamples=50)))  # fmt: skip
+        flags += bool(fair.flagged)
+    # Holm keeps the chance of any flag at 5 %: 2 of 40 expected, 8 beyond the 99.9th percentile
+    assert flags < 8
+
+
+def test_mantel_and_haenszel_are_statsmodels() -> None:
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    rng = np.random.default_rng(4)
+    table = rng.random((400, 6)) < 0.5
+    table[::2, 0] = rng.random(200) < 0.9
+    run = run_of(table)
+    found = {b.feature: b for b in differential_items(run, groups_of(run, "ab"))}
+    own = np.arange(400) % 2 == 0
+    rest = table.sum(axis=1) - table[:, 0]
+    strata = [
+        [[np.sum(table[m & own, 0]), np.sum(~table[m & own, 0])],
+         [np.sum(table[m & ~own, 0]), np.sum(~table[m & ~own, 0])]]
+        for m in (rest == k for k in np.unique(rest))
+    ]  # fmt: skip
+    expected = tables.StratifiedTable([np.array(s, dtype=float) for s in strata])
+    bias = found["f0"]
+    assert bias.odds_ratio == pytest.approx(expected.oddsratio_pooled)
+    low, high = expected.oddsratio_pooled_confint()
+    assert (bias.low, bias.high) == pytest.approx((low, high))
+    assert bias.p_value == pytest.approx(expected.test_null_odds(correction=True).pvalue)
+    assert bias.delta == pytest.approx(2.35 * math.log(bias.odds_ratio))
+    assert bias.size == "C"
+    assert {b.size for name, b in found.items() if name != "f0"} == {"A"}
+
+
+def test_a_feature_always_found_in_one_group_only_is_large() -> None:
+    rng = np.random.default_rng(5)
+    table = rng.random((200, 5)) < 0.5
+    table[:, 0] = np.arange(200) % 2 == 0
+    run = run_of(table)
+    bias = differential_items(run, groups_of(run, "ab"))[0]
+    assert (bias.odds_ratio, bias.delta, bias.size) == (math.inf, math.inf, "C")
