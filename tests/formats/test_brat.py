@@ -191,10 +191,16 @@ def test_writing_again_what_brat_wrote_keeps_everything(tmp_path: Path) -> None:
     assert " | Chest pain OR pressure\n" in visual
 
 
-def test_labels_added_in_the_tool_become_features_of_the_case(tmp_path: Path) -> None:
+def test_labels_added_to_the_configuration_become_features_of_the_case(tmp_path: Path) -> None:
     write_brat(one_annotation("fever and chills", [(0, 5)]), tmp_path / "out")
     with (tmp_path / "out" / "n.ann").open("a", encoding="utf-8") as stream:
         stream.write("T2\tNew_label 10 16\tchills\n")
+    with pytest.raises(InputError) as caught:
+        read_brat(tmp_path / "out")
+    assert [(f.path, f.line) for f in caught.value.faults] == [(tmp_path / "out" / "n.ann", 2)]
+    configuration = tmp_path / "out" / "annotation.conf"
+    content = configuration.read_text(encoding="utf-8")
+    configuration.write_text(content.replace("[entities]\n", "[entities]\nNew_label\n"), "utf-8")
     corpus = read_brat(tmp_path / "out")
     assert [(f.id, f.case, f.text) for f in corpus.features] == [
         ("f", "c", "F"),

@@ -70,7 +70,7 @@ def test_everything_comes_back_from_json(
 ) -> None:
     place = tmp_path_factory.mktemp("round") / "c"
     CAS_JSON.write(corpus, place)
-    assert FORMAT.looks_like(place)
+    assert CAS_JSON.looks_like(place)
     assert not count_losses(corpus, CAS_JSON.holds)
     assert CAS_JSON.read(place, strict=True) == corpus
 
@@ -176,7 +176,7 @@ def test_archives_are_read_as_inception_exports_them(tmp_path: Path) -> None:
 
 
 def test_single_files_and_flat_folders_are_read(tmp_path: Path) -> None:
-    assert FORMAT.looks_like(RESOURCES / "alice.json")
+    assert CAS_JSON.looks_like(RESOURCES / "alice.json")
     corpus = read_cas(RESOURCES / "alice.json")
     assert texts(corpus, "n1.txt", "annotator") == {"Duration": ["x3 days"]}
     one = read_cas(PROJECT / "annotation" / "n1.txt" / "alice.xmi")
@@ -255,7 +255,7 @@ def test_broken_json_and_archives_are_faults(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_cas(tmp_path)
     named = {f.path.name for f in caught.value.faults if f.path}
-    assert named == {"a.json", "c.json", "d.zip", "e.zip", "f.xmi", "g.json"}
+    assert named == {"a.json", "b.json", "c.json", "d.zip", "e.zip", "f.xmi", "g.json"}
     assert "TypeSystem.xml" in str(caught.value)
     with pytest.raises(InputError):
         read_cas(tmp_path / "b.json")

@@ -198,8 +198,12 @@ def test_fragments_edited_in_the_tool_are_joined_by_group_and_label(tmp_path: Pa
     place = tmp_path / "out" / "n.tsv"
     content = place.read_text(encoding="utf-8")
     place.write_text(content.replace("chills\tf\\_F\t1", "chills\tNew\t1"), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_webanno(tmp_path / "out")
+    assert [(f.path, f.line) for f in caught.value.faults] == [(place, 9)]
+    (tmp_path / "out" / "rubricate.json").unlink()
     corpus = read_webanno(tmp_path / "out")
-    assert [f.id for f in corpus.features] == ["f", "New"]
+    assert [f.id for f in corpus.features] == ["f_F", "New"]
     assert corpus.rows.n_annotations == 2
 
 

@@ -88,11 +88,14 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
     frame = read_frame(path, is_folder=True)
     folder = _look(path, frame, faults)
     builder = frame.builder()
+    configured = list(_configured_features(path, frame, faults))
     if not frame_path(path, is_folder=True).exists():
         if not folder.text_paths and not folder.ann_paths:
             faults.add("there are no .txt and .ann files here")
-        for feature in _configured_features(path, frame, faults):
+        for feature in configured:
             builder.add_feature(feature)
+    # A type that somebody added to annotation.conf is meant; any other new label is a slip.
+    frame = frame.with_labels(feature.id for feature in configured)
     known = [note_id for note_id in frame.notes if note_id in folder.texts]
     for note_id in chain(known, (n for n in folder.texts if n not in frame.notes)):
         builder.add_note(frame.note(note_id, folder.texts[note_id]))
@@ -182,6 +185,7 @@ def _read_ann(
         if strict:
             for start, end in annotation.spans:
                 own.check_span(start, end, len(note.text), note_id, annotation.line)
+        frame.check_label(annotation.label, own, line=annotation.line)
         builder.annotate(
             annotator_id,
             note_id,

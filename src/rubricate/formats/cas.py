@@ -19,6 +19,7 @@ that is a fault.
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,10 +27,11 @@ from itertools import islice
 from pathlib import Path
 
 from rubricate.corpus import Corpus
+from rubricate.errors import InputError
 from rubricate.formats.cas_read import ReadCas, read_cas_file
 from rubricate.formats.cas_write import INITIAL, write_cas, write_cas_json
 from rubricate.formats.encoded_names import name_to_id
-from rubricate.formats.faults import Faults
+from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.frame import FRAME_NAME, read_frame
 from rubricate.formats.losses import HELD_BY_FRAME
@@ -42,10 +44,20 @@ _LOOK = 40
 
 
 def looks_like_cas(path: Path) -> bool:
-    """Tell whether it is a CAS file, or a folder of them."""
-    if path.is_dir():
-        return any(_is_cas(file) for file in islice(_candidates(path), _LOOK))
-    return path.is_file() and path.suffix in _SUFFIXES and _is_cas(path)
+    """Tell whether it is a CAS file in XML or an archive, or a folder of them."""
+    return _first_suffix(path) in {".xmi", ".zip"}
+
+
+def looks_like_cas_json(path: Path) -> bool:
+    """Tell whether it is a CAS file in JSON, or a folder of them."""
+    return _first_suffix(path) == ".json"
+
+
+def _first_suffix(path: Path) -> str | None:
+    """Return the suffix of the first CAS file there is."""
+    files = islice(_candidates(path), _LOOK) if path.is_dir() else [path]
+    found = (f.suffix for f in files if f.is_file() and f.suffix in _SUFFIXES and _is_cas(f))
+    return next(found, None)
 
 
 def _is_cas(path: Path) -> bool:
@@ -62,9 +74,21 @@ def _is_cas(path: Path) -> bool:
     return any(key in head for key in (b'"%TYPES"', b'"%FEATURE_STRUCTURES"', b'"%VIEWS"'))
 
 
+def _is_other(path: Path) -> bool:
+    """Tell whether it is sound JSON that is no CAS: other tools' settings lie about, too."""
+    try:
+        return not _is_cas(path) and json.loads(read_text(path)) is not None
+    except (InputError, ValueError, RecursionError):
+        return False
+
+
+def _exported(path: Path) -> list[Path]:
+    return [path / name for name in _EXPORTED]
+
+
 def _candidates(path: Path) -> Iterator[Path]:
     """Yield the files that may be CAS files, at most two folders deep."""
-    roots = [path / name for name in _EXPORTED]
+    roots = _exported(path)
     if not any(any(p.is_dir() for p in root.glob("*")) for root in roots):
         roots = [path]
     for root in roots:
@@ -97,12 +121,20 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
         if before.read.text != source.read.text:
             what = f"the text of note {source.note_id} differs from {before.path.name}"
             faults.add(what, path=source.path)
+    # A fault of what several files share, such as their type system, is one fault.
+    faults.found = list(dict.fromkeys(faults.found))
     faults.raise_any()
     builder = frame.builder()
     order = {note_id: i for i, note_id in enumerate(frame.notes)}
     for note_id in sorted(first, key=lambda id_: order.get(id_, len(order))):
         builder.add_note(frame.note(note_id, first[note_id].read.text))
     judged = [(s.annotator, s.note_id, s.read) for s in sources if s.annotator is not None]
+    for source in sources:
+        own = Faults(source.path)
+        for label, _ in source.read.annotations:
+            frame.check_label(label, own)
+        faults.found.extend(own.found)
+    faults.raise_any()
     for annotator, note_id, read in judged:
         for label, annotation in read.annotations:
             builder.annotate(
@@ -122,7 +154,7 @@ def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_Source]:
     """Read each file and say whose note it is: by its folder, its title or its name."""
     seen: set[tuple[str, str | None]] = set()
     for file in [path] if path.is_file() else _candidates(path):
-        if path.is_dir() and file.suffix == ".json" and not _is_cas(file):
+        if file.suffix == ".json" and file.parent in {path, *_exported(path)} and _is_other(file):
             continue
         read = read_cas_file(file, faults, strict=strict)
         if read is None:
@@ -159,7 +191,7 @@ FORMAT = Format(
 CAS_JSON = Format(
     name="cas-json",
     summary="UIMA CAS JSON 0.4.0 for INCEpTION, with its type system",
-    looks_like=looks_like_cas,
+    looks_like=looks_like_cas_json,
     read=read_cas,
     write=write_cas_json,
     holds=_HOLDS,

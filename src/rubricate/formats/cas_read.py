@@ -62,7 +62,8 @@ def _load(cassis: Any, path: Path, faults: Faults) -> Any:
             content, types = _from_zip(path)
         else:
             content, types = path.read_bytes(), None
-        if content.lstrip()[:1] == b"{":
+        first = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        if first == b"{" or (path.suffix == ".json" and first != b"<"):
             source = content.decode("utf-8-sig")
             if json_has_lone_surrogate(json.loads(source), source):
                 raise _NoCasError("the file holds half a surrogate pair")
@@ -70,16 +71,21 @@ def _load(cassis: Any, path: Path, faults: Faults) -> Any:
         if b"<!DOCTYPE" in content[:4096]:
             faults.add("a CAS file has no DOCTYPE; it is not read, for safety")
             return None
-        known = _types(types if types is not None else _find_types(path))
-        return cassis.load_cas_from_xmi(BytesIO(content), typesystem=known)
+        place = path
+        if types is None:
+            place = _find_types(path)
+            types = place.read_bytes()
+        return cassis.load_cas_from_xmi(BytesIO(content), typesystem=_types(types, place))
     except SyntaxError as error:  # the parser's; its words may quote the text
-        faults.add("not well-formed XML", line=error.lineno)
+        faults.add("not well-formed XML", line=error.lineno or 1)
     except json.JSONDecodeError as error:
         faults.add(f"not JSON: {error.msg} at column {error.colno}", line=error.lineno)
     except UnicodeDecodeError as error:
-        faults.add(f"not UTF-8 (byte {error.start}). Save the file as UTF-8 and try again.")
+        line = error.object.count(b"\n", 0, error.start) + 1
+        what = f"not UTF-8 (byte {error.start}). Save the file as UTF-8 and try again."
+        faults.add(what, line=line)
     except _NoCasError as error:
-        faults.add(str(error))
+        faults.add(str(error), path=error.path)
     except Exception as error:  # cassis raises whatever broke; its words may quote the text
         unknown = type(error).__name__ == "TypeNotFoundError"
         reason = str(getattr(error, "message", "")) if unknown else type(error).__name__
@@ -88,11 +94,18 @@ def _load(cassis: Any, path: Path, faults: Faults) -> Any:
 
 
 class _NoCasError(Exception):
-    """A file that should hold a CAS and does not, in words that may be shown."""
+    """A file that should hold a CAS and does not, in words that may be shown.
+
+    ``path`` is the file that is wrong where it is not the one that was read.
+    """
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 def _from_zip(path: Path) -> tuple[bytes, bytes | None]:
-    """Return the CAS and the type system of an archive, as INCEpTION exports a document."""
+    """Return the CAS and the type system of an archive, as INCEpTION exports a note."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if not name.endswith("/")]
@@ -107,12 +120,12 @@ def _from_zip(path: Path) -> tuple[bytes, bytes | None]:
         raise _NoCasError("not a readable archive; unpack it and read the folder") from error
 
 
-def _find_types(path: Path) -> bytes:
+def _find_types(path: Path) -> Path:
     """Return the type system that lies nearest: beside the file, or one or two folders up."""
     for folder in list(path.absolute().parents)[:3]:
         for place in sorted(folder.glob("*.xml")):
             if _is_types(place.name):
-                return place.read_bytes()
+                return place
     raise _NoCasError(f"no {TYPES_NAME} beside it or in the folders above; XMI cannot do without")
 
 
@@ -121,15 +134,15 @@ def _is_types(name: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _types(content: bytes) -> Any:
+def _types(content: bytes, place: Path) -> Any:
     from cassis import load_typesystem
 
     if b"<!DOCTYPE" in content[:4096]:
-        raise _NoCasError(f"{TYPES_NAME} has a DOCTYPE; it is not read, for safety")
+        raise _NoCasError("a type system with a DOCTYPE is not read, for safety", place)
     try:
         return load_typesystem(BytesIO(content))
     except Exception as error:
-        raise _NoCasError(f"{TYPES_NAME} is not a valid type system") from error
+        raise _NoCasError("not a valid type system", place) from error
 
 
 def _read(

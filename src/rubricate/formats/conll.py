@@ -35,6 +35,7 @@ _SPACING = re.compile(r"(?P<none>SpaceAfter=No)|SpacesAfter=(?P<spaces>\S+)")
 _ESCAPE = re.compile(r"\\(?:([strn])|u([0-9a-f]{4}))")
 _SUFFIXES = {"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".iob2", ".tsv"}
 _ANNOTATOR = "annotator"
+_FEATURE_OF_TAG = {tag: feature_id for feature_id, tag in TAGS.items()}
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class _Tagged:
     tokens: list[str] = field(default_factory=list)
     spacings: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     breaks: set[int] = field(default_factory=set)
 
 
@@ -94,8 +96,16 @@ def read_conll(path: Path, *, strict: bool = True) -> Corpus:
         if first.setdefault(note.id, note.line) != note.line:
             message = f"note {note.id} was already given in line {first[note.id]}"
             faults.add(message, line=note.line)
+        for line, tag in zip(note.lines, note.tags, strict=True):
+            _check_tag(tag, line, frame, faults)
     faults.raise_any()
     return _build(tagged, frame, path.stem)
+
+
+def _check_tag(tag: str, line: int, frame: Frame, faults: Faults) -> None:
+    label = tag.partition("-")[2]
+    if label and label not in frame.labels:
+        frame.check_label(_FEATURE_OF_TAG.get(label, label), faults, line=line)
 
 
 def _read_lines(body: str, stem: str, faults: Faults) -> list[_Tagged]:
@@ -121,6 +131,7 @@ def _read_lines(body: str, stem: str, faults: Faults) -> list[_Tagged]:
             notes[-1].tokens.append(fields[0])
             notes[-1].spacings.append(fields[-2] if width > 2 else "")
             notes[-1].tags.append(fields[-1])
+            notes[-1].lines.append(number)
     return notes
 
 
@@ -212,7 +223,7 @@ def _feature_id(label: str, builder: CorpusBuilder, frame: Frame) -> str:
     """Return the feature of a label: the frame's, or one of the three of EBM-NLP, or its own."""
     if label in frame.labels:
         return frame.labels[label]
-    own = next((feature_id for feature_id, tag in TAGS.items() if tag == label), label)
+    own = _FEATURE_OF_TAG.get(label, label)
     return own if builder.has_feature(own) else label
 
 

@@ -260,11 +260,13 @@ def _read_annotations(
             own.check_span(start, end, len(note.text), note.id, at)
         entities.append(entity._replace(start=start, end=end))
     groups = linked_groups(len(entities), _links(entities, line, own))
-    faults.found += own.found
     for group in groups:
-        feature_id = frame.feature_id(entities[group[0]].label, note.case, builder)
+        label = entities[group[0]].label
+        frame.check_label(label, own, line=at)
+        feature_id = frame.feature_id(label, note.case, builder)
         spans = [(entities[i].start, entities[i].end) for i in group]
         builder.annotate(str(line.annotator), note.id, feature_id, spans)
+    faults.found += own.found
 
 
 def _entity(item: Any) -> _Entity:

@@ -79,7 +79,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True) -> Corpus:
         known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults, strict)
     builder = frame.builder()
     _add_notes(builder, frame, known, _splits(files, faults))
-    _add_features(builder, frame, files)
+    _add_features(builder, frame, files, faults)
     for annotator in sorted(
         {file.annotator for file in files},
         key=lambda a: (_GROUPS.index(a.group.removesuffix("-hierarchical")), _in_order(a.id)),
@@ -148,11 +148,17 @@ def _add_notes(
         builder.add_note(note)
 
 
-def _add_features(builder: CorpusBuilder, frame: Frame, files: Iterable[AnnFile]) -> None:
+def _add_features(
+    builder: CorpusBuilder, frame: Frame, files: Iterable[AnnFile], faults: Faults
+) -> None:
     if not frame.rubrics:
         builder.add_rubric(PICO)
     case = frame.default_case if frame.rubrics else CASE
-    for label in sorted({file.label for file in files}):
+    folders = {file.label: file.path.parent for file in files}
+    for label in sorted(folders):
+        own = Faults(folders[label])
+        frame.check_label(label, own)
+        faults.found.extend(own.found)
         frame.feature_id(label, case, builder)
 
 

@@ -40,9 +40,10 @@ class Faults:
         return False
 
     def raise_any(self) -> None:
-        """Raise InputError with all faults, if there are any."""
+        """Raise InputError with all faults, if there are any: file by file, line by line."""
         if self.found:
-            raise InputError(self.found)
+            files = {path: i for i, path in enumerate(dict.fromkeys(f.path for f in self.found))}
+            raise InputError(sorted(self.found, key=lambda f: (files[f.path], f.line or 0)))
 
 
 def read_text(path: Path) -> str:

@@ -8,10 +8,12 @@ It holds no annotation and no note text, so what a person changes in the tool is
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
@@ -24,7 +26,7 @@ from rubricate.formats.encoding import (
     rubric_from_json,
     scores_from_json,
 )
-from rubricate.formats.faults import read_text
+from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.losses import foreign_rows
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
@@ -81,6 +83,29 @@ class Frame:
         if not builder.has_feature(feature_id):
             builder.add_feature(Feature(feature_id, case, label.replace("_", " ")))
         return feature_id
+
+    def check_label(self, label: str, faults: Faults, *, line: int | None = None) -> None:
+        """Note a fault if there are rubrics and the label stands for no feature of theirs.
+
+        Without rubrics every label is a feature; with them a slip of the pen would become one.
+        """
+        if not self.rubrics or label in self.labels or label in self._feature_ids:
+            return
+        near = difflib.get_close_matches(label, [*self.labels, *self._feature_ids], n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        faults.add(
+            f"label {label!r} stands for no feature of the rubrics{hint}; correct it, or add the "
+            f"feature to {FRAME_NAME} with this id",
+            line=line,
+        )
+
+    @cached_property
+    def _feature_ids(self) -> frozenset[str]:
+        return frozenset(f.id for rubric in self.rubrics for f in rubric.features)
+
+    def with_labels(self, labels: Iterable[str]) -> Frame:
+        """Return a frame that knows these labels as well, each for a feature of its own."""
+        return replace(self, labels={**{label: label for label in labels}, **self.labels})
 
     def judge_note(self, builder: CorpusBuilder, annotator_id: str, note_id: str) -> None:
         """Record the rows an annotator judged in a note whose annotations were read.

@@ -11,6 +11,7 @@ import numpy as np
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
+from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import (
     annotator_from_json,
     head_to_json,
@@ -102,10 +103,26 @@ def read_jsonl(path: Path, *, strict: bool = True) -> Corpus:
     for number, value in values[1:]:
         try:
             _read_note(builder, value, number, faults, strict=strict)
-        except (KeyError, TypeError, ValueError) as error:
-            faults.add(f"not a valid note line: {type(error).__name__} {error}", line=number)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            faults.add(f"not a valid note line: {_reason(error)}", line=number)
     faults.raise_any()
     return builder.build()
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong in words that quote no value of the file: it might be note text."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error) if isinstance(error, _ShapeError) else "a value has the wrong type"
+
+
+class _ShapeError(ValueError):
+    """A value of the wrong shape, in words that may be shown."""
+
+
+def _need(is_so: bool, what: str) -> None:
+    if not is_so:
+        raise _ShapeError(what)
 
 
 def _builder(head: Mapping[str, Any], faults: Faults) -> CorpusBuilder:
@@ -114,12 +131,15 @@ def _builder(head: Mapping[str, Any], faults: Faults) -> CorpusBuilder:
         builder.metadata = metadata_from_json(head.get("metadata"))
         for rubric in head["rubrics"]:
             builder.add_rubric(rubric_from_json(rubric))
-        for annotator in head["annotators"]:
-            builder.add_annotator(annotator_from_json(annotator))
+        for annotator in map(annotator_from_json, head["annotators"]):
+            if annotator.id in builder.annotators:
+                raise ValueError(f"annotator {annotator.id!r} occurs twice")
+            builder.add_annotator(annotator)
         for score in scores_from_json(head.get("scores", [])):
             builder.add_score(score)
-    except (KeyError, TypeError, ValueError) as error:
-        faults.add(f"not a valid head: {type(error).__name__} {error}", line=1)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        faults.add(f"not a valid head: {what}", line=1)
         faults.raise_any()
     return builder
 
@@ -127,24 +147,45 @@ def _builder(head: Mapping[str, Any], faults: Faults) -> CorpusBuilder:
 def _read_note(
     builder: CorpusBuilder, value: Mapping[str, Any], line: int, faults: Faults, *, strict: bool
 ) -> None:
-    note = Note(
-        str(value["note"]),
-        str(value["case"]),
-        value["text"],
-        metadata_from_json(value.get("metadata")),
-    )
-    if not isinstance(note.text, str):
-        raise TypeError("text must be a string")
+    note_id, text = str(value["note"]), value["text"]
+    _need(isinstance(text, str), "'text' must be a text")
+    _need(note_id not in builder.notes, f"note {note_id!r} was already given")
+    try:
+        metadata = metadata_from_json(value.get("metadata"))
+    except TypeError as error:
+        raise _ShapeError(str(error)) from error
+    note = Note(note_id, str(value["case"]), text, metadata)
     builder.add_note(note)
-    for annotator, features in value.get("annotations", {}).items():
+    judged = value.get("annotations", {})
+    _need(isinstance(judged, dict), "'annotations' must map annotators to features")
+    for annotator, features in judged.items():
+        _need(isinstance(features, dict), "'annotations' must map features to lists")
         for feature, found in features.items():
             if not builder.has_feature(feature):
                 faults.add(f"feature {feature!r} is in no rubric of the head", line=line)
                 continue
             probability = found.get("probability") if isinstance(found, dict) else None
+            items = found["annotations"] if isinstance(found, dict) else found
+            _need(isinstance(items, list), f"feature {feature!r} needs a list of annotations")
+            _need_number(probability, "probability")
             builder.judge(annotator, note.id, feature, probability=probability)
-            for item in found["annotations"] if isinstance(found, dict) else found:
+            for item in items:
                 _read_annotation(builder, (annotator, note, feature), item, faults, line, strict)
+
+
+def _need_number(value: Any, name: str) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _need(value is None or is_number, f"{name!r} must be a number")
+
+
+def _spans(value: Any) -> list[tuple[int, int]]:
+    is_list = isinstance(value, list) and len(value) > 0
+    _need(is_list, "an annotation needs a list of one or more spans")
+    for span in value:
+        is_pair = isinstance(span, list) and len(span) == 2 and {type(x) for x in span} == {int}
+        _need(is_pair, "a span needs two whole numbers, [start, end]")
+        _need(max(abs(x) for x in span) <= LARGEST, f"offsets go up to {LARGEST}")
+    return [(start, end) for start, end in value]
 
 
 def _read_annotation(
@@ -157,7 +198,8 @@ def _read_annotation(
 ) -> None:
     annotator, note, feature = place
     more: Mapping[str, Any] = item if isinstance(item, dict) else {}
-    spans = [(int(s), int(e)) for s, e in (more["spans"] if more else item)]
+    spans = _spans(more["spans"] if more else item)
+    _need_number(more.get("confidence"), "confidence")
     if strict:
         for start, end in spans:
             faults.check_span(start, end, len(note.text), note.id, line)

@@ -174,6 +174,7 @@ def read_labelstudio(path: Path, *, strict: bool = True) -> Corpus:
             for annotator_id, result in _judgements(builder, task):
                 judged.append((annotator_id, note.id))
                 for label, annotation in read_regions(result, note, number, faults, strict=strict):
+                    frame.check_label(label, faults, line=number)
                     builder.annotate(
                         annotator_id,
                         note.id,

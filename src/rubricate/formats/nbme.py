@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.formats.faults import Faults
+from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.losses import HELD_BY_FRAME
@@ -39,7 +41,7 @@ def read_nbme(path: Path, *, strict: bool = True) -> Corpus:
     """Read the competition's folder."""
     faults = Faults(path, unit="row")
     frame = read_frame(path, is_folder=True)
-    numbers = _read_ids(path)
+    numbers = _read_ids(path / IDS_NAME)
     notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
     rubrics = _read_rubrics(path / FEATURES, frame, numbers, faults)
     faults.raise_any()
@@ -89,11 +91,17 @@ def _file_of(path: Path, annotator_id: str) -> Path:
 
 
 def _read_ids(path: Path) -> dict[str, dict[str, str]]:
-    place = path / IDS_NAME
-    if not place.is_file():
+    if not path.is_file():
         return {}
-    value: dict[str, dict[str, str]] = json.loads(place.read_text(encoding="utf-8"))
-    return value
+    try:
+        value = json.loads(read_text(path))
+        return {
+            kind: {str(number): str(own) for number, own in value[kind].items()}
+            for kind in ("notes", "features")
+        }
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        message = 'need {"notes": {NUMBER: ID}, "features": {NUMBER: ID}}; convert again'
+        raise InputError([Fault(message, path)]) from error
 
 
 def _read_notes(
@@ -108,9 +116,9 @@ def _read_notes(
     notes = []
     for number, case, text in zip(numbers, cases, table.column("pn_history"), strict=True):
         note_id = ids.get(str(number), str(number))
-        own_case, metadata = frame.notes.get(note_id, (str(case), NO_METADATA))
+        _, metadata = frame.notes.get(note_id, ("", NO_METADATA))
         metadata = metadata or splits.get(str(number), NO_METADATA)
-        notes.append(Note(note_id, own_case, text or "", metadata))
+        notes.append(Note(note_id, case, text, metadata))
     return tuple(notes)
 
 
@@ -133,27 +141,35 @@ def _read_metadata(path: Path, faults: Faults) -> dict[str, Metadata]:
 def _read_rubrics(
     path: Path, frame: Frame, ids: Mapping[str, Mapping[str, str]], faults: Faults
 ) -> tuple[Rubric, ...]:
+    """Read the rubrics; the file says what there is, the frame what it has no column for."""
     table = read_table(path, FEATURE_COLUMNS, faults)
     if table is None:
         return ()
-    if frame.rubrics:
-        return frame.rubrics
     cases = _read_cases(path.with_name("cases.csv"), faults)
-    features: dict[str, list[Feature]] = {}
+    cases |= {rubric.case: (rubric.title, rubric.metadata) for rubric in frame.rubrics}
+    known = {feature.id: feature for rubric in frame.rubrics for feature in rubric.features}
+    features: dict[str, list[Feature]] = {rubric.case: [] for rubric in frame.rubrics}
     for number, case, text in zip(
         table.integers("feature_num", unique=True),
         table.column("case_num"),
         table.column("feature_text"),
         strict=True,
     ):
-        # The competition writes hyphens for spaces; a text with spaces is left as it stands.
-        words = text if " " in (text or "") else (text or "").replace("-", " ")
         feature_id = ids.get("features", {}).get(str(number), str(number))
-        features.setdefault(str(case), []).append(Feature(feature_id, str(case), words))
+        feature = known.get(feature_id, Feature(feature_id, case, ""))
+        if _hyphened(feature.text) != text:
+            # The competition writes hyphens for spaces; a text with spaces is left as it stands.
+            words = text if " " in text else text.replace("-", " ")
+            feature = replace(feature, text=words)
+        features.setdefault(case, []).append(replace(feature, case=case))
     return tuple(
         Rubric(case, tuple(own), *cases.get(case, ("", NO_METADATA)))
         for case, own in features.items()
     )
+
+
+def _hyphened(text: str) -> str:
+    return text.replace(" ", "-")
 
 
 def _read_cases(path: Path, faults: Faults) -> dict[str, tuple[str, Metadata]]:
@@ -207,7 +223,7 @@ def write_nbme(corpus: Corpus, path: Path) -> None:
         {
             "feature_num": list(feature_numbers.values()),
             "case_num": [f.case for f in corpus.features],
-            "feature_text": [f.text.replace(" ", "-") for f in corpus.features],
+            "feature_text": [_hyphened(f.text) for f in corpus.features],
         },
     )
     for i, annotator in enumerate(corpus.annotators):

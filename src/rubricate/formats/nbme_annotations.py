@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.formats.annotations import LARGEST
 from rubricate.formats.faults import Faults
-from rubricate.formats.tables import Table, read_table, write_table
+from rubricate.formats.tables import MOST_DIGITS, Table, read_table, write_table
 from rubricate.rows import NO_DETAIL, Detail, Rows
 
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
@@ -100,10 +101,11 @@ def _indices(
         if place < 0:
             # '007' and '7' are the same number to the competition's readers.
             value = column[line - 1]
-            plain = str(int(value)) if value.isascii() and value.isdigit() else value
+            is_number = value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+            plain = str(int(value)) if is_number else value
             found[line - 1] = index.get(ids.get(plain, plain), -1)
             if found[line - 1] < 0:
-                shown = plain if plain.isdigit() else "(not a number)"
+                shown = plain if is_number else "(not a number)"
                 faults.add(f"{name} {shown} is unknown", line=line, path=table.path)
     return found
 
@@ -121,7 +123,11 @@ def _parse_location(literal: str) -> list[list[tuple[int, int]]] | None:
         items = [item for item in parsed if item.strip()]
     annotations = []
     for item in items:
-        numbers = [int(x) for x in item.replace(";", " ").split()]
+        words = item.replace(";", " ").split()
+        if max(map(len, words)) > MOST_DIGITS:
+            return None
+        # An offset beyond what rows can hold is beyond every note, too.
+        numbers = [max(-LARGEST, min(int(x), LARGEST)) for x in words]
         annotations.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
     return annotations
 
@@ -189,6 +195,12 @@ def _check_rows(
     corpus: Corpus, columns: _Columns, first_row: int, table: Table, faults: Faults
 ) -> None:
     """Name every span outside its note and every feature of another case."""
+    if "case_num" in table.names:
+        given = zip(columns.note[first_row:], table.column("case_num"), strict=True)
+        for line, (note, case) in enumerate(given, start=1):
+            if note >= 0 and corpus.notes[note].case != case:
+                message = f"case_num is not that of note {corpus.notes[note].id}"
+                faults.add(message, line=line, path=table.path)
     cases = [feature.case for feature in corpus.features]
     pairs = zip(columns.note[first_row:], columns.feature[first_row:], strict=True)
     for line, (note, feature) in enumerate(pairs, start=1):

@@ -25,6 +25,12 @@ from rubricate.rubric import NO_METADATA, Metadata
 
 VERSION = 1
 HEAD = "corpus.json"
+_COLUMNS = {
+    "notes": ("id", "case", "text", "metadata"),
+    "rows": ("note", "annotator", "feature", "n_annotations"),
+    "annotations": ("n_spans",),
+    "spans": ("start", "end"),
+}
 
 
 def looks_like_parquet(path: Path) -> bool:
@@ -85,24 +91,43 @@ def _details_to_column(rows: Rows) -> list[str | None]:
 
 def read_parquet(path: Path, *, strict: bool = True) -> Corpus:
     """Read a corpus written by `write_parquet`."""
-    import polars as pl
-
+    head, tables = _read_head(path / HEAD), _read_tables(path)
     try:
-        head = json.loads(read_text(path / HEAD))
-        if head.get("rubricate_parquet") != VERSION:
-            raise ValueError("it was written by another version")
-        tables = {
-            name: pl.read_parquet(path / f"{name}.parquet")
-            for name in ("notes", "rows", "annotations", "spans")
-        }
         corpus = _corpus(head, tables)
-    except InputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-        message = f"not a valid parquet corpus: {type(error).__name__} {error}"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = "the tables or the head lack what they should hold; convert again from the source"
         raise InputError([Fault(message, path)]) from error
     _check(corpus, Faults(path, unit="row"), strict=strict)
     return corpus
+
+
+def _read_head(path: Path) -> dict[str, Any]:
+    try:
+        head = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        message = f"not JSON: {error.msg} at column {error.colno}"
+        raise InputError([Fault(message, path, error.lineno)]) from error
+    if not isinstance(head, dict) or head.get("rubricate_parquet") != VERSION:
+        raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
+    return head
+
+
+def _read_tables(path: Path) -> dict[str, Any]:
+    import polars as pl
+
+    faults, tables = Faults(path), {}
+    for name, columns in _COLUMNS.items():
+        place = path / f"{name}.parquet"
+        try:
+            tables[name] = pl.read_parquet(place)
+        except (OSError, pl.exceptions.PolarsError):
+            faults.add("not a readable Parquet file" if place.exists() else "missing", path=place)
+            continue
+        for column in columns:
+            if column not in tables[name].columns:
+                faults.add(f"column {column!r} is missing", path=place)
+    faults.raise_any()
+    return tables
 
 
 def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
@@ -121,7 +146,7 @@ def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
     return Corpus(
         notes=tuple(
             Note(i, c, t, known[m])
-            for i, c, t, m in zip(*(notes[k] for k in notes.columns), strict=True)
+            for i, c, t, m in zip(*(notes[k] for k in _COLUMNS["notes"]), strict=True)
         ),
         rubrics=tuple(rubric_from_json(r) for r in head["rubrics"]),
         annotators=tuple(annotator_from_json(a) for a in head["annotators"]),

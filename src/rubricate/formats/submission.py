@@ -19,7 +19,9 @@ from rubricate.formats.format import Format
 from rubricate.formats.nbme import row_id
 from rubricate.formats.tables import read_table, write_table
 
-_LOCATION = re.compile(r"\s*(?:\d+\s+\d+\s*(?:;\s*\d+\s+\d+\s*)*)?\Z")
+# Nine digits: enough for any note, and never too many for the columns that hold offsets.
+_PAIR = r"[0-9]{1,9}\s+[0-9]{1,9}\s*"
+_LOCATION = re.compile(rf"\s*(?:{_PAIR}(?:;\s*{_PAIR})*)?\Z")
 
 
 def looks_like_submission(path: Path) -> bool:

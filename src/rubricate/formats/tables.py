@@ -11,6 +11,9 @@ from typing import Any
 from rubricate.formats.faults import Faults, read_text
 from rubricate.rubric import Scalar
 
+#: Whole numbers of more digits are refused: no id and no offset needs them.
+MOST_DIGITS = 18
+
 
 class Table:
     """Named columns of text."""
@@ -32,17 +35,18 @@ class Table:
         """Return a column as whole numbers; what is not one, or occurs twice, is a fault."""
         values = self._columns[name]
         numbers = []
-        first: dict[str, int] = {}
+        first: dict[int, int] = {}
         for line, value in enumerate(values, start=1):
-            if not (value.isascii() and value.isdigit()):
+            if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
                 message = f"column {name!r} needs a whole number of 0 or more"
                 self._faults.add(message, line=line, path=self.path)
                 numbers.append(-line)
                 continue
-            if unique and first.setdefault(value, line) != line:
-                message = f"{name} {value} occurs again (first in row {first[value]})"
+            number = int(value)
+            if unique and first.setdefault(number, line) != line:
+                message = f"{name} {number} occurs again (first in row {first[number]})"
                 self._faults.add(message, line=line, path=self.path)
-            numbers.append(int(value))
+            numbers.append(number)
         return numbers
 
     def guessed(self, name: str) -> Sequence[Scalar]:
@@ -61,8 +65,11 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> Table | No
     if found is None:
         return None
     missing = [name for name in columns if name not in found]
+    known = [name for name in columns if name in found]
+    # The first line of a file without header is a note: only names that were looked for are shown.
+    there = f"of the columns needed, {', '.join(known) if known else 'none'} is there"
     for name in missing:
-        faults.add(f"column {name!r} is missing; the file has {sorted(found)}", path=path)
+        faults.add(f"column {name!r} is missing; {there} ({len(found)} in all)", path=path)
     return None if missing else Table(path, found, faults)
 
 

@@ -87,7 +87,7 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
             builder.add_annotator(Annotator(annotator_id))
         own = Faults(place)
         note = builder.notes[note_id]
-        for label, found in spans_to_annotations(spans, note, own, strict=strict):
+        for label, found in spans_to_annotations(spans, note, frame, own, strict=strict):
             feature_id = frame.feature_id(label, note.case, builder)
             builder.annotate(
                 annotator_id,

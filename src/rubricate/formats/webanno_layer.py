@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import PlainAnnotation, has_fragments
 from rubricate.formats.faults import Faults
+from rubricate.formats.frame import Frame
 from rubricate.formats.webanno_read import LayerSpan
 from rubricate.rows import Detail
 
@@ -29,11 +30,12 @@ _LABEL_NAMES = ("value", "label")
 
 
 def spans_to_annotations(
-    spans: list[LayerSpan], note: Note, faults: Faults, *, strict: bool
+    spans: list[LayerSpan], note: Note, frame: Frame, faults: Faults, *, strict: bool
 ) -> Iterator[tuple[str, PlainAnnotation]]:
     """Yield labels with annotations; fragments of our own layer are put together.
 
-    Spans outside the note and values that make no sense go into ``faults``.
+    Spans outside the note, labels of our own layer that the frame's rubrics lack and values that
+    make no sense go into ``faults``.
     """
     joined: dict[tuple[str, str, str], list[LayerSpan]] = {}
     for span in spans:
@@ -50,6 +52,8 @@ def spans_to_annotations(
         values: dict[str, str] = {}
         for fragment in fragments:
             values |= {name: v for name, v in fragment.values.items() if name not in values}
+        if layer == LAYER:
+            frame.check_label(label, faults, line=fragments[0].line)
         confidence = None
         if layer == LAYER and CONFIDENCE in values:
             try:
