@@ -36,6 +36,8 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 @click.option("--hold-out-cases", is_flag=True, help="Learn on other cases, test on unseen ones.")
 @click.option("--notes-per-case", metavar="0,5,10,20,40", help="A learning curve.")
 @click.option("--annotator", help="Whose annotations to learn from and test against.")
+@click.option("--set", "settings", multiple=True, metavar="MATCHER.NAME=VALUE",
+              help="A parameter of a matcher.")  # fmt: skip
 @click.option(
     "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
 )
@@ -54,12 +56,17 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
     mean and SD over cases as the paper's section 6 does, and the annotators' own agreement.
     """
     from rubricate.matchers import MATCHERS
+    from rubricate.matchers.matcher import check_parameters
     from rubricate.trials import Trial, run_trials
 
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    trials = [Trial(name.strip(), name.strip()) for name in matchers.split(",") if name.strip()]
+    trials = [
+        Trial(name.strip(), name.strip(), _parameters(name.strip(), options))
+        for name in matchers.split(",")
+        if name.strip()
+    ]
     for trial in trials:
-        MATCHERS[trial.matcher]  # an unknown name is told before any work
+        check_parameters(MATCHERS[trial.matcher], trial.parameters)  # told before any work
     result = run_trials(
         corpus,
         trials,
@@ -83,6 +90,18 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
     _print(result)
     if options["report"]:
         click.echo(f"\nreport: {options['report'] / 'index.html'}")
+
+
+def _parameters(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return a matcher's parameters; unseen cases must not be known from the shipped defaults."""
+    from rubricate.cli.fit import parse_settings
+
+    own = [s.partition(".")[2] for s in options["settings"] if s.partition(".")[0] == name]
+    found = parse_settings(tuple(own))
+    if options["hold_out_cases"] and name == "lexicon":
+        # What comes with the package was learned from cases of the embedded corpus.
+        found.setdefault("shared", "learn")
+    return found
 
 
 def _splits(corpus: Corpus, options: dict[str, Any]) -> list[Split]:
@@ -135,6 +154,8 @@ def _print(result: TrialResult) -> None:
                 cells += [table.total().f1, shown([interval.low, interval.high])]
                 cells.append(f"{spread[what]['mean']:.3f} ({spread[what]['sd']:.3f})")
             lines.append(tuple(cells))
+    base = next(iter(result.measured.values())).evaluation.all_present_f1()
+    lines.append(("everything present", None, "–", "–", base, "–", "–"))
     if result.ceiling is not None:
         table_of = {line["case"]: line for line in result.ceiling.case_table()}
         cells = ["annotators"]

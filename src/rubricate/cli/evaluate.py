@@ -10,6 +10,7 @@ import click
 from rubricate.cli.measuring import (
     interval_options,
     matching_options,
+    print_all_present,
     print_measures,
     resampling,
     shown,
@@ -140,6 +141,7 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
             f"{system['intervals']['confidence']:.0%} intervals by note"
         )
         print_measures(system)
+        print_all_present(system["presence"]["all_present_f1"])
         for warning in system["warnings"]:
             click.echo(f"warning: {warning}", err=True)
         for what, value in system.get("below_ceiling", {}).items():

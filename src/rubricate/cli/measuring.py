@@ -81,6 +81,12 @@ def print_measures(result: dict[str, Any]) -> None:
     )
 
 
+def print_all_present(value: float | None) -> None:
+    """Print what marking everything present would reach, as a yardstick of presence."""
+    if value is not None:
+        click.echo(f"marking every feature present would give presence F1 {value:.3f}")
+
+
 def macro_f1(value: dict[str, Any]) -> float | None:
     """Return the mean F1 over features."""
     found: float | None = value["macro"]["features"]["f1"]

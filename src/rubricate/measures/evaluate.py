@@ -87,6 +87,15 @@ class Evaluation:
         for kind, table in self.spans.items():
             yield ("spans", kind), table
 
+    def all_present_f1(self) -> float:
+        """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.
+
+        Where most features are present this is high, so a presence F1 says little without it.
+        """
+        counts = self.presence.total().counts
+        present, rows = counts["tp"] + counts["fn"], sum(counts.values())
+        return 2 * present / (present + rows) if present else float("nan")
+
     def warnings(self) -> list[str]:
         """Say what a reader of the values must know."""
         found = []
@@ -124,6 +133,7 @@ class Evaluation:
                 for over, means in table.macro().items()
             }
             _put(result, path, values)
+        result["presence"]["all_present_f1"] = defined(self.all_present_f1())
         result["cases"] = self._groups("case")
         result["features"] = self._groups("feature")
         return result
