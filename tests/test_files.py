@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricate.errors import OutputExistsError
+from rubricate.errors import InputError, OutputExistsError
 from rubricate.files import file_hash, whole_output
 
 
@@ -61,3 +61,28 @@ def test_hash_sees_names_and_content(tmp_path: Path) -> None:
     first = file_hash(folder)
     (folder / "a").rename(folder / "b")
     assert file_hash(folder) != first
+
+
+def test_a_folder_is_never_replaced_by_a_file_nor_a_file_by_a_folder(tmp_path: Path) -> None:
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    folder.mkdir()
+    (folder / "precious").write_text("x", encoding="utf-8")
+    file.write_text("x", encoding="utf-8")
+    with pytest.raises(InputError), whole_output(folder, overwrite=True) as place:
+        place.write_text("new", encoding="utf-8")
+    with pytest.raises(InputError), whole_output(file, overwrite=True) as place:
+        place.mkdir()
+    assert (folder / "precious").exists()
+    assert file.read_text(encoding="utf-8") == "x"
+
+
+def test_the_working_folder_is_never_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "here" / "below"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    for target in (Path(), inside, inside.parent, Path("..")):
+        with pytest.raises(InputError), whole_output(target, overwrite=True) as place:
+            place.mkdir()
+    assert inside.is_dir()

@@ -24,6 +24,9 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     ------
     OutputExistsError
         If ``path`` exists and ``overwrite`` is false.
+    InputError
+        If it cannot be written, if a file would replace a folder or a folder a file, or if the
+        folder to replace holds the working folder or the home folder.
 
     Examples
     --------
@@ -37,6 +40,7 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     target = path.absolute()
     if target.exists() and not overwrite:
         raise OutputExistsError(path)
+    _refuse_large(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -50,9 +54,26 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
                 if (target.parent / part.name).exists():
                     raise OutputExistsError(path.parent / part.name)
         for part in written:
+            there = target.parent / part.name
+            if there.exists() and there.is_dir() != part.is_dir():
+                # Who asks for a file does not expect a whole folder to go.
+                kinds = ("a folder", "a file") if there.is_dir() else ("a file", "a folder")
+                raise InputError(
+                    f"{path.parent / part.name} is {kinds[0]}, and {kinds[1]} is to be written: "
+                    "delete it first, or choose another name"
+                )
+        for part in written:
             _replace(part, target.parent / part.name, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _refuse_large(path: Path) -> None:
+    """Refuse to replace a folder that holds much more than any output of ours."""
+    target = path.resolve()
+    for name, place in (("working", Path.cwd()), ("home", Path.home())):
+        if target.is_dir() and (target == place or target in place.parents):
+            raise InputError(f"{path} holds the {name} folder and is not replaced; choose another")
 
 
 def _replace(new: Path, target: Path, staging: Path) -> None:

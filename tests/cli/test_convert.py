@@ -52,3 +52,17 @@ def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
     )
     assert wrong.exit_code == 1
     assert "reference" in wrong.output
+
+
+def test_the_source_is_never_replaced_nor_written_into(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    source = tmp_path / "folder" / "notes"
+    made = run(main, ["convert", "open-notes", str(source), "--to", "nbme", "--where", "case=0"])
+    assert made.exit_code == 0
+    before = {path: path.read_bytes() for path in source.iterdir()}
+    for target in (source, source.parent, source / "inside"):
+        done = run(main, ["convert", str(source), str(target), "--to", "brat", "--overwrite"])
+        assert done.exit_code == 2
+    done = run(main, ["match", str(source), "--out", str(source.parent), "--overwrite"])
+    assert done.exit_code == 2
+    assert {path: path.read_bytes() for path in source.iterdir()} == before

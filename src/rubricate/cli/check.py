@@ -14,6 +14,7 @@ from rubricate.cli.options import (
     json_option,
     keep_where,
     overwrite_option,
+    refuse_touching,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -98,13 +99,8 @@ def _plan_copy(source: str, from_format: str | None, options: dict[str, Any]) ->
         if options["to_format"] or log:
             raise click.UsageError("--to and --log need --fix DST")
         return None
-    place, origin = Path(target).resolve(), Path(source).resolve()
     log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
-    for output in (place, log.resolve()):
-        if origin.exists() and (output == origin or output in origin.parents):
-            raise click.UsageError(f"{output.name}: the copy would replace CORPUS; choose another")
-        if origin.is_dir() and origin in output.parents:
-            raise click.UsageError(f"{output.name}: the copy would lie inside CORPUS")
+    refuse_touching(source, target, log)
     if log.exists() and not options["overwrite"]:
         raise OutputExistsError(log)
     is_embedded = source in EMBEDDED and not Path(source).exists()

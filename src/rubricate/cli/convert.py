@@ -9,6 +9,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    refuse_touching,
     split_option,
 )
 from rubricate.cli.output import print_json
@@ -48,6 +49,7 @@ def convert_command(
     from rubricate.formats import write_corpus
     from rubricate.formats.losses import HOLDABLE
 
+    refuse_touching(source, target)
     corpus = open_corpus(source, from_format=from_format, where=where)
     if annotators:
         for name in annotators:

@@ -12,6 +12,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    refuse_touching,
     split_option,
 )
 from rubricate.cli.output import print_json
@@ -45,6 +46,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     from rubricate.formats import write_corpus
     from rubricate.formats.losses import HOLDABLE
 
+    refuse_touching(corpus_path, out, inside=True)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
         corpus = _with_rubric(corpus, options["rubric"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -42,17 +43,28 @@ def open_corpus(path: str, *, from_format: str | None = None, where: Sequence[st
 
 def input_hashes(paths: Sequence[str]) -> dict[str, str]:
     """Return the hash of each input by its name; an embedded corpus goes by its version."""
-    from pathlib import Path
-
     from rubricate import __version__
     from rubricate.files import file_hash
 
+    names = [Path(path).name for path in paths]
     return {
-        Path(path).name: file_hash(Path(path))
+        name if names.count(name) == 1 else path: file_hash(Path(path))
         if Path(path).exists()
         else f"embedded, rubricate {__version__}"
-        for path in paths
+        for name, path in zip(names, paths, strict=True)
     }
+
+
+def refuse_touching(source: str, *outputs: str | Path, inside: bool = False) -> None:
+    """Refuse outputs that would replace the corpus at ``source`` or lie, unless allowed, in it."""
+    origin = Path(source).resolve()
+    if not origin.exists():
+        return
+    for output in (Path(output).resolve() for output in outputs):
+        if output == origin or output in origin.parents:
+            raise click.UsageError(f"{output.name}: it would replace {source}; choose another")
+        if not inside and origin.is_dir() and origin in output.parents:
+            raise click.UsageError(f"{output.name}: it would lie inside {source}")
 
 
 def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
