@@ -76,33 +76,33 @@ class Items:
     ----------
     note : int64 array
         Number of the note.
-    feature : sequence of str
-        Id of the feature.
+    feature : int64 array
+        Number of the feature.
     found, wrong : bool arrays
         What was decided, and whether the reference says otherwise.
     certainty : float64 array
         Of the decision; NaN where not known.
-    note_ids : sequence of str
-        Ids of the notes, by number.
+    note_ids, feature_ids : sequence of str
+        Ids of the notes and features, by number.
     most : int
         Most features any rubric has.
     """
 
     note: I64
-    feature: Sequence[str]
+    feature: I64
     found: Bools
     wrong: Bools
     certainty: F64
     note_ids: Sequence[str]
+    feature_ids: Sequence[str]
     most: int
 
     def take(self, keep: Bools) -> Items:
         """Return the items under a mask."""
-        feature = [name for name, kept in zip(self.feature, keep, strict=True) if kept]
         return replace(
             self,
             note=self.note[keep],
-            feature=feature,
+            feature=self.feature[keep],
             found=self.found[keep],
             wrong=self.wrong[keep],
             certainty=self.certainty[keep],
@@ -138,7 +138,8 @@ def choose_policy(
     if not len(pairing):
         raise InputError("the two have no judged note and feature in common")
     items = _items(pairing)
-    model, rules, pooled, curve = choose_rules(items, chosen)
+    model, rules, pooled = choose_rules(items, chosen)
+    curve = review_curve(items, model, chosen)
     texts = {f.id: f.text for f in reference.features if f.id in model.features}
     return Policy(
         chosen.max_error,
@@ -176,18 +177,19 @@ def _items(pairing: Pairing) -> Items:
         certainty = np.where(np.isnan(probability), certainty, stated)
     return Items(
         note=pairing.keys.note.astype(np.int64),
-        feature=[pairing.reference.features[i].id for i in pairing.keys.feature],
+        feature=pairing.keys.feature.astype(np.int64),
         found=found,
         wrong=found != present,
         certainty=certainty.round(DIGITS),
         note_ids=[note.id for note in pairing.reference.notes],
+        feature_ids=[feature.id for feature in pairing.reference.features],
         most=max(len(rubric) for rubric in pairing.reference.rubrics),
     )
 
 
 def choose_rules(
     items: Items, settings: RouteSettings
-) -> tuple[ErrorModel, dict[str, Rule], Rule | None, tuple[CurvePoint, ...]]:
+) -> tuple[ErrorModel, dict[str, Rule], Rule | None]:
     """Choose thresholds whose promise holds, whatever the matcher's certainties are worth.
 
     Notes are divided at random. From the first part an `ErrorModel` is learned, thresholds are
@@ -207,28 +209,37 @@ def choose_rules(
     Returns
     -------
     tuple
-        The model, rules by feature, the rule of the other features, and the curve of review share
-        against error on the second part.
+        The model, rules by feature, and the rule of the other features.
     """
+    (tuning, tuned), (testing, tested) = _divided(items, settings)
+    model = fit_error_model(
+        items.feature_ids, tuning.feature, tuning.found, tuning.certainty, tuning.wrong
+    )
+    sides = (
+        _Side(tuning, _risks(model, tuning), tuned),
+        _Side(testing, _risks(model, testing), tested),
+    )
+    own = _own_features(testing, settings)
+    known = set(model.features)
+    rest = [f for f in items.feature_ids if f not in own and f in known]
+    n_rules = len(own) + bool(rest)
+    confidence = 1.0 - (1.0 - settings.confidence) / max(n_rules, 1)
+    single = replace(settings, unit="item", confidence=confidence)
+    rules = {name: _rule(sides, {name}, single) for name in own if name in known}
+    pooled = None
+    if rest:
+        pooled = _rule(sides, set(rest), replace(settings, confidence=confidence))
+    return model, rules, pooled
+
+
+def _divided(items: Items, settings: RouteSettings) -> tuple[tuple[Items, I64], tuple[Items, I64]]:
+    """Return the items for tuning and for testing, with their notes in the order of the tests."""
     order = _order(items, settings.seed)
     n_tuning = math.ceil(settings.tuning_share * len(order))
     in_tuning = np.zeros(len(items.note_ids), dtype=bool)
     in_tuning[order[:n_tuning]] = True
-    tuning, testing = items.take(in_tuning[items.note]), items.take(~in_tuning[items.note])
-    model = fit_error_model(tuning.feature, tuning.found, tuning.certainty, tuning.wrong)
-    sides = [(side, _risks(model, side)) for side in (tuning, testing)]
-    tested = order[n_tuning:]
-    own = _own_features(testing, settings)
-    known = set(model.features)
-    rest = [f for f in dict.fromkeys(items.feature) if f not in own and f in known]
-    n_rules = len(own) + bool(rest)
-    confidence = 1.0 - (1.0 - settings.confidence) / max(n_rules, 1)
-    single = replace(settings, unit="item", confidence=confidence)
-    rules = {name: _rule(sides, tested, {name}, single) for name in own if name in known}
-    pooled = None
-    if rest:
-        pooled = _rule(sides, tested, set(rest), replace(settings, confidence=confidence))
-    return model, rules, pooled, _curve(sides[1], tested, settings)
+    chosen = in_tuning[items.note]
+    return (items.take(chosen), order[:n_tuning]), (items.take(~chosen), order[n_tuning:])
 
 
 def _order(items: Items, seed: int) -> I64:
@@ -243,22 +254,21 @@ def _order(items: Items, seed: int) -> I64:
 
 def _risks(model: ErrorModel, items: Items) -> F64:
     """Return each item's estimated error; infinite (always reviewed) for unknown features."""
-    risk = model.estimates(items.feature, items.found, items.certainty)
-    return np.nan_to_num(risk, nan=np.inf)
+    return model.estimates(items.feature_ids, items.feature, items.found, items.certainty)
 
 
 def _own_features(testing: Items, settings: RouteSettings) -> list[str]:
     """Return the features with enough notes for a rule of their own, by their number alone."""
     if not settings.per_feature:
         return []
-    names, counts = np.unique(np.array(testing.feature, dtype=str), return_counts=True)
-    chosen = len(names)
+    counts = np.bincount(testing.feature, minlength=len(testing.feature_ids))
+    chosen = len(counts)
     while chosen:
         level = (1.0 - settings.confidence) / (chosen + 1)
         needed = _MARGIN * math.log(level) / math.log1p(-settings.max_error)
         enough = counts >= needed
         if int(enough.sum()) >= chosen:
-            return [str(name) for name in names[enough]]
+            return [testing.feature_ids[i] for i in np.flatnonzero(enough).tolist()]
         chosen = int(enough.sum())
     return []
 
@@ -273,6 +283,21 @@ def _thresholds(risk: F64) -> F64:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _Side:
+    """Items with their estimated errors, and their notes in the order of the tests."""
+
+    items: Items
+    risk: F64
+    order: I64
+
+    def only(self, features: set[str]) -> _Side:
+        """Return the items of these features."""
+        wanted = np.array([name in features for name in self.items.feature_ids], dtype=bool)
+        keep = wanted[self.items.feature]
+        return _Side(self.items.take(keep), self.risk[keep], self.order)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class _Counts:
     """Errors and accepted items, by threshold and note; columns in the order of the tests."""
 
@@ -280,7 +305,8 @@ class _Counts:
     accepted: F64
 
     @staticmethod
-    def of(items: Items, risk: F64, order: I64, thresholds: F64) -> _Counts:
+    def of(side: _Side, thresholds: F64) -> _Counts:
+        items, risk, order = side.items, side.risk, side.order
         place = np.full(len(items.note_ids), -1)
         place[order] = np.arange(len(order))
         shape = (len(thresholds), len(order))
@@ -306,30 +332,25 @@ class _Counts:
         return _Counts(self.errors[i : i + 1], self.accepted[i : i + 1])
 
 
-def _rule(
-    sides: Sequence[tuple[Items, F64]], tested: I64, features: set[str], settings: RouteSettings
-) -> Rule:
+def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSettings) -> Rule:
     """Find the start on the tuning notes, then test on the others until a test fails."""
-    (tuning, tuning_risk), (testing, testing_risk) = (
-        _only(items, risk, features) for items, risk in sides
-    )
-    thresholds = _thresholds(tuning_risk)
+    tuning, testing = (side.only(features) for side in sides)
+    thresholds = _thresholds(tuning.risk)
     level, limit, unit = 1.0 - settings.confidence, settings.max_error, settings.unit
-    most = min(testing.most, len(features))
+    most = min(testing.items.most, len(features))
     chosen = -1
-    counts = _Counts.of(testing, testing_risk, tested, thresholds)
+    counts = _Counts.of(testing, thresholds)
     if len(thresholds):
-        seen = _Counts.of(tuning, tuning_risk, np.unique(tuning.note), thresholds)
-        start = int(np.argmin(seen.p_values(limit, unit, most)))
+        seen = _Counts.of(tuning, thresholds).p_values(limit, unit, most)
         p_values = counts.p_values(limit, unit, most)
-        for i in range(start, len(thresholds)):
+        for i in range(int(np.argmin(seen)), len(thresholds)):
             if p_values[i] > level:
                 break
             chosen = i
     method = "binomial" if unit == "item" else "betting"
-    n_items = len(testing.note)
+    n_items, tested = len(testing.items.note), len(testing.order)
     if chosen < 0:
-        return Rule(None, settings.confidence, len(tested), 0, 0, 1.0, 1.0, method)
+        return Rule(None, settings.confidence, tested, 0, 0, 1.0, 1.0, method)
     own = counts.row(chosen)
     accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
     bound = partial(own.p_values, unit=unit, most=most)
@@ -337,7 +358,7 @@ def _rule(
     return Rule(
         float(thresholds[chosen]),
         settings.confidence,
-        len(tested),
+        tested,
         accepted,
         errors,
         1.0 - accepted / n_items,
@@ -346,15 +367,14 @@ def _rule(
     )
 
 
-def _only(items: Items, risk: F64, features: set[str]) -> tuple[Items, F64]:
-    keep = np.array([name in features for name in items.feature], dtype=bool)
-    return items.take(keep), risk[keep]
-
-
-def _curve(side: tuple[Items, F64], tested: I64, settings: RouteSettings) -> tuple[CurvePoint, ...]:
-    items, risk = side
+def review_curve(
+    items: Items, model: ErrorModel, settings: RouteSettings
+) -> tuple[CurvePoint, ...]:
+    """Return the share for review against the error of the rest, on the notes that tested."""
+    _, (items, tested) = _divided(items, settings)
+    risk = _risks(model, items)
     thresholds = _thresholds(risk)
-    counts = _Counts.of(items, risk, tested, thresholds)
+    counts = _Counts.of(_Side(items, risk, tested), thresholds)
     points = []
     for i, threshold in enumerate(thresholds):
         own = counts.row(i)

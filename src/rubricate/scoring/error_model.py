@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 
 #: Certainties are moved this far from 0 and 1.
 _EDGE = 1e-4
@@ -55,24 +56,27 @@ class ErrorModel:
 
     def estimate(self, feature: str, found: bool, certainty: float | None) -> float | None:
         """Return the probability of an error; None for a feature nothing is known of."""
-        counts = self.features.get(feature)
-        if counts is None:
+        if feature not in self.features:
             return None
         value = np.array([np.nan if certainty is None else certainty])
-        shared = float((self.found if found else self.absent).errors(value)[0])
-        errors, items = counts[:2] if found else counts[2:]
-        return (errors + _SHARED_WEIGHT * shared) / (items + _SHARED_WEIGHT)
+        return float(self.estimates([feature], np.zeros(1, np.int64), [found], value)[0])
 
-    def estimates(self, features: Sequence[str], found: npt.ArrayLike, certainty: F64) -> F64:
-        """Return the probabilities of many decisions; NaN where `estimate` gives None."""
+    def estimates(
+        self, names: Sequence[str], feature: I64, found: npt.ArrayLike, certainty: F64
+    ) -> F64:
+        """Return the probabilities of many decisions; infinity for features nothing is known of.
+
+        ``feature`` holds for each decision the place of its feature in ``names``.
+        """
         is_found = np.asarray(found, dtype=bool)
         shared = np.where(is_found, self.found.errors(certainty), self.absent.errors(certainty))
         unknown = (np.nan,) * 4
-        counts = np.array([self.features.get(f, unknown) for f in features]).reshape(-1, 4)
+        counts = np.array([self.features.get(f, unknown) for f in names]).reshape(-1, 4)[feature]
         errors = np.where(is_found, counts[:, 0], counts[:, 2])
         items = np.where(is_found, counts[:, 1], counts[:, 3])
-        result: F64 = (errors + _SHARED_WEIGHT * shared) / (items + _SHARED_WEIGHT)
-        return result
+        risk = (errors + _SHARED_WEIGHT * shared) / (items + _SHARED_WEIGHT)
+        # Equal decisions must be equal to the last bit, which vector arithmetic does not promise.
+        return np.nan_to_num(risk.round(9), nan=np.inf)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -94,15 +98,19 @@ class ErrorModel:
 
 
 def fit_error_model(
-    features: Sequence[str], found: npt.ArrayLike, certainty: F64, wrong: npt.ArrayLike
+    names: Sequence[str],
+    feature: I64,
+    found: npt.ArrayLike,
+    certainty: F64,
+    wrong: npt.ArrayLike,
 ) -> ErrorModel:
-    """Learn from judged decisions.
+    """Learn from judged decisions; ``feature`` holds the place of each one's in ``names``.
 
     Examples
     --------
     >>> sure = np.array([0.9] * 50 + [0.6] * 50)
     >>> wrong = np.arange(100) >= 80
-    >>> model = fit_error_model(["f"] * 100, np.ones(100, bool), sure, wrong)
+    >>> model = fit_error_model(["f"], np.zeros(100, int), np.ones(100, bool), sure, wrong)
     >>> model.estimate("f", True, 0.6) > model.estimate("f", True, 0.9)
     True
     """
@@ -111,15 +119,15 @@ def fit_error_model(
         _fit_curve(certainty[kind], is_wrong[kind].astype(np.float64))
         for kind in (is_found, ~is_found)
     ]
-    names, number = np.unique(np.asarray(features, dtype=object).astype(str), return_inverse=True)
     columns = [
-        np.bincount(number[kind], weights=weights, minlength=len(names))
+        np.bincount(feature[kind], weights=weights, minlength=len(names))
         for kind in (is_found, ~is_found)
         for weights in (is_wrong[kind].astype(np.float64), None)
     ]
     counts = {
-        str(name): (float(a), float(b), float(c), float(d))
+        name: (float(a), float(b), float(c), float(d))
         for name, a, b, c, d in zip(names, *columns, strict=True)
+        if b + d
     }
     return ErrorModel(curves[0], curves[1], counts)
 

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate import Feature, Rubric
+from rubricate.errors import InputError
+from rubricate.scoring import read_corrections
+from rubricate.scoring.cells import ITEM_COLUMNS
+
+RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))
+
+
+def write(path: Path, body: str) -> Path:
+    path.write_text(body, encoding="utf-8")
+    return path
+
+
+def test_the_latest_correction_holds_whatever_the_order(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "c.csv",
+        "note,feature,found,spans,who,when,comment\n"
+        "n,f,no,,Bob,2025-02-01T10:00+00:00,denied\n"
+        "n,f,yes,0 5;6 9|12 14,Ann,2025-01-31,\n",
+    )
+    found = read_corrections(path)
+    assert len(found) == 1
+    one = found.of("n")["f"]
+    assert (one.by, one.found, one.spans, one.comment) == ("Bob", False, None, "denied")
+
+
+def test_all_faults_at_once_with_their_rows(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "c.csv",
+        "note,feature,found,by,at,spans\n"
+        "n,f,maybe,Ann,2025-01-01,\n"
+        "n,f,yes,,2025-01-01,\n"
+        "n,f,yes,Ann,yesterday,9 3\n"
+        "n,f\n"
+        "n,g,yes,Ann,2025-01-01,\n"
+        "n,g,no,Bob,2025-01-01,\n",
+    )
+    with pytest.raises(InputError) as raised:
+        read_corrections(path)
+    assert [fault.line for fault in raised.value.faults] == [1, 2, 3, 3, 4, 6]
+
+
+def test_columns_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        read_corrections(write(tmp_path / "c.csv", "note,feature,colour\n"))
+    assert len(raised.value.faults) == 4
+    with pytest.raises(InputError):
+        read_corrections(write(tmp_path / "e.csv", ""))
+
+
+def test_rows_of_an_items_file_count_where_somebody_signed(tmp_path: Path) -> None:
+    cells = dict.fromkeys(ITEM_COLUMNS, "")
+    rows = [
+        cells | {"note": "'-1", "feature": "f", "found": "no", "spans": "0 5",
+                 "corrected_by": "Ann", "corrected_at": "2025-01-01"},
+        cells | {"note": "m", "feature": "f", "found": "yes"},
+    ]  # fmt: skip
+    body = "\n".join([",".join(ITEM_COLUMNS), *(",".join(row.values()) for row in rows)])
+    found = read_corrections(write(tmp_path / "items.csv", body + "\n"))
+    assert [(c.note, c.found) for c in found.all()] == [("-1", False)]
+
+
+def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "c.csv",
+        "note,feature,found,by,at,spans\n"
+        "n,h,yes,Ann,2025-01-01,\n"
+        "n,f,yes,Ann,2025-01-01,0 5;6 11\n"
+        "n,g,yes,Ann,2025-01-01,0 5;6 10\n"
+        "lost,f,yes,Ann,2025-01-01,\n",
+    )
+    found = read_corrections(path)
+    faults = found.check("n", RUBRIC, "fever cold") + found.check("other", RUBRIC, "")
+    assert len(faults) == 2
+    assert [str(fault.path) for fault in found.unseen()] == [str(path)]
+    assert found.of("n")["g"].text == ("fever cold",)

@@ -1,0 +1,55 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate import Feature, Rubric
+from rubricate.errors import InputError
+from rubricate.scoring import Evidence, Policy, read_policy, write_policy
+from rubricate.scoring.error_model import Curve, ErrorModel
+from rubricate.scoring.routing import CurvePoint, Rule
+
+RULE = Rule(0.05, 0.95, 100, 80, 1, 0.2, 0.04, "betting")
+POLICY = Policy(
+    max_error=0.05,
+    confidence=0.95,
+    unit="note",
+    matcher="lexicon",
+    model=ErrorModel(
+        Curve(-1.0, -1.0),
+        Curve(-1.0, -1.0),
+        {"f": (0.0, 50.0, 0.0, 50.0), "g": (9.0, 9.0, 9.0, 9.0)},
+    ),
+    rules={"g": Rule(None, 0.975, 100, 0, 0, 1.0, 1.0, "binomial")},
+    pooled=RULE,
+    texts={"f": "Fever"},
+    curve=(CurvePoint(0.05, 0.2, 80, 1, 0.0125, 0.04),),
+    settings={"seed": 0},
+)
+FOUND = Evidence((((0, 5),),), 0.99)
+
+
+def test_a_policy_comes_back_from_its_file(tmp_path: Path) -> None:
+    write_policy(POLICY, tmp_path / "p.json")
+    read = read_policy(tmp_path / "p.json")
+    assert read.to_dict() == POLICY.to_dict()
+    assert read.why_review("f", FOUND) == POLICY.why_review("f", FOUND) == ""
+
+
+def test_unsure_unknown_and_unsafe_items_are_reviewed() -> None:
+    assert POLICY.why_review("f", Evidence((((0, 5),),), 0.01))
+    assert POLICY.why_review("g", FOUND)
+    assert POLICY.why_review("h", FOUND)
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"policy": 99}', '{"policy": 1}'])
+def test_what_is_no_policy_is_refused(tmp_path: Path, body: str) -> None:
+    (tmp_path / "p.json").write_text(body)
+    with pytest.raises(InputError):
+        read_policy(tmp_path / "p.json")
+
+
+def test_a_policy_is_for_one_matcher_and_wording() -> None:
+    POLICY.check({"c": Rubric("c", (Feature("f", "c", "Fever"),))}, "lexicon")
+    with pytest.raises(InputError) as raised:
+        POLICY.check({"c": Rubric("c", (Feature("f", "c", "No fever"),))}, "exact")
+    assert len(raised.value.faults) == 2
