@@ -1,10 +1,19 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.findings import TagFinder, shared_labels, tagged_sequences
+from rubricate.neural.sequence.findings import (
+    TagFinder,
+    choose_bonus,
+    favoured,
+    hold_out,
+    shared_labels,
+    tagged_sequences,
+)
 from rubricate.neural.sequence.tagging import Scheme, Tokens
 from rubricate.rubric import Rubric
 
@@ -71,3 +80,56 @@ def test_nothing_to_learn_from_is_an_error(trials: Corpus) -> None:
     scheme = Scheme(("who", "drug"), "IO")
     with pytest.raises(InputError):
         tagged_sequences(trials, None, scheme, tokens="words", context="line")
+
+
+def test_a_bonus_makes_more_annotations_and_leaves_probabilities_alone() -> None:
+    scheme = Scheme(("x",), "BIO")
+    chain = Chain(scheme.first_scores(), scheme.step_scores(), np.zeros(3))
+
+    def emit(sequences: list[Tokens]) -> list[np.ndarray]:
+        # Begins where a capital is, with odds of 2 to 1 against; inside is as unlikely.
+        return [
+            np.array([[0.0, -np.log(2) if w[0].isupper() else -50.0, -50.0] for w in s.words])
+            for s in sequences
+        ]
+
+    rubric = Rubric("c", (Feature("x", "c", "X"),))
+    notes = [Note("1", "c", "a Bc d Ef")]
+    plain, more = (
+        next(iter(TagFinder(scheme, chain, emit, "words", "line", "m", bonus).find(rubric, notes)))
+        for bonus in (0.0, 1.0)
+    )
+    assert plain.found == []
+    assert [one.spans for one in more.found] == [((2, 4),), ((7, 9),)]
+    assert [one.confidence for one in more.found] == pytest.approx([1 / 3, 1 / 3])
+    assert plain.probabilities == more.probabilities
+
+
+@pytest.mark.parametrize("kind", ["IO", "BIO"])
+def test_the_bonus_counts_annotations(kind: str) -> None:
+    scheme = Scheme(("x", "y"), kind)  # type: ignore[arg-type]
+    k = len(scheme.tags)
+    chain = favoured(Chain(np.zeros(k), np.zeros((k, k)), np.zeros(k)), scheme, 1.0)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        tags = [0]
+        for _ in range(7):
+            tags.append(int(rng.choice(np.flatnonzero(scheme.step_scores()[tags[-1]] == 0))))
+        tags = tags[1:]
+        total = chain.first[tags[0]] + sum(chain.step[a, b] for a, b in pairwise(tags))
+        assert total == len(scheme.decode(np.array(tags), [0] * 7))
+
+
+def test_the_smallest_of_equally_good_bonuses_is_chosen() -> None:
+    assert choose_bonus(lambda bonus: min(bonus, 1.0)) == 1.0
+    assert choose_bonus(lambda bonus: 0.3) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "held"), [(10, 0.2, 2), (3, 0.01, 1), (2, 0.9, 1), (1, 0.5, 0), (9, 0, 0)]
+)
+def test_some_notes_are_held_out_and_never_all(n: int, share: float, held: int) -> None:
+    notes = [f"n{i}" for i in range(n)] * 2
+    drawn = hold_out(notes, share, seed=3)
+    assert len(drawn) == held
+    assert drawn == hold_out(reversed(notes), share, seed=3)

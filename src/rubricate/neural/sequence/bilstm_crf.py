@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, whole_output
@@ -24,9 +22,16 @@ from rubricate.matchers.model_files import (
     write_json,
 )
 from rubricate.matchers.predictions import predict_corpus
-from rubricate.measures import evaluate
 from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch, one_thread
-from rubricate.neural.sequence.findings import F64, TagFinder, shared_labels, tagged_sequences
+from rubricate.neural.sequence.findings import (
+    F64,
+    TagFinder,
+    choose_bonus,
+    hold_out,
+    mean_span_f1,
+    shared_labels,
+    tagged_sequences,
+)
 from rubricate.neural.sequence.tagging import (
     Context,
     Scheme,
@@ -59,7 +64,8 @@ class TaggerModel:
     learned_from: str
     n_notes: int
     n_dropped: int
-    history: tuple[Progress, ...]
+    history: tuple[Progress, ...] = ()
+    bonus: float = 0.0
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
         """Return each sequence's scores of tags."""
@@ -84,6 +90,8 @@ class BiLstmCrfMatcher:
     (``model_.n_dropped`` says how many labels were lost so). Annotations found have one fragment
     and end with their line at the latest. Confidence is the mean probability of the feature over
     the annotation's tokens; presence is exact, from all tag sequences that avoid the feature.
+    On notes held out the best of a few bonuses for each annotation is chosen (``model_.bonus``),
+    because annotations to learn from are often incomplete; probabilities do not contain it.
 
     Parameters
     ----------
@@ -166,7 +174,7 @@ class BiLstmCrfMatcher:
         tagged, n_dropped = tagged_sequences(
             corpus, who, scheme, tokens=self.tokens, context=self.context
         )
-        held = _hold_out(dict.fromkeys(one.note for one in tagged), recipe.held_out, self.seed)
+        held = hold_out((one.note for one in tagged), recipe.held_out, self.seed)
         lessons = [one for one in tagged if one.note not in held]
         given = {} if self.vectors is None else read_vectors(Path(self.vectors))
         vocabulary = Vocabulary.learn([one.tokens for one in lessons], given)
@@ -182,34 +190,37 @@ class BiLstmCrfMatcher:
         run = Run(network, recipe, seed=self.seed, identity=" ".join(parts))
         features = {feature.id: feature.text for feature in corpus.features}
         n_notes = len({one.note for one in tagged})
-        self.model_ = TaggerModel(
-            network, vocabulary, features, learned_from, n_notes, n_dropped, ()
-        )
+        self.model_ = TaggerModel(network, vocabulary, features, learned_from, n_notes, n_dropped)
         aside = corpus.select(notes=held, annotators=[who]) if who is not None and held else None
         with one_thread():
             run.train(
                 [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons],
-                None if aside is None else lambda _: self._judge(aside),
+                None if aside is None else lambda _: mean_span_f1(aside, self.predict(aside)),
                 watch=watch,
                 checkpoint=None if checkpoint is None else Path(checkpoint),
             )
         self.model_ = replace(self.model_, history=tuple(run.history))
+        if aside is not None:
+            best = choose_bonus(lambda bonus: mean_span_f1(aside, self._predict(aside, bonus)))
+            self.model_ = replace(self.model_, bonus=best)
         return self
-
-    def _judge(self, held_out: Corpus) -> float:
-        """Return the mean span F1 on held-out notes: exact, one-side boundary, token overlap."""
-        found = evaluate(held_out, self.predict(held_out), predicted_annotator=self.name)
-        values = [table.total().f1 for table in found.spans.values()]
-        return float(np.nan_to_num(np.mean(values)))
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what was tagged, under the annotator ``bilstm-crf``."""
         require_fitted(self, "model_")
+        check_features(self.model_.features, corpus)
+        return self._predict(corpus, self.model_.bonus)
+
+    def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
         model = self.model_
-        check_features(model.features, corpus)
-        network = model.network
         finder = TagFinder(
-            network.scheme, network.numpy_chain(), model.emit, self.tokens, self.context, self.name
+            model.network.scheme,
+            model.network.numpy_chain(),
+            model.emit,
+            self.tokens,
+            self.context,
+            self.name,
+            bonus,
         )
         return predict_corpus(corpus, self.name, finder.find)
 
@@ -230,6 +241,7 @@ class BiLstmCrfMatcher:
                 "labels": list(network.scheme.labels),
                 "shape": asdict(network.shape),
                 "n_dropped": model.n_dropped,
+                "bonus": model.bonus,
                 "history": [list(progress) for progress in model.history],
                 "vocabulary": model.vocabulary.to_json(),
             }
@@ -261,6 +273,7 @@ class BiLstmCrfMatcher:
             header.n_notes,
             int(value["n_dropped"]),
             tuple(Progress(*one) for one in value["history"]),
+            float(value["bonus"]),
         )
         return matcher
 
@@ -301,13 +314,3 @@ def make_recipe(changes: Mapping[str, Any]) -> Recipe:
             raise UnknownNameError("value of a recipe", name, sorted(own | network))
     shape = Shape(**{name: value for name, value in changes.items() if name in network})
     return Recipe(**{name: value for name, value in changes.items() if name in own}, network=shape)
-
-
-def _hold_out(notes: Mapping[str, None], share: float, seed: int) -> set[str]:
-    """Return the notes to hold out, at least one if any, and never all."""
-    if share <= 0 or len(notes) < 2:
-        return set()
-    ids = sorted(notes)
-    n = min(max(1, round(share * len(ids))), len(ids) - 1)
-    drawn = np.random.default_rng(seed).permutation(len(ids))[:n]
-    return {ids[i] for i in drawn.tolist()}

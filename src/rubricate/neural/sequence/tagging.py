@@ -168,6 +168,13 @@ class Scheme:
         same = self.label_of_tag[:, None] == self.label_of_tag[None, :]
         return np.where(same, 0.0, self.first_scores()[None, :])
 
+    def beginnings(self) -> F64:
+        """Return 1 where a step from a row's tag to a column's begins an annotation, else 0."""
+        label = self.label_of_tag
+        begins = np.array([tag.startswith("B-") for tag in self.tags])
+        new = begins[None, :] | (label[:, None] != label[None, :])
+        return np.where(new & (label[None, :] >= 0), 1.0, 0.0)
+
     def encode(
         self, tokens: Tokens, marked: Mapping[str, Iterable[Annotation]]
     ) -> tuple[I64, npt.NDArray[np.bool_]]:
