@@ -4,8 +4,9 @@ Run ``python benchmarks/gaming.py``; it prints Markdown. Notes are planted in ev
 embedded corpus with a seed. Evidence comes from a matcher that knows the rubric alone.
 
 The limits were chosen by looking at these same honest notes, all of them, and at planted notes of
-these kinds. Nothing here is held out: the figures say how well the limits fit this corpus,
-and are too good for notes, and tricks, nobody has looked at.
+these kinds. Nothing here is held out: the figures say how well the limits fit this corpus, and
+are too good for notes, and tricks, nobody has looked at. How much: before signs for it were added,
+none of 300 notes that list symptoms at random was flagged.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rubricate import Corpus, Note, Rubric, load_corpus
+from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
 from rubricate.spans import Span
 from rubricate.stats import proportion_interval
@@ -31,6 +33,7 @@ class Planter:
     def __init__(self, corpus: Corpus, seed: int) -> None:
         self.corpus = corpus
         self.rng = random.Random(seed)
+        self.symptoms = [group.phrases[0].text for group in load_default_lexicon().groups]
         self.of_case: dict[str, list[Note]] = {}
         for note in corpus.notes:
             self.of_case.setdefault(note.case, []).append(note)
@@ -47,7 +50,16 @@ class Planter:
             "keywords below an honest note": lambda n: f"{n.text}\n{' '.join(self._keywords(n))}",
             "others' evidence as a list, commas": lambda n: ", ".join(self._evidence(n)),
             "others' evidence as a list, lines": lambda n: "\n".join(self._evidence(n)),
+            "60 symptoms drawn from the lexicon": lambda n: ", ".join(
+                self.rng.sample(self.symptoms, 60)
+            ),
+            "one phrase of the rubric 20 times": lambda n: " ".join(self._wordings(n)[:1] * 20),
+            "an honest note of another case": self._other,
         }
+
+    def _other(self, note: Note) -> str:
+        others = [case for case in self.of_case if case != note.case]
+        return self.rng.choice(self.of_case[self.rng.choice(others)]).text
 
     def _rubric(self, note: Note) -> list[str]:
         return [feature.text for feature in self.corpus.rubric(note.case)]

@@ -52,7 +52,7 @@ def test_a_list_needs_evidence_to_be_told() -> None:
     assert kinds(text) == set()
     assert kinds(text, evidence=evidence) == {"list without a story"}
     few = dict(list(evidence.items())[:3])
-    assert kinds(text[:24], evidence=few) == set()
+    assert "list without a story" not in kinds(text[:24], evidence=few)
 
 
 def test_honest_notes_are_hardly_ever_flagged_by_their_words() -> None:
@@ -83,3 +83,13 @@ def test_nothing_to_go_by_is_nothing_to_flag() -> None:
     assert flag_note(Note("x", "0", "…"), RUBRICS["0"]) == ()
     assert flag_note(Note("x", "c", "words"), Rubric("c", ())) == ()
     assert flag_notes([Note("x", "unknown", "words")], RUBRICS) == ()
+
+
+def test_symptoms_nobody_asked_for_and_unrelated_texts_are_flagged_with_evidence() -> None:
+    from rubricate.lexicon.store import load_default_lexicon
+
+    listed = ", ".join(group.phrases[0].text for group in load_default_lexicon().groups[:150])
+    assert "list without a story" in kinds(listed, evidence={})
+    minutes = "The council met on Tuesday to settle the budget, and everybody went home early."
+    assert kinds(minutes, evidence={}) == {"unrelated text"}
+    assert kinds(minutes) == set()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.corpus import Note
+from rubricate.corpus import Annotation, Note
+from rubricate.matchers.gaming import LEAST_WORDS, Limits, measure_note
 from rubricate.rubric import Rubric
 from rubricate.spans import Span
 from rubricate.text.stems import stem
 from rubricate.text.words import Token, find_words, word_set
 
-Kind = Literal["pasted rubric", "keyword stuffing", "list without a story"]
+Kind = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 #: Words that carry no content: rubric and note share them by chance.
 _PLAIN = word_set(
     "a an and are as at be but by for from had has have in is no nor not of on or s since the to"
@@ -65,6 +66,9 @@ class GamingLimits:
     min_found : float
         Share of the rubric's features that must be found before a list is flagged: a short
         honest note gains little.
+    of_writing : Limits
+        Limits of how the note is written, whatever the rubric asks for: see
+        `rubricate.matchers.gaming`.
     """
 
     pasted_words: int = 15
@@ -75,6 +79,7 @@ class GamingLimits:
     beside_words: float = 1.0
     story_words: int = 2
     min_found: float = 0.4
+    of_writing: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,8 @@ class Flag:
     sign : str
         What was measured.
     value, limit : float
-        How much there is, and from where on (for words beside the evidence: up to where) a note
-        is flagged.
+        How much there is, and from where on a note is flagged; for words beside the evidence and
+        features found, up to where.
     """
 
     note: str
@@ -112,12 +117,12 @@ def flag_note(
     evidence: Mapping[str, Sequence[Span]] | None = None,
     limits: GamingLimits | None = None,
 ) -> tuple[Flag, ...]:
-    """Say whether a note looks like a pasted rubric, heaped keywords, or a list without a story.
+    """Say whether a note looks pasted, stuffed, like a list without a story, or unrelated.
 
     A flag is a reason for a person to look, never a verdict. All signs are counts of words: how
     many on end are the rubric's own, how densely rubric words stand (in the densest part, so
-    that honest text around them hides nothing), how often they are repeated, and how few words
-    there are beside the evidence.
+    that honest text around them hides nothing), how often they are repeated, how few words there
+    are beside the evidence, and how many conditions are named that nothing asks for.
 
     Parameters
     ----------
@@ -126,7 +131,7 @@ def flag_note(
     rubric : Rubric
         Of its case.
     evidence : mapping from feature id to spans, optional
-        What a matcher found; lists cannot be told without it.
+        What a matcher found; lists and unrelated texts cannot be told without it.
     limits : GamingLimits, optional
         From where on.
 
@@ -154,6 +159,7 @@ def flag_note(
         *_pasted(words, rubric, limits),
         *_keywords(words, rubric, limits),
         *(_listed(words, rubric, evidence, limits) if evidence is not None else ()),
+        *(_written(note, rubric, evidence, limits.of_writing) if evidence is not None else ()),
     ]
     return tuple(Flag(note.id, kind, sign, value, limit) for kind, sign, value, limit in signs)
 
@@ -247,6 +253,25 @@ def _listed(
             "list without a story", "words beside the evidence, a feature", beside,
             limits.beside_words,
         )  # fmt: skip
+
+
+def _written(
+    note: Note, rubric: Rubric, evidence: Mapping[str, Sequence[Span]], limits: Limits
+) -> Iterable[_Sign]:
+    """Look at how the note is written, by the measures the matchers share."""
+    found = [Annotation(name, tuple(spans)) for name, spans in evidence.items() if spans]
+    measured = measure_note(note, rubric, found)
+    if measured.n_words >= LEAST_WORDS:
+        if measured.story < limits.story and measured.conditions > limits.conditions:
+            share = measured.conditions
+            yield "list without a story", "conditions, a word", share, limits.conditions
+        if measured.unasked > limits.unasked:
+            listed = float(measured.unasked)
+            yield "list without a story", "conditions nobody asked for", listed, limits.unasked
+        if measured.repeated > limits.repeated:
+            yield "keyword stuffing", "one word's share", measured.repeated, limits.repeated
+    if measured.related < limits.related:
+        yield "unrelated text", "share of features found", measured.related, limits.related
 
 
 def _longest(covered: _Flags) -> int:
