@@ -193,7 +193,7 @@ def run_record(job: Job, given: Given) -> dict[str, Any]:
         },
         "input": {
             "name": job.source.name,
-            "sha256": job.source.hash,
+            **({"sha256": job.source.hash} if job.source.hash else {}),
             "notes_sha256": job.survey.hash,
             "where": list(job.source.where),
         },

@@ -10,7 +10,6 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, detect_format, read_corpus
-from rubricate.matchers.model_files import corpus_hash
 from rubricate.rubric import Rubric
 from rubricate.scoring.note_streams import (
     Unreadable,
@@ -38,7 +37,7 @@ class NoteSource:
     read : callable
         Yields every note anew each time; what cannot be read comes as `Unreadable`.
     hash : str
-        Changes when the notes change.
+        Of the file or folder; empty for a corpus in memory.
     streamed : bool
         Whether notes are read one at a time. Otherwise the whole corpus is in memory.
     where : tuple of str
@@ -101,11 +100,10 @@ def open_notes(
     for condition in conditions:
         _condition(condition)
     if isinstance(notes, Corpus):
-        return _of_corpus(notes, "corpus", corpus_hash(notes, None), conditions)
+        return _of_corpus(notes, "corpus", "", conditions)
     place = Path(notes)
     if str(notes) in EMBEDDED and not place.exists():
-        corpus = read_corpus(notes)
-        return _of_corpus(corpus, str(notes), corpus_hash(corpus, None), conditions)
+        return _of_corpus(read_corpus(notes), str(notes), "", conditions)
     if format is None:
         streamed = _streamed(place, conditions)
         if streamed is not None:

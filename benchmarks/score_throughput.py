@@ -1,0 +1,144 @@
+"""Notes a second of each matcher, with one worker and two, and memory against the number of notes.
+
+Run: python benchmarks/score_throughput.py [--notes 400] [--matchers exact,fuzzy,lexicon]
+
+Prints Markdown, and writes score_throughput.json with the points of a plot of cost against notes.
+Notes are those of the embedded corpus, each copy with a number at its end, so that no two are
+identical. Every run is a process of its own, so that its memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rubricate import Corpus, load_corpus
+from rubricate.formats.jsonl import corpus_to_lines
+from rubricate.matchers import MATCHERS, fit_matcher
+from rubricate.rubric import Rubric
+
+MANY = 330_000
+RUN = """
+import json, sys
+from rubricate.scoring import ScoreSettings, score_notes
+notes, model, out, workers = sys.argv[1:]
+if __name__ == "__main__":
+    run = score_notes(notes, out, model=model, settings=ScoreSettings(workers=int(workers)))
+    print(json.dumps(run.times["seconds"]))
+"""
+
+
+def write_notes(corpus: Corpus, n_notes: int, path: Path) -> None:
+    """Write as many notes as wanted, in our JSON Lines, without holding them."""
+    head, *lines = corpus_to_lines(corpus)
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(json.dumps(head) + "\n")
+        for i in range(n_notes):
+            line = lines[i % len(lines)]
+            value = {**line, "note": str(i), "text": f"{line['text']}\n{i}"}
+            stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def run_once(notes: Path, model: Path, workers: int) -> dict[str, float]:
+    """Return the seconds of one run and the largest memory of its process, in MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-c", RUN, str(notes), str(model), f"{folder}/out", str(workers)],
+            stdout=subprocess.PIPE,
+        )
+        output = process.stdout.read() if process.stdout else b""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        whole = time.perf_counter() - started
+    if process.returncode:
+        raise SystemExit(f"a run failed with {process.returncode}")
+    seconds = json.loads(output)
+    # Linux counts kilobytes; macOS counts bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return {"whole": whole, "memory": usage.ru_maxrss / unit, **seconds}
+
+
+def shown_time(seconds: float) -> str:
+    """Return a duration as a person says it."""
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def measure_matchers(
+    args: argparse.Namespace, corpus: Corpus, folder: Path
+) -> list[dict[str, object]]:
+    """Measure each matcher with one worker and two."""
+    notes = folder / "speed.jsonl"
+    write_notes(corpus, args.notes, notes)
+    rubric_only = Corpus((), corpus.rubrics)
+    train = load_corpus("open-notes").select(
+        cases=[r.case for r in corpus.rubrics], annotators=["reference"]
+    )
+    found: list[dict[str, object]] = []
+    for name in args.matchers.split(","):
+        model = folder / name
+        # Phrase matchers know nothing without notes; the others work from the rubric.
+        learned = train if name in {"exact", "fuzzy"} else rubric_only
+        fit_matcher(name, learned).save(model)
+        for workers in (1, 2):
+            result = run_once(notes, model, workers)
+            rate = args.notes / result["matching"]
+            found.append({"matcher": name, "workers": workers, "notes_per_second": rate, **result})
+            print(f"| {name} | {workers} | {rate:.0f} | {shown_time(MANY / rate)} |", flush=True)
+    return found
+
+
+def measure_growth(
+    args: argparse.Namespace, corpus: Corpus, folder: Path
+) -> list[dict[str, object]]:
+    """Measure one matcher on ever more notes, in one process."""
+    found: list[dict[str, object]] = []
+    for n_notes in map(int, args.sizes.split(",")):
+        notes = folder / f"{n_notes}.jsonl"
+        write_notes(corpus, n_notes, notes)
+        result = run_once(notes, folder / args.growth_matcher, 0)
+        notes.unlink()
+        per_note = 1000 * result["all"] / n_notes
+        found.append({"notes": n_notes, "matcher": args.growth_matcher, **result})
+        print(
+            f"| {n_notes:,} | {result['all']:.1f} | {per_note:.2f} | {result['memory']:.0f} |",
+            flush=True,
+        )
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=400)
+    parser.add_argument("--matchers", default=",".join(MATCHERS))
+    parser.add_argument("--growth-matcher", default="exact")
+    parser.add_argument("--sizes", default="1000,2000,4000,8000")
+    parser.add_argument("--out", type=Path, default=Path("score_throughput.json"))
+    args = parser.parse_args()
+    corpus = load_corpus("open-notes").select(annotators=[])
+    corpus = corpus.select(notes=lambda note: note.metadata["part"] == "depth")
+    used = {note.case for note in corpus.notes}
+    rubrics: tuple[Rubric, ...] = tuple(r for r in corpus.rubrics if r.case in used)
+    corpus = Corpus(corpus.notes, rubrics)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {args.notes} notes\n")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        print(f"| matcher | workers | notes/s | time for {MANY:,} notes |\n|---|---|---|---|")
+        speed = measure_matchers(args, corpus, folder)
+        print("\n| notes | seconds | ms/note | memory, MB |\n|---|---|---|---|")
+        growth = measure_growth(args, corpus, folder)
+    value = {"speed": speed, "growth": growth}
+    args.out.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubricate import load_corpus, write_corpus
+from rubricate.cli.route import route_command
+from rubricate.cli.score import score_command
+from rubricate.matchers import fit_matcher, load_matcher
+
+NOTES = ["open-notes", "--where", "case=0", "--where", "split=test"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "exact"
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    train = corpus.select(notes=lambda note: note.metadata["split"] == "train")
+    fit_matcher("exact", train, annotator="reference").save(folder)
+    return folder
+
+
+def score(*arguments: str) -> Result:
+    return CliRunner().invoke(score_command, list(arguments))
+
+
+def test_score_prints_what_it_did(model: Path, tmp_path: Path) -> None:
+    done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert "20" in done.stdout
+    assert (tmp_path / "out" / "scores.xlsx").exists()
+
+
+def test_json_goes_to_standard_output(model: Path, tmp_path: Path) -> None:
+    done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"), "--json")
+    value = json.loads(done.stdout)
+    assert value["counts"]["scored"] == 20
+    assert value["matcher"] == "exact"
+    assert value["times"]["seconds"]["all"] > 0
+
+
+def test_a_policy_sends_items_to_review(model: Path, tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    found, policy = tmp_path / "found.jsonl", tmp_path / "policy.json"
+    write_corpus(load_matcher(model).predict(corpus), found, format="jsonl")
+    arguments = ["open-notes", str(found), "--where", "case=0", "--out", str(policy),
+                 "--reference-annotator", "reference", "--max-error", "0.1"]  # fmt: skip
+    routed = CliRunner().invoke(route_command, arguments)
+    assert routed.exit_code == 0, routed.output
+    assert "upper limit" in routed.stdout
+    assert CliRunner().invoke(route_command, arguments).exit_code == 1
+    value = json.loads(
+        CliRunner().invoke(route_command, [*arguments, "--overwrite", "--json"]).stdout
+    )
+    assert value["curve"]
+    done = score(*NOTES, "--model", str(model), "--review", str(policy), "--out",
+                 str(tmp_path / "out"), "--json")  # fmt: skip
+    counts = json.loads(done.stdout)["counts"]
+    assert 0 < counts["review"] <= counts["items"]
+
+
+def test_wrong_settings_are_refused(model: Path, tmp_path: Path) -> None:
+    out = ["--model", str(model), "--out", str(tmp_path / "out")]
+    assert score(*NOTES, *out, "--batch-size", "0").exit_code == 1
+    assert score(*NOTES, *out, "--workers", "1", "--dask", "tcp://127.0.0.1:9").exit_code == 1
+    assert score("open-notes", "--where", "split", *out).exit_code == 1
+    assert not (tmp_path / "out" / "run.json").exists()
