@@ -21,6 +21,11 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "evaluate": ("how good predictions are, with intervals", "rubricate.cli.evaluate"),
         "compare": ("matchers side by side on the same splits", "rubricate.cli.compare"),
     },
+    "Score": {
+        "score": ("score notes against a rubric, with evidence", "rubricate.cli.score"),
+        "route": ("choose which items a person must see", "rubricate.cli.route"),
+        "trust": ("how far scores can be trusted", "rubricate.cli.trust"),
+    },
     "Run a study": {
         "plan": ("how many notes a study needs", "rubricate.cli.plan"),
         "study": ("five phases from a question to a trusted figure", "rubricate.cli.study"),

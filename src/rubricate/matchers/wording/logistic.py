@@ -7,6 +7,7 @@ minimised with L-BFGS (Liu & Nocedal 1989, Mathematical Programming 45:503-528).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,6 @@ def fit_one(
     >>> fit_one(x, np.array([0, 1, 0, 1]), np.ones(4), penalty=0.1).round(1).tolist()
     [-1.3, 3.0]
     """
-    from scipy.optimize import minimize
-
     wanted = outcome.astype(np.float64)
 
     def loss(weights: F64) -> tuple[float, F64]:
@@ -53,10 +52,7 @@ def fit_one(
         value = (weight * (np.logaddexp(0, logit) - wanted * logit)).sum()
         return float(value + penalty / 2 * (weights**2).sum()), columns.T @ off + penalty * weights
 
-    found = minimize(
-        loss, np.zeros(columns.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 200}
-    )
-    return np.asarray(found.x, dtype=np.float64)
+    return _least(loss, columns.shape[1], {"maxiter": 200})
 
 
 def fit_many(
@@ -79,8 +75,6 @@ def fit_many(
     >>> [round(float(weight), 1) for weight in weights[:, 0]]
     [0.4, -0.4]
     """
-    from scipy.optimize import minimize
-
     n, f = columns.shape[1], outcomes.shape[1]
     wanted = outcomes.astype(np.float64)
     transposed = columns.T.tocsr()
@@ -93,11 +87,15 @@ def fit_many(
         slope = transposed @ (counted * (probability(logit) - wanted))
         return float(value + penalty / 2 * (flat**2).sum()), slope.ravel() + penalty * flat
 
-    found = minimize(
-        loss,
-        np.zeros(n * f),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 50, "maxcor": 5},
-    )
-    return np.asarray(found.x, dtype=np.float32).reshape(n, f)
+    return _least(loss, n * f, {"maxiter": 50, "maxcor": 5}).astype(np.float32).reshape(n, f)
+
+
+def _least(loss: Callable[[F64], tuple[float, F64]], size: int, options: Any) -> F64:
+    """Return the weights of least loss, starting from zero."""
+    from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
+
+    # The steps are many short vector operations: a second thread costs four times what it saves.
+    with threadpool_limits(1, user_api="blas"):
+        found = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x, dtype=np.float64)
