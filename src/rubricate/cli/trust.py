@@ -284,6 +284,7 @@ def gaming_command(corpus_path: str, as_json: bool, **options: Any) -> None:
 @click.option("--policy", type=click.Path(path_type=Path, exists=True), help="A review policy.")
 @_corpus_options
 @overwrite_option
+@json_option
 def report_command(run_folder: Path, corpus_path: str, **options: Any) -> None:
     """Write report.html, and a page for every note, into RUN."""
     from rubricate.reports.scoring import write_scoring_report
@@ -296,7 +297,10 @@ def report_command(run_folder: Path, corpus_path: str, **options: Any) -> None:
         policy=options["policy"],
         overwrite=options["overwrite"],
     )
-    click.echo(f"report: {page}")
+    if options["as_json"]:
+        print_json({"report": str(page)})
+    else:
+        click.echo(f"report: {page}")
 
 
 def _settings(options: dict[str, Any]) -> Resampling:
