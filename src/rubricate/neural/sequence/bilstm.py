@@ -59,8 +59,9 @@ class Shape:
 
 
 def import_torch() -> Any:
-    """Return torch, or say how to install it."""
+    """Return torch, or say how to install it and what models are saved with."""
     try:
+        import safetensors  # noqa: F401
         import torch
     except ImportError as error:
         raise MissingExtraError("the matcher bilstm-crf", "train") from error

@@ -254,6 +254,7 @@ class BiLstmCrfMatcher:
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """Return the model saved in a folder."""
+        import_torch()
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
