@@ -8,7 +8,8 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.scoring import Evidence, RouteSettings, choose_policy
-from rubricate.scoring.choosing import Items, choose_rules, review_curve
+from rubricate.scoring.choosing import choose_rules, review_curve
+from rubricate.scoring.decisions import Items
 
 N_FEATURES = 6
 
@@ -89,7 +90,7 @@ def test_the_promise_is_kept_feature_by_feature() -> None:
     kind = {"base": -3.3, "spread": 1.0, "use": 1.0}
     broken, accepted = broken_promises(settings, kind, n_notes=400, n_runs=30)
     assert broken <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 30)
-    assert accepted > 0.3
+    assert accepted > 0.25
 
 
 def test_features_get_rules_of_their_own_only_with_enough_notes() -> None:

@@ -18,6 +18,7 @@ _EDGE = 1e-4
 _SHARED_WEIGHT = 20.0
 _RIDGE = 1.0
 _STEPS = 50
+_HALVES = [0.5**k for k in range(20)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +138,19 @@ def _fit_curve(certainty: F64, wrong: F64) -> Curve:
     x = np.column_stack([np.ones(len(wrong)), _log_odds(certainty)])
     beta = np.array([np.log((wrong.sum() + 0.5) / (len(wrong) - wrong.sum() + 0.5)), 0.0])
     pull = np.array([[1e-3, 0.0], [0.0, _RIDGE]])
+
+    def badness(at: F64) -> float:
+        odds = x @ at
+        return float(np.sum(np.logaddexp(0.0, odds) - wrong * odds) + at @ pull @ at / 2)
+
     for _ in range(_STEPS):
         p = _inverse(x @ beta)
         gradient = x.T @ (wrong - p) - pull @ beta
         step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + pull, gradient)
-        # Bounded steps: few errors, or none, would send the first ones far away.
-        beta = beta + np.clip(step, -2.0, 2.0)
-        if float(np.abs(step).max()) < 1e-8:
+        # Far from the best a whole step may overshoot.
+        share = next((h for h in _HALVES if badness(beta + h * step) < badness(beta)), 0.0)
+        beta = beta + share * step
+        if float(np.abs(share * step).max()) < 1e-8:
             break
     return Curve(float(beta[0]), min(float(beta[1]), 0.0))
 

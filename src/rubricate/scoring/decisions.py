@@ -1,0 +1,84 @@
+"""Decisions of a matcher beside a reference: what was found, how surely, and whether rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.measures.pairing import Pairing
+from rubricate.scoring.evidence import DIGITS
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Items:
+    """Decisions beside a reference: one entry a note and feature.
+
+    Parameters
+    ----------
+    note : int64 array
+        Number of the note.
+    feature : int64 array
+        Number of the feature.
+    found, wrong : bool arrays
+        What was decided, and whether the reference says otherwise.
+    certainty : float64 array
+        Of the decision; NaN where not known.
+    note_ids, feature_ids : sequence of str
+        Ids of the notes and features, by number.
+    most : int
+        Most features any rubric has.
+    """
+
+    note: I64
+    feature: I64
+    found: Bools
+    wrong: Bools
+    certainty: F64
+    note_ids: Sequence[str]
+    feature_ids: Sequence[str]
+    most: int
+
+    def take(self, keep: Bools) -> Items:
+        """Return the items under a mask."""
+        return replace(
+            self,
+            note=self.note[keep],
+            feature=self.feature[keep],
+            found=self.found[keep],
+            wrong=self.wrong[keep],
+            certainty=self.certainty[keep],
+        )
+
+
+def items_of(pairing: Pairing) -> Items:
+    """Return the decisions of a pairing: right where presence is what the reference says."""
+    present = np.diff(pairing.reference.rows.first_annotation)[pairing.reference_row] > 0
+    rows, own = pairing.predicted.rows, pairing.predicted_row
+    found = np.diff(rows.first_annotation)[own] > 0
+    certainty = np.full(len(own), np.nan)
+    if rows.confidence is not None:
+        best = np.full(len(rows), -np.inf)
+        np.maximum.at(best, rows.annotation_row, np.nan_to_num(rows.confidence, nan=-np.inf))
+        certainty = np.where(np.isfinite(best[own]), best[own], np.nan)
+    if rows.probability is not None:
+        # To the digits that a run keeps, so that a run decides alike.
+        probability = rows.probability[own].astype(np.float64).round(DIGITS)
+        stated = np.where(found, probability, 1.0 - probability)
+        certainty = np.where(np.isnan(probability), certainty, stated)
+    return Items(
+        note=pairing.keys.note.astype(np.int64),
+        feature=pairing.keys.feature.astype(np.int64),
+        found=found,
+        wrong=found != present,
+        certainty=certainty.round(DIGITS),
+        note_ids=[note.id for note in pairing.reference.notes],
+        feature_ids=[feature.id for feature in pairing.reference.features],
+        most=max(len(rubric) for rubric in pairing.reference.rubrics),
+    )
