@@ -70,3 +70,13 @@ def test_describe_prints_numbers_that_add_up() -> None:
     value = json.loads(result.output)
     assert value["notes"] == sum(case["notes"] for case in value["cases"]) == 2040
     assert value["rows"] == sum(a["rows"] for a in value["annotators"])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_full_disk_is_one_message() -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "rubricate", "describe", "open-notes"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -61,3 +61,12 @@ def test_compare_prints_a_table_and_json(tmp_path: Path) -> None:
     assert list(value["groups"]) == ["5", "10"]
     assert RUN(main, [*arguments, "--notes-per-case", "5,x"]).exit_code == 2
     assert RUN(main, ["compare", "open-notes", "--matchers", "nope"]).exit_code == 1
+
+
+def test_nothing_found_is_said_on_standard_error(tmp_path: Path) -> None:
+    out = tmp_path / "found.jsonl"
+    done = RUN(main, ["match", "open-notes", "--where", "case=0", "--where", "split=test",
+                      "--matcher", "fuzzy", "--out", str(out), "--json"])  # fmt: skip
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["annotations"] == 0
+    assert "--model" in done.stderr

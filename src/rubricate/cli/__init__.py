@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from typing import Any
 
@@ -66,6 +67,11 @@ class VerbGroup(click.Group):
             return super().invoke(ctx)
         except RubricateError as error:
             if ctx.params.get("traceback"):
+                raise
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            # A closed pipe is how `head` says that it has enough; the rest is a disk's or a file's.
+            if ctx.params.get("traceback") or error.errno == errno.EPIPE:
                 raise
             raise click.ClickException(str(error)) from error
 

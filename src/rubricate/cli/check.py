@@ -17,7 +17,7 @@ from rubricate.cli.options import (
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_json, print_losses, print_table
 
 if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
@@ -181,13 +181,10 @@ def _spans(spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _print_fixed(fixed: dict[str, Any]) -> None:
-    from rubricate.formats.losses import HOLDABLE
-
     click.echo()
     click.echo(f"wrote {fixed['target']} ({fixed['format']}) with {fixed['n_changes']:,} changes")
     click.echo(f"wrote {fixed['log']}: every change")
     if fixed["left"]:
         left = ", ".join(f"{rule} {count:,}" for rule, count in fixed["left"].items())
         click.echo(f"left for a person to decide: {left}")
-    for kind, count in fixed["lost"].items():
-        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+    print_losses(fixed["lost"])

@@ -12,7 +12,7 @@ from rubricate.cli.options import (
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json
+from rubricate.cli.output import print_json, print_losses
 
 EPILOG = """
 Example: rubricate convert open-notes notes --to nbme
@@ -47,7 +47,6 @@ def convert_command(
     """
     from rubricate.errors import UnknownNameError
     from rubricate.formats import write_corpus
-    from rubricate.formats.losses import HOLDABLE
 
     refuse_touching(source, target)
     corpus = open_corpus(source, from_format=from_format, where=where)
@@ -72,5 +71,4 @@ def convert_command(
         f"wrote {target} ({to_format}): {len(corpus.notes):,} notes, {len(corpus.rows):,} rows, "
         f"{corpus.rows.n_annotations:,} annotations"
     )
-    for kind, count in lost.items():
-        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+    print_losses(lost)

@@ -15,7 +15,7 @@ from rubricate.cli.options import (
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json
+from rubricate.cli.output import print_json, print_losses
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -44,7 +44,6 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     format with confidence and reason, a NAME without ending as our own parquet folder.
     """
     from rubricate.formats import write_corpus
-    from rubricate.formats.losses import HOLDABLE
 
     refuse_touching(corpus_path, out, inside=True)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
@@ -62,6 +61,9 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
         "annotations": predicted.rows.n_annotations,
         "lost": lost,
     }
+    if not predicted.rows.n_annotations:
+        hint = "" if options["model"] else "; some matchers need examples: fit one and give --model"
+        click.echo(f"warning: nothing was found{hint}", err=True)
     if options["as_json"]:
         print_json(result)
         return
@@ -69,8 +71,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
         f"wrote {out} ({to_format}): {len(predicted.notes):,} notes, {len(predicted.rows):,} rows, "
         f"{predicted.rows.n_annotations:,} annotations by {predicted.annotators[0].id}"
     )
-    for kind, count in lost.items():
-        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+    print_losses(lost)
 
 
 def _matcher(corpus: Corpus, model: Path | None, name: str) -> Any:

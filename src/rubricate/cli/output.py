@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -57,6 +57,14 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def print_losses(lost: Mapping[str, int]) -> None:
+    """Print what a format could not hold, a line a kind."""
+    from rubricate.formats.losses import HOLDABLE
+
+    for kind, count in lost.items():
+        click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
 
 
 def progress(items: Iterable[T], *, label: str, length: int | None = None) -> Iterator[T]:
