@@ -9,6 +9,7 @@ from typing import Any, Literal
 from rubricate.agreement import Agreement, agree
 from rubricate.agreement.ceiling import below_ceiling
 from rubricate.corpus import Corpus
+from rubricate.errors import UnknownNameError
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.comparing import compare_evaluations
 from rubricate.measures.intervals import Interpreted, add_intervals
@@ -93,6 +94,7 @@ def evaluate_systems(
         refuse_unweighted(reference)
     by_note = note_weights(reference, weights) if weights else None
     how = Matching(*matching)
+    _need_annotator(predicted_annotator, predicted)
     systems = {}
     for name, corpus in predicted.items():
         evaluation = evaluate(
@@ -110,7 +112,10 @@ def evaluate_systems(
             "first": names[0],
             "second": other,
             **compare_evaluations(
-                systems[names[0]].evaluation, systems[other].evaluation, settings
+                systems[names[0]].evaluation,
+                systems[other].evaluation,
+                settings,
+                weights=by_note,
             ),
         }
         for other in names[1:]
@@ -119,6 +124,16 @@ def evaluate_systems(
     below = (
         {}
         if human is None
-        else {n: below_ceiling(s.evaluation, human, settings) for n, s in systems.items()}
+        else {
+            name: below_ceiling(system.evaluation, human, settings, weights=by_note)
+            for name, system in systems.items()
+        }
     )
     return SystemsEvaluation(systems, human, comparisons, below)
+
+
+def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
+    """Refuse an annotator that no system has; a system with one annotator needs no name."""
+    known = list(dict.fromkeys(a.id for corpus in predicted.values() for a in corpus.annotators))
+    if name is not None and name not in known:
+        raise UnknownNameError("annotator in the predicted corpus", name, known)

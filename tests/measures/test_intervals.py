@@ -104,8 +104,11 @@ def test_unweighted_recall_is_refused_where_positives_were_oversampled() -> None
 
 def test_bad_weights_are_all_named() -> None:
     with pytest.raises(InputError) as caught:
-        note_weights(load_corpus("open-notes").select(cases=["0"]))
+        note_weights(load_corpus("open-notes").select(cases=["0"]), "split")
     assert len(caught.value.faults) == 100
+    with pytest.raises(InputError) as caught:
+        note_weights(load_corpus("open-notes"))
+    assert len(caught.value.faults) == 1
     reference, predicted = sample()
     with pytest.raises(InputError):
         add_intervals(evaluate(reference, predicted), FEW, weights={"0": 1.0})

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rubricate.agreement.agree import Agreement
 from rubricate.measures import Evaluation
-from rubricate.measures.comparing import difference_to_dict
+from rubricate.measures.comparing import difference_to_dict, weighted_counts
 from rubricate.stats import Resampling, compare_with_ceiling
 
 
 def below_ceiling(
-    evaluation: Evaluation, ceiling: Agreement, settings: Resampling | None = None
+    evaluation: Evaluation,
+    ceiling: Agreement,
+    settings: Resampling | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Compare a system's F1 with the annotators' own, characters and presence.
 
@@ -22,6 +27,9 @@ def below_ceiling(
     ceiling : Agreement
         Of the annotators of the same cases. Where both were measured on the same notes, notes are
         drawn together; otherwise each is drawn from its own.
+    weights : mapping from note id to weight, optional
+        Design weights of the system's notes; used for the annotators too where all their notes
+        have one.
 
     Returns
     -------
@@ -37,12 +45,17 @@ def below_ceiling(
     ):
         one, two = ours.by("note"), theirs.by("note")
         same = sorted(one.ids) == sorted(two.ids)
-        counts = two.values
+        known = weights if weights is not None and set(two.ids) <= set(weights) else None
+        counts = weighted_counts(two, known)
         if same:
             place = {note: i for i, note in enumerate(two.ids)}
-            counts = two.values[[place[note] for note in one.ids]]
+            counts = counts[[place[note] for note in one.ids]]
         found = compare_with_ceiling(
-            one.values, counts, ours.measure.statistics["f1"], settings, same_notes=same
+            weighted_counts(one, weights),
+            counts,
+            ours.measure.statistics["f1"],
+            settings,
+            same_notes=same,
         )
         value = difference_to_dict(found)
         result[name] = {"system": value.pop("first"), "ceiling": value.pop("second"), **value,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rubricate.errors import InputError
-from rubricate.measures.counts import CountTable
+from rubricate.measures.counts import CountTable, GroupCounts
 from rubricate.measures.evaluate import Evaluation
 from rubricate.measures.formulas import defined
 from rubricate.stats import Comparison, Resampling, compare_paired
 
 
 def compare_evaluations(
-    first: Evaluation, second: Evaluation, settings: Resampling | None = None
+    first: Evaluation,
+    second: Evaluation,
+    settings: Resampling | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Compare two systems measured against the same reference rows.
 
@@ -24,6 +29,8 @@ def compare_evaluations(
         Of the same notes and features.
     settings : Resampling, optional
         Resamples, confidence, method and seed; the permutation test uses the seed too.
+    weights : mapping from note id to weight, optional
+        Design weights of a stratified sample; every note's counts are multiplied by its weight.
 
     Returns
     -------
@@ -50,7 +57,7 @@ def compare_evaluations(
     tables = dict(second.tables())
     for path, table in first.tables():
         found = compare_paired(
-            *_aligned(table, tables[path]), table.measure.statistics["f1"], settings,
+            *_aligned(table, tables[path], weights), table.measure.statistics["f1"], settings,
             strata=_strata(table),
         )  # fmt: skip
         target = result
@@ -73,11 +80,30 @@ def difference_to_dict(found: Comparison) -> dict[str, Any]:
     return value
 
 
-def _aligned(first: CountTable, second: CountTable) -> tuple[Any, Any]:
+def weighted_counts(counts: GroupCounts, weights: Mapping[str, float] | None) -> Any:
+    """Return the counts of each note times its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rubricate.measures.formulas import PRESENCE
+    >>> counts = GroupCounts(PRESENCE, ("n",), np.array([[1, 0, 2, 0]]))
+    >>> weighted_counts(counts, {"n": 4.0}).tolist()
+    [[4.0, 0.0, 8.0, 0.0]]
+    """
+    if weights is None:
+        return counts.values
+    return counts.values * np.array([weights[note] for note in counts.ids])[:, None]
+
+
+def _aligned(
+    first: CountTable, second: CountTable, weights: Mapping[str, float] | None
+) -> tuple[Any, Any]:
     """Return both tables' counts by note, in the order of the first."""
     one, two = first.by("note"), second.by("note")
     place = {note: i for i, note in enumerate(two.ids)}
-    return one.values, two.values[[place[note] for note in one.ids]]
+    order = [place[note] for note in one.ids]
+    return weighted_counts(one, weights), weighted_counts(two, weights)[order]
 
 
 def _strata(table: CountTable) -> Any:

@@ -87,14 +87,17 @@ class Evaluation:
         for kind, table in self.spans.items():
             yield ("spans", kind), table
 
-    def all_present_f1(self) -> float:
+    def all_present_f1(self, weights: Mapping[str, float] | None = None) -> float:
         """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.
 
         Where most features are present this is high, so a presence F1 says little without it.
+        With the notes' design weights, p is the weighted share.
         """
-        counts = self.presence.total().counts
-        present, rows = counts["tp"] + counts["fn"], sum(counts.values())
-        return 2 * present / (present + rows) if present else float("nan")
+        notes = self.presence.by("note")
+        weight = np.array([1.0 if weights is None else weights[note] for note in notes.ids])
+        tp, _, fn, _ = totals = weight @ notes.values
+        present = float(tp + fn)
+        return 2 * present / float(present + totals.sum()) if present else float("nan")
 
     def warnings(self) -> list[str]:
         """Say what a reader of the values must know."""

@@ -64,6 +64,8 @@ class Interpreted:
             "seed": self.settings.seed,
             "weighted": self.weights is not None,
         }
+        all_present = self.evaluation.all_present_f1(self.weights)
+        result["presence"]["all_present_f1"] = defined(all_present)
         for path, table in self.evaluation.tables():
             levels = self.levels[path]
             names = list(table.measure.statistics)

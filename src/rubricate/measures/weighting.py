@@ -32,6 +32,10 @@ def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
     >>> note_weights(builder.build())
     {'n': 4.0}
     """
+    if corpus.notes and not any(column in note.metadata for note in corpus.notes):
+        known = sorted({name for note in corpus.notes for name in note.metadata})
+        listed = ", ".join(known) if known else "none"
+        raise InputError(f"no note has {column!r} in its metadata; there are: {listed}")
     weights, faults = {}, []
     for note in corpus.notes:
         value = note.metadata.get(column)
