@@ -20,6 +20,8 @@ MATCHERS = Registry(
         "fuzzy": "rubricate.matchers.fuzzy:FuzzyMatcher",
         "synonyms": "rubricate.matchers.synonyms:SynonymsMatcher",
         "lexicon": "rubricate.matchers.lexicon:LexiconMatcher",
+        "bilstm-crf": "rubricate.neural.sequence.bilstm_crf:BiLstmCrfMatcher",
+        "crf": "rubricate.neural.sequence.linear_crf:LinearCrfMatcher",
     },
     group="rubricate.matchers",
 )
