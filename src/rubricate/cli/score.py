@@ -42,13 +42,15 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.option("--batch-size", type=int, default=200, show_default=True, help="Notes of a batch.")
 @click.option("--longest", type=int, default=100_000, show_default=True,
               help="Most characters of a note that is scored.")  # fmt: skip
+@click.option("--previous", metavar="DIR", type=FILE, help="An earlier run, to show changes.")
+@click.option("--no-report", is_flag=True, help="Leave the HTML report out (it holds all notes).")
 @split_option()
 @from_option
 @seed_option
 @overwrite_option
 @json_option
 def score_command(notes_path: str, out: Path, **options: Any) -> None:
-    """Score NOTES against a rubric: scores.csv, items.csv, scores.xlsx and run.json in a folder.
+    """Score NOTES against a rubric: tables, run.json and report.html in a folder.
 
     NOTES is a corpus in any format, a CSV table (note, case, text), or a folder of .txt files. A
     run that was killed goes on when it is started again. With --overwrite the same notes, rubric
@@ -66,8 +68,9 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
         overwrite=options["overwrite"],
         watch=_progress(),
     )
+    source = open_notes(notes_path, format=options["from_format"], where=options["where"])
     run = score_notes(
-        open_notes(notes_path, format=options["from_format"], where=options["where"]),
+        source,
         out,
         rubric=options["rubric"],
         model=options["model"],
@@ -75,10 +78,23 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
         corrections=options["corrections"],
         settings=settings,
     )
+    if not options["no_report"]:
+        from rubricate.corpus import Note
+        from rubricate.reports.scoring import write_scoring_report
+
+        write_scoring_report(
+            out,
+            (note for note in source.notes() if isinstance(note, Note)),
+            previous=options["previous"],
+            policy=options["review"],
+            overwrite=True,  # it belongs to the run that was just written
+        )
     if options["as_json"]:
         print_json({"out": str(out), **run.run, "times": run.times})
     else:
         _print(run)
+        if not options["no_report"]:
+            click.echo(f"report: {out / 'report.html'}")
 
 
 def _progress() -> Callable[[int, int], None] | None:

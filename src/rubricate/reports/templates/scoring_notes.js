@@ -167,7 +167,9 @@
   };
   const drawFeatures = (items, features) => {
     byId("features").replaceChildren(...items.map((item, number) => {
-      const sure = item.sure === null ? "" : ` · ${Math.round(100 * item.sure)} % sure`;
+      // The probability is that of being present: of an absence we are sure by the rest.
+      const share = item.found ? item.sure : 1 - item.sure;
+      const sure = item.sure === null ? "" : ` · ${Math.round(100 * share)} % sure`;
       const parts = [
         make("span", { class: item.found ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
         make("span", {}, features[number][1]),
