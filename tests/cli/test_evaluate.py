@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rubricate import load_corpus, write_corpus
 from rubricate.cli import main
 
 RUN = CliRunner().invoke
@@ -76,3 +77,16 @@ def test_agree_takes_one_corpus_or_several(tmp_path: Path) -> None:
     shown = RUN(main, ["agree", "open-notes", "--where", "part=depth", *FAST])
     assert shown.exit_code == 0
     assert "0.961" in shown.stdout
+
+
+def test_agree_says_which_notes_are_left_out_and_refuses_a_corpus_twice(tmp_path: Path) -> None:
+    paths = []
+    for name, cases in (("reference", ["0"]), ("second_rater", ["0", "1"])):
+        part = load_corpus("open-notes").select(cases=cases, annotators=[name])
+        paths.append(str(tmp_path / f"{name}.jsonl"))
+        write_corpus(part, paths[-1], format="jsonl")
+    done = RUN(main, ["agree", *paths, "--json", "--resamples", "20"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["overall"]["characters"]["f1"] > 0.9
+    assert done.stderr.startswith("warning: ")
+    assert RUN(main, ["agree", paths[0], paths[0]]).exit_code == 2

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubricate import load_corpus
-from rubricate.errors import InputError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.stats import Resampling
 from rubricate.trials import Trial, fold_splits, learning_splits, run_trials
 
@@ -54,5 +54,10 @@ def test_more_notes_help() -> None:
 
 
 def test_an_unknown_annotator_is_an_error() -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(UnknownNameError):
         run_trials(CORPUS, [Trial("exact", "exact")], [], annotator="nobody")
+
+
+def test_a_corpus_without_annotators_is_an_error() -> None:
+    with pytest.raises(InputError, match="annotator"):
+        run_trials(CORPUS.select(annotators=()), [Trial("exact", "exact")], [])

@@ -57,8 +57,14 @@ def agree_command(paths: tuple[str, ...], **options: Any) -> None:
     from rubricate.joining import join_corpora
     from rubricate.measures import Matching
 
+    if len(set(paths)) < len(paths):
+        raise click.UsageError("the same CORPUS is given twice")
     corpora = {path: open_corpus(path, from_format=options["from_format"]) for path in paths}
     corpus = next(iter(corpora.values())) if len(corpora) == 1 else join_corpora(corpora)
+    for path, own in corpora.items():
+        if len(own.notes) > len(corpus.notes):
+            left_out = len(own.notes) - len(corpus.notes)
+            click.echo(f"warning: {left_out:,} notes of {path} are not in all the others", err=True)
     corpus = keep_where(corpus, options["where"])
     for name in options["annotators"]:
         if name not in corpus.annotator_index:

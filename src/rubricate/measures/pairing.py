@@ -222,7 +222,7 @@ def _annotator(corpus: Corpus, annotator: str | None, side: str) -> int:
     if len(known) != 1:
         raise InputError(
             f"the {side} corpus has {len(known)} annotators ({', '.join(known)}); "
-            f"name one of them with {side}_annotator"
+            f"name one of them with {side}_annotator (--{side}-annotator)"
             if known
             else f"the {side} corpus has no annotator, so nothing in it was judged"
         )

@@ -15,7 +15,7 @@ import numpy as np
 import rubricate
 from rubricate.agreement import Agreement, agree
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.matchers import fit_matcher
 from rubricate.matchers.model_files import corpus_hash
@@ -173,10 +173,12 @@ def run_trials(
 
 def _annotator(corpus: Corpus, annotator: str | None) -> str:
     known = list(corpus.annotator_index)
+    if not known:
+        raise InputError("the corpus has no annotator to learn from and to test against")
     if annotator is None:
-        annotator = "reference" if "reference" in known else (known[0] if known else "")
+        return "reference" if "reference" in known else known[0]
     if annotator not in known:
-        raise InputError(f"no annotator {annotator!r} to learn from; there are {known}")
+        raise UnknownNameError("annotator", annotator, known)
     return annotator
 
 
