@@ -2,25 +2,36 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := formats,dev
-# Recreated when the project's own requirements change.
-STAMP := $(VENV)/.installed-$(shell cksum pyproject.toml | cut -d' ' -f1)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Set up again when the project's own requirements change.
+SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+DEMO := $(VENV)/.demo-$(SUM)
+TEST := $(VENV)/.test-$(SUM)
 
 .PHONY: demo test check format setup clean browser
 
-setup: $(STAMP)
+$(BIN)/python:
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
 
-$(STAMP): pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
-	@rm -f $(VENV)/.installed-*
+# What a user needs: no torch.
+$(DEMO): | $(BIN)/python
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural]'
+	@rm -f $(VENV)/.demo-*
 	@touch $@
 
-demo: setup
+# What the checks and tests need besides.
+$(TEST): | $(BIN)/python
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,train,dask,dev]'
+	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
+	@touch $@ $(DEMO)
+
+setup: $(TEST)
+
+demo: $(DEMO)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh scripts/demo.sh
 
-check: setup
+check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -29,10 +40,10 @@ check: setup
 browser:
 	@command -v chromium >/dev/null 2>&1 || sh scripts/install_browser.sh
 
-test: setup browser check
+test: $(TEST) browser check
 	$(BIN)/pytest -n 2
 
-format: setup
+format: $(TEST)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
