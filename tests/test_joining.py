@@ -38,3 +38,11 @@ def test_no_common_note_is_an_error() -> None:
     corpus = load_corpus("open-notes")
     with pytest.raises(InputError):
         join_corpora({"a": corpus.select(cases=["0"]), "b": corpus.select(cases=["1"])})
+
+
+def test_features_of_notes_that_are_not_shared_do_not_matter() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0", "1"])
+    first = corpus.select(cases=["0"], annotators=["reference"])
+    second = corpus.select(annotators=["second_rater"])
+    joined = join_corpora({"first": first, "second": second})
+    assert joined == corpus.select(cases=["0"])

@@ -81,7 +81,7 @@ def _disagreements(first: Corpus, corpora: Mapping[str, Corpus], shared: list[st
         changed = [i for i in shared if corpus.note(i).text != first.note(i).text]
         if changed:
             faults.append(Fault(f"{name}: the text differs in {_listed(changed)}"))
-        used = {int(f) for f in np.unique(corpus.rows.feature)}
+        used = {int(f) for f in np.unique(corpus.select(notes=shared).rows.feature)}
         unknown = [
             f.id for i, f in enumerate(corpus.features)
             if i in used and f.id not in first.feature_index
