@@ -18,7 +18,9 @@ from rubricate.formats.tables import MOST_DIGITS, Table, read_table, write_table
 from rubricate.rows import NO_DETAIL, Detail, Rows
 
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
-_SPAN = r"\d+ \d+"
+# Nine digits: what rows can hold without a closer look.
+_SPAN = r"[0-9]{1,9} [0-9]{1,9}"
+_NUMBER = re.compile("[0-9]+")
 _LITERAL = re.compile(rf"\[(?:'{_SPAN}(?:;{_SPAN})*'(?:, '{_SPAN}(?:;{_SPAN})*')*)?\]\Z")
 _LOCATION = re.compile(r"\s*(?:-?\d+\s+-?\d+\s*(?:;\s*-?\d+\s+-?\d+\s*)*)?\Z")
 
@@ -112,24 +114,22 @@ def _indices(
 
 def _parse_location(literal: str) -> list[list[tuple[int, int]]] | None:
     """Return the fragments of each annotation, or None if it is not such a list."""
+    if literal == "[]":
+        return []
     if _LITERAL.match(literal):
-        if literal == "[]":
-            return []
-        items = literal[2:-2].split("', '")
-    else:
-        parsed = parse_text_list(literal)
-        if parsed is None or not all(_LOCATION.match(item) for item in parsed):
-            return None
-        items = [item for item in parsed if item.strip()]
-    annotations = []
-    for item in items:
-        words = item.replace(";", " ").split()
-        if max(map(len, words)) > MOST_DIGITS:
-            return None
-        # An offset beyond what rows can hold is beyond every note, too.
-        numbers = [max(-LARGEST, min(int(x), LARGEST)) for x in words]
-        annotations.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
-    return annotations
+        return [_pairs(list(map(int, _NUMBER.findall(i)))) for i in literal.split("', '")]
+    parsed = parse_text_list(literal)
+    if parsed is None or not all(_LOCATION.match(item) for item in parsed):
+        return None
+    words = [item.replace(";", " ").split() for item in parsed if item.strip()]
+    if any(len(word) > MOST_DIGITS for own in words for word in own):
+        return None
+    # An offset beyond what rows can hold is beyond every note, too.
+    return [_pairs([max(-LARGEST, min(int(word), LARGEST)) for word in own]) for own in words]
+
+
+def _pairs(numbers: list[int]) -> list[tuple[int, int]]:
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def parse_text_list(literal: str) -> list[str] | None:
