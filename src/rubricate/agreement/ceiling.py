@@ -36,6 +36,19 @@ def below_ceiling(
     dict
         ``characters`` and ``presence``: the two F1 values and the difference, system minus
         ceiling, with its interval. No test: that the two are equal is not the question.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> from rubricate.agreement import agree
+    >>> from rubricate.measures import evaluate
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> few = Resampling(resamples=200)
+    >>> perfect = evaluate(
+    ...     corpus, corpus, reference_annotator="reference", predicted_annotator="reference"
+    ... )
+    >>> below_ceiling(perfect, agree(corpus, settings=few), few)["characters"]["difference"] > 0
+    True
     """
     result: dict[str, Any] = {}
     pooled = ceiling.pooled.evaluation

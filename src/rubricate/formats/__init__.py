@@ -50,12 +50,20 @@ EMBEDDED = ("open-notes",)
 
 
 def detect_format(path: Path) -> str:
-    """Return the name of the format a path looks like.
+    r"""Return the name of the format a path looks like.
 
     Raises
     ------
     InputError
         If the path does not exist or looks like none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "submission.csv"
+    >>> _ = path.write_text("id,location\n00016_000,0 5\n", encoding="utf-8")
+    >>> detect_format(path)
+    'submission'
     """
     if not path.exists():
         embedded = ", ".join(EMBEDDED)
@@ -75,7 +83,7 @@ def read_corpus(
     strict: bool = True,
     like: Corpus | None = None,
 ) -> Corpus:
-    """Read a corpus, or load an embedded one by its name.
+    r"""Read a corpus, or load an embedded one by its name.
 
     Parameters
     ----------
@@ -93,6 +101,16 @@ def read_corpus(
     ------
     InputError
         With every fault of the input, file and 1-based row or line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "n1.txt").write_text("no fever", encoding="utf-8")
+    >>> _ = (folder / "n1.ann").write_text("T1\tFever 3 8\tfever\n", encoding="utf-8")
+    >>> corpus = read_corpus(folder)
+    >>> corpus.annotations("n1", "Fever", "annotator")[0].spans
+    (Span(start=3, end=8),)
     """
     if str(path) in EMBEDDED and not Path(path).exists():
         return load_corpus(str(path))

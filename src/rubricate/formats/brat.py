@@ -11,6 +11,7 @@ from pathlib import Path
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import InputError
+from rubricate.formats.annotations import PlainAnnotation
 from rubricate.formats.brat_ann import parse_ann
 from rubricate.formats.brat_write import ANNOTATION_CONF, VISUAL_CONF, write_brat
 from rubricate.formats.encoded_names import name_to_id
@@ -186,14 +187,8 @@ def _read_ann(
             for start, end in annotation.spans:
                 own.check_span(start, end, len(note.text), note_id, annotation.line)
         frame.check_label(annotation.label, own, line=annotation.line)
-        builder.annotate(
-            annotator_id,
-            note_id,
-            frame.feature_id(annotation.label, note.case, builder),
-            annotation.spans,
-            confidence=annotation.confidence,
-            detail=annotation.detail,
-        )
+        plain = PlainAnnotation(annotation.spans, annotation.confidence, annotation.detail)
+        frame.annotate(builder, annotator_id, note_id, annotation.label, plain)
     faults.found.extend(own.found)
 
 

@@ -137,14 +137,7 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
     faults.raise_any()
     for annotator, note_id, read in judged:
         for label, annotation in read.annotations:
-            builder.annotate(
-                annotator,
-                note_id,
-                frame.feature_id(label, builder.notes[note_id].case, builder),
-                annotation.spans,
-                confidence=annotation.confidence,
-                detail=annotation.detail,
-            )
+            frame.annotate(builder, annotator, note_id, label, annotation)
     for annotator, note_id, _ in judged:
         frame.judge_note(builder, annotator, note_id)
     return builder.build()

@@ -30,6 +30,7 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import (
     LARGEST,
+    PlainAnnotation,
     has_fragments,
     json_has_lone_surrogate,
     linked_groups,
@@ -263,9 +264,8 @@ def _read_annotations(
     for group in groups:
         label = entities[group[0]].label
         frame.check_label(label, own, line=at)
-        feature_id = frame.feature_id(label, note.case, builder)
-        spans = [(entities[i].start, entities[i].end) for i in group]
-        builder.annotate(str(line.annotator), note.id, feature_id, spans)
+        spans = tuple((entities[i].start, entities[i].end) for i in group)
+        frame.annotate(builder, str(line.annotator), note.id, label, PlainAnnotation(spans))
     faults.found += own.found
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note, Score
 from rubricate.errors import Fault, InputError
+from rubricate.formats.annotations import PlainAnnotation
 from rubricate.formats.encoding import (
     annotator_from_json,
     head_to_json,
@@ -106,6 +107,24 @@ class Frame:
     def with_labels(self, labels: Iterable[str]) -> Frame:
         """Return a frame that knows these labels as well, each for a feature of its own."""
         return replace(self, labels={**{label: label for label in labels}, **self.labels})
+
+    def annotate(
+        self,
+        builder: CorpusBuilder,
+        annotator_id: str,
+        note_id: str,
+        label: str,
+        annotation: PlainAnnotation,
+    ) -> None:
+        """Add what a tool's file says under a label."""
+        builder.annotate(
+            annotator_id,
+            note_id,
+            self.feature_id(label, builder.notes[note_id].case, builder),
+            annotation.spans,
+            confidence=annotation.confidence,
+            detail=annotation.detail,
+        )
 
     def judge_note(self, builder: CorpusBuilder, annotator_id: str, note_id: str) -> None:
         """Record the rows an annotator judged in a note whose annotations were read.

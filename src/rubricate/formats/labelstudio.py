@@ -175,14 +175,7 @@ def read_labelstudio(path: Path, *, strict: bool = True) -> Corpus:
                 judged.append((annotator_id, note.id))
                 for label, annotation in read_regions(result, note, number, faults, strict=strict):
                     frame.check_label(label, faults, line=number)
-                    builder.annotate(
-                        annotator_id,
-                        note.id,
-                        frame.feature_id(label, note.case, builder),
-                        annotation.spans,
-                        confidence=annotation.confidence,
-                        detail=annotation.detail,
-                    )
+                    frame.annotate(builder, annotator_id, note.id, label, annotation)
     faults.raise_any()
     for annotator_id, note_id in judged:
         frame.judge_note(builder, annotator_id, note_id)

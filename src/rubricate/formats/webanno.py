@@ -88,15 +88,7 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
         own = Faults(place)
         note = builder.notes[note_id]
         for label, found in spans_to_annotations(spans, note, frame, own, strict=strict):
-            feature_id = frame.feature_id(label, note.case, builder)
-            builder.annotate(
-                annotator_id,
-                note_id,
-                feature_id,
-                found.spans,
-                confidence=found.confidence,
-                detail=found.detail,
-            )
+            frame.annotate(builder, annotator_id, note_id, label, found)
         faults.found.extend(own.found)
     faults.raise_any()
     for annotator_id, note_id in judged:

@@ -42,6 +42,20 @@ def compare_evaluations(
     ------
     InputError
         If the two were not measured on the same rows.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> from rubricate.measures import evaluate
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> one, two = (
+    ...     evaluate(corpus, corpus, missing="skip", reference_annotator="second_rater",
+    ...              predicted_annotator=name)
+    ...     for name in ("second_rater", "reference")
+    ... )
+    >>> found = compare_evaluations(one, two, Resampling(resamples=200))["characters"]
+    >>> found["first"], found["interval"][0] > 0
+    (1.0, True)
     """
     keys = [
         {(e.characters.keys.notes[n], e.characters.keys.features[f])

@@ -197,7 +197,15 @@ def evaluate(
 
 
 def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Evaluation:
-    """Measure rows that are paired already; see `evaluate`."""
+    """Measure rows that are paired already; see `evaluate`.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])
+    >>> evaluate_pairing(pair_rows(corpus, corpus)).presence.total().f1
+    1.0
+    """
     matching = matching or Matching()
     return Evaluation(
         reference_annotator=pairing.reference_annotator,

@@ -103,6 +103,14 @@ def case_splits(
     notes_per_case : sequence of int
         How many notes of each left-out case may be learned from after all (0: none). The notes
         tested on are the same for every number.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0", "1"])
+    >>> split = case_splits(corpus, folds=2, notes_per_case=[5])[0]
+    >>> len(split.train), len(split.test)
+    (105, 95)
     """
     cases = sorted({note.case for note in corpus.notes})
     if not 2 <= folds <= len(cases):
@@ -128,6 +136,14 @@ def learning_splits(
     """Learn from the first n notes of each case outside the fold, test on the fold.
 
     Smaller numbers are part of larger ones, and every number is tested on the same notes.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> few, more = learning_splits(corpus, folds=2, notes_per_case=[5, 20])[::2]
+    >>> len(few.train), len(more.train), few.train < more.train, few.test == more.test
+    (5, 20, True, True)
     """
     hands = note_folds(corpus, folds, seed)
     case_of = {note.id: note.case for note in corpus.notes}
