@@ -90,3 +90,14 @@ def test_agree_says_which_notes_are_left_out_and_refuses_a_corpus_twice(tmp_path
     assert json.loads(done.stdout)["overall"]["characters"]["f1"] > 0.9
     assert done.stderr.startswith("warning: ")
     assert RUN(main, ["agree", paths[0], paths[0]]).exit_code == 2
+
+
+def test_a_submission_about_all_notes_serves_a_part_of_them(tmp_path: Path) -> None:
+    place = tmp_path / "submission.csv"
+    RUN(main, ["convert", "open-notes", str(place), "--to", "submission", "--where", "part=depth"])
+    chosen = ["--where", "part=depth", "--where", "split=test"]
+    done = RUN(main, ["evaluate", "open-notes", str(place), *chosen, "--json", *FAST])
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    assert value["characters"]["f1"] == 1
+    assert value["n_missing_rows"] == 0

@@ -67,11 +67,10 @@ def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **op
     """
     from rubricate.evaluation import evaluate_systems
 
-    reference = open_corpus(
-        reference_path, from_format=options["from_format"], where=options["where"]
-    )
+    whole = open_corpus(reference_path, from_format=options["from_format"])
+    reference = keep_where(whole, options["where"])
     predicted = {
-        name: _open_predicted(path, reference, options)
+        name: _open_predicted(path, whole, reference)
         for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
     }
     ceiling = None
@@ -119,14 +118,15 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return list(paths)
 
 
-def _open_predicted(path: str, reference: Corpus, options: dict[str, Any]) -> Corpus:
+def _open_predicted(path: str, whole: Corpus, reference: Corpus) -> Corpus:
+    """Read a prediction about the whole corpus, and keep the notes that are measured."""
     from rubricate.formats import read_corpus
 
-    predicted = read_corpus(path, like=reference)
-    if options["where"]:
-        known = {note.id for note in reference.notes}
-        predicted = predicted.select(notes=known)
-    return keep_where(predicted, ())
+    predicted = read_corpus(path, like=whole)
+    if reference is whole:
+        return predicted
+    left_out = whole.note_index.keys() - reference.note_index.keys()
+    return predicted.select(notes=lambda note: note.id not in left_out)
 
 
 def _print(result: dict[str, Any], report: Path | None) -> None:
