@@ -26,6 +26,17 @@ class Note:
     text: str
     metadata: Metadata = field(default=NO_METADATA)
 
+    def matches(self, name: str, values: str) -> bool:
+        """Tell whether a metadata field (or ``case``) has one of the values, parted by commas.
+
+        Examples
+        --------
+        >>> Note("n", "4", "", Metadata(split="test")).matches("split", "test,train")
+        True
+        """
+        own = self.case if name == "case" else self.metadata.get(name)
+        return str(own) == values or str(own) in values.split(",")
+
 
 @dataclass(frozen=True, slots=True)
 class Annotator:

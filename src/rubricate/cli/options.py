@@ -27,7 +27,7 @@ from_option = click.option(
 
 
 def split_option(
-    help_text: str = "Only these notes, by metadata, e.g. split=test.",
+    help_text: str = "Only these notes, by metadata, e.g. split=test, case=0,4.",
 ) -> Callable[[F], F]:
     """Return the option ``--where NAME=VALUE`` that picks notes by their metadata."""
     return click.option("--where", multiple=True, metavar="NAME=VALUE", help=help_text)
@@ -80,9 +80,7 @@ def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
             listed = ", ".join(sorted(known))
             raise InputError(f"--where {condition}: no note has {name!r}; there are {listed}")
         corpus = corpus.select(
-            notes=lambda note, name=name, value=value: (  # type: ignore[misc]
-                str(note.case if name == "case" else note.metadata.get(name)) == value
-            )
+            notes=lambda note, name=name, value=value: note.matches(name, value)  # type: ignore[misc]
         )
     if where and not corpus.notes:
         raise InputError(f"--where {' '.join(where)}: no note is left")

@@ -55,7 +55,7 @@ class NoteSource:
         """Yield the notes that meet all conditions, and all that cannot be read."""
         conditions = [_condition(one) for one in self.where]
         for note in self.read():
-            if isinstance(note, Unreadable) or all(_meets(note, *one) for one in conditions):
+            if isinstance(note, Unreadable) or all(note.matches(*one) for one in conditions):
                 yield note
 
 
@@ -64,10 +64,6 @@ def _condition(condition: str) -> tuple[str, str]:
     if not sign:
         raise InputError(f"{condition}: need NAME=VALUE, e.g. split=test")
     return name, value
-
-
-def _meets(note: Note, name: str, value: str) -> bool:
-    return str(note.case if name == "case" else note.metadata.get(name)) == value
 
 
 def open_notes(

@@ -1,0 +1,50 @@
+"""The shipped encoder on cases kept out of its training: figures and notes a second.
+
+Every number is measured on the 26 small cases that `scripts/train_matcher.py` holds out (all with
+case number 5k + 4). Time is processor time of one thread, so that a busy machine does not count.
+
+Run: python benchmarks/encoder_unseen.py [--every 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from rubricate import Corpus, load_corpus
+from rubricate.measures import evaluate
+from rubricate.neural.encoder import EncoderMatcher
+from rubricate.neural.model_folder import Settings, shipped_folder
+
+
+def held_out_notes(every: int) -> Corpus:
+    """Return every so many-th note of the held-out cases."""
+    cases = Settings.read(shipped_folder() / "settings.json").report["held_out_cases"]
+    corpus = load_corpus("open-notes").select(cases=cases, annotators=["reference"])
+    return corpus.select(notes=[note.id for note in corpus.notes[::every]])
+
+
+def main() -> None:
+    """Print one line for each number of features a pass."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--every", type=int, default=1, help="take each so many-th note")
+    parser.add_argument("--modes", nargs="*", default=["all", "4", "1"])
+    given = parser.parse_args()
+    corpus = held_out_notes(given.every)
+    print(f"{len(corpus.notes)} notes, {len(corpus.rubrics)} cases never seen")
+    for mode in given.modes:
+        per_pass = "all" if mode == "all" else int(mode)
+        matcher = EncoderMatcher(features_per_pass=per_pass, threads=1)
+        matcher.predict(corpus.select(notes=[corpus.notes[0].id]))
+        begun = time.process_time()
+        found = matcher.predict(corpus)
+        spent = time.process_time() - begun
+        values = evaluate(corpus, found).to_dict()
+        print(
+            f"features a pass {mode:>3}: characters F1 {values['characters']['f1']:.4f}, "
+            f"presence F1 {values['presence']['f1']:.4f}, {len(corpus.notes) / spent:.2f} notes/s"
+        )
+
+
+if __name__ == "__main__":
+    main()

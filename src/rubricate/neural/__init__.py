@@ -1,0 +1,1 @@
+"""One encoder network that reads a note with some or all features of its rubric in one pass."""

@@ -1,0 +1,203 @@
+"""Probabilities that mean what they say: temperature, isotonic steps, Brier, ECE, reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import InputError
+
+F64 = npt.NDArray[np.float64]
+#: Probabilities are kept this far from 0 and 1 before a logit is taken.
+TINY = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A straight line in logits: calibrated = sigmoid(slope · logit(p) + shift).
+
+    The slope is the inverse of a temperature (Guo et al. 2017, "On calibration of modern neural
+    networks"); the shift makes it Platt's scaling (1999).
+
+    Examples
+    --------
+    >>> Calibration(slope=1.0, shift=0.0)(np.array([0.25])).round(3).tolist()
+    [0.25]
+    """
+
+    slope: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, probability: npt.ArrayLike) -> F64:
+        """Return the calibrated probabilities."""
+        return _sigmoid(self.slope * _logit(probability) + self.shift)
+
+    def to_json(self) -> dict[str, float]:
+        """Return the two numbers."""
+        return {"slope": self.slope, "shift": self.shift}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Calibration:
+        """Read the two numbers."""
+        return cls(float(value["slope"]), float(value["shift"]))
+
+
+def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calibration:
+    """Return the line that makes the observed presences most likely.
+
+    Newton's method on the log likelihood with the weak prior N(1, 1) on the slope and N(0, 1)
+    on the shift, so that a handful of rows, or rows that are all present, give finite numbers.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> logit = rng.normal(0, 2, 4000)
+    >>> present = rng.random(4000) < 1 / (1 + np.exp(-logit))
+    >>> overconfident = 1 / (1 + np.exp(-2 * logit))
+    >>> round(fit_calibration(overconfident, present).slope, 1)
+    0.5
+    """
+    x, y = _logit(probability), np.asarray(present, np.float64)
+    if x.shape != y.shape:
+        raise InputError(f"{x.size} probabilities for {y.size} rows")
+    design = np.stack([x, np.ones_like(x)], axis=1)
+    prior = np.array([1.0, 0.0])
+    theta = prior.copy()
+
+    def loss(at: F64) -> float:
+        z = design @ at
+        return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum((at - prior) ** 2))
+
+    for _ in range(100):
+        p = _sigmoid(design @ theta)
+        gradient = design.T @ (y - p) - (theta - prior)
+        curvature = design.T @ (design * (p * (1 - p))[:, None]) + np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        # A full step overshoots where most probabilities are near 0 or 1.
+        while loss(theta + step) > loss(theta) and float(np.abs(step).max()) > 1e-12:
+            step = step / 2
+        theta = theta + step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return Calibration(float(theta[0]), float(theta[1]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Steps:
+    """A rising step function from a probability to a calibrated one."""
+
+    edge: F64
+    value: F64
+
+    def __call__(self, probability: npt.ArrayLike) -> F64:
+        """Return the calibrated probabilities."""
+        place = np.searchsorted(self.edge, np.asarray(probability, np.float64), side="right") - 1
+        return self.value[np.clip(place, 0, len(self.value) - 1)]
+
+
+def fit_isotonic(probability: npt.ArrayLike, present: npt.ArrayLike) -> Steps:
+    """Return the rising steps nearest to the observed presences (pool adjacent violators).
+
+    Zadrozny and Elkan (2002), "Transforming classifier scores into accurate multiclass
+    probability estimates". It needs hundreds of rows; with few use `fit_calibration`.
+
+    Examples
+    --------
+    >>> steps = fit_isotonic([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1])
+    >>> steps([0.05, 0.25, 0.95]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    p = np.asarray(probability, np.float64)
+    y = np.asarray(present, np.float64)
+    if p.shape != y.shape or not p.size:
+        raise InputError(f"{p.size} probabilities for {y.size} rows; need the same, at least one")
+    edges, first, counts = np.unique(p, return_inverse=True, return_counts=True)
+    sums = np.bincount(first, y)
+    blocks: list[list[float]] = []
+    for edge, total, count in zip(edges, sums, counts, strict=True):
+        blocks.append([edge, total, float(count)])
+        while len(blocks) > 1 and blocks[-2][1] * blocks[-1][2] >= blocks[-1][1] * blocks[-2][2]:
+            _, more, n = blocks.pop()
+            blocks[-1][1] += more
+            blocks[-1][2] += n
+    return Steps(np.array([b[0] for b in blocks]), np.array([b[1] / b[2] for b in blocks]))
+
+
+def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
+    """Return the mean squared difference of probability and presence (Brier 1950).
+
+    Examples
+    --------
+    >>> brier_score([1, 0], [0.5, 0.5])
+    0.25
+    """
+    y, p = np.asarray(present, np.float64), np.asarray(probability, np.float64)
+    return float(np.mean((p - y) ** 2)) if y.size else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Rows whose probability is between two edges: how many, the mean of both sides."""
+
+    low: float
+    high: float
+    n_rows: int
+    probability: float
+    present: float
+
+
+def reliability(
+    present: npt.ArrayLike, probability: npt.ArrayLike, *, bins: int = 10
+) -> list[ReliabilityBin]:
+    """Return the points of a reliability diagram, in bins of equal width; empty ones left out.
+
+    Examples
+    --------
+    >>> [(b.n_rows, b.present) for b in reliability([1, 0, 1], [0.95, 0.05, 0.92])]
+    [(1, 0.0), (2, 1.0)]
+    """
+    y, p = np.asarray(present, np.float64), np.asarray(probability, np.float64)
+    place = np.clip((p * bins).astype(int), 0, bins - 1)
+    return [
+        ReliabilityBin(
+            b / bins,
+            (b + 1) / bins,
+            int(own.sum()),
+            float(p[own].mean()),
+            float(y[own].mean()),
+        )
+        for b in range(bins)
+        if (own := place == b).any()
+    ]
+
+
+def expected_calibration_error(
+    present: npt.ArrayLike, probability: npt.ArrayLike, *, bins: int = 10
+) -> float:
+    """Return the mean gap of a reliability diagram, weighted by rows.
+
+    ECE = Σ (n_b / n) · |mean probability − share present| (Naeini et al. 2015).
+
+    Examples
+    --------
+    >>> expected_calibration_error([1, 1, 0, 0], [0.75, 0.75, 0.25, 0.25])
+    0.25
+    """
+    found = reliability(present, probability, bins=bins)
+    n = sum(one.n_rows for one in found)
+    if not n:
+        return float("nan")
+    return float(sum(one.n_rows * abs(one.probability - one.present) for one in found) / n)
+
+
+def _logit(probability: npt.ArrayLike) -> F64:
+    p = np.clip(np.asarray(probability, np.float64), TINY, 1 - TINY)
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def _sigmoid(x: F64) -> F64:
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -60, 60))))

@@ -1,0 +1,218 @@
+"""The network: an encoder over note and features, and a scorer of every piece for each feature.
+
+All features of a pass stand beside the note in one sequence. A feature's pieces see themselves
+and the note, never another feature; the note sees everything. Positions start anew in each
+feature. So a feature is read the same way whether it comes alone or with fifteen others, and
+the number of features a pass is a dial that needs no other weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rubricate.neural.batching import NOBODY
+
+#: First position of a note's pieces; features come before it, however many there are.
+NOTE_FROM = 32
+NOTE_OWNER = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a network; ``config.json`` of a saved one holds them."""
+
+    n_pieces: int = 30522
+    dim: int = 384
+    layers: int = 6
+    heads: int = 12
+    inner: int = 1536
+    positions: int = 512
+    scorer_dim: int = 128
+    scorer_layers: int = 0
+    scorer_heads: int = 4
+    separate: bool = True
+    dropout: float = 0.1
+
+
+class Logits(NamedTuple):
+    """What the network says, before the sigmoid.
+
+    ``pieces`` is (pass, feature, place, 3): inside, first and last piece of an annotation, for
+    the places of `Batch.note`; ``presence`` is (pass, feature).
+    """
+
+    pieces: Tensor
+    presence: Tensor
+
+
+class Layer(nn.Module):
+    """One transformer layer with the normalisation after each part, as BERT has it."""
+
+    def __init__(self, dim: int, heads: int, inner: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(dim, dim)
+        self.key = nn.Linear(dim, dim)
+        self.value = nn.Linear(dim, dim)
+        self.mixed = nn.Linear(dim, dim)
+        self.attention_norm = nn.LayerNorm(dim, eps=1e-12)
+        self.wide = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.dropout = dropout
+
+    def forward(self, states: Tensor, seen: Tensor) -> Tensor:
+        """Return new states; ``seen`` says which place may look at which."""
+        size, length, dim = states.shape
+
+        def split(x: Tensor) -> Tensor:
+            return x.view(size, length, self.heads, dim // self.heads).transpose(1, 2)
+
+        dropout = self.dropout if self.training else 0.0
+        mixed = functional.scaled_dot_product_attention(
+            split(self.query(states)),
+            split(self.key(states)),
+            split(self.value(states)),
+            attn_mask=seen,
+            dropout_p=dropout,
+        )
+        mixed = self.mixed(mixed.transpose(1, 2).reshape(size, length, dim))
+        states = self.attention_norm(states + functional.dropout(mixed, dropout, self.training))
+        wide = self.narrow(functional.gelu(self.wide(states)))
+        normed: Tensor = self.norm(states + functional.dropout(wide, dropout, self.training))
+        return normed
+
+
+class Encoder(nn.Module):
+    """BERT's embeddings and layers, with positions and visibility given from outside."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.words = nn.Embedding(shape.n_pieces, shape.dim)
+        self.positions = nn.Embedding(shape.positions, shape.dim)
+        self.sides = nn.Embedding(2, shape.dim)
+        self.norm = nn.LayerNorm(shape.dim, eps=1e-12)
+        self.layers = nn.ModuleList(
+            Layer(shape.dim, shape.heads, shape.inner, shape.dropout) for _ in range(shape.layers)
+        )
+        self.dropout = shape.dropout
+
+    def forward(self, pieces: Tensor, positions: Tensor, sides: Tensor, seen: Tensor) -> Tensor:
+        """Return the last layer's states."""
+        states = self.words(pieces) + self.positions(positions) + self.sides(sides)
+        states = functional.dropout(self.norm(states), self.dropout, self.training)
+        for layer in self.layers:
+            states = layer(states, seen)
+        last: Tensor = states
+        return last
+
+
+class Scorer(nn.Module):
+    """Scores every piece of the note for each feature, each feature's pieces among themselves.
+
+    A piece and a feature meet as a sum and as a product. Small transformer layers may let the
+    pieces compare themselves for each feature; they brought nothing on our notes, so there are
+    none unless asked for.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        dim, width = shape.dim, shape.scorer_dim
+        self.piece = nn.Linear(dim, width)
+        self.feature = nn.Linear(dim, width)
+        self.piece_gate = nn.Linear(dim, width)
+        self.feature_gate = nn.Linear(dim, width)
+        self.norm = nn.LayerNorm(width)
+        self.layers = nn.ModuleList(
+            Layer(width, shape.scorer_heads, 2 * width, shape.dropout)
+            for _ in range(shape.scorer_layers)
+        )
+        self.out = nn.Linear(width, 3)
+        self.attend = nn.Linear(width, 1)
+        self.presence = nn.Sequential(nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 1))
+        self.peak = nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, note: Tensor, features: Tensor, valid: Tensor) -> Logits:
+        """Return logits for (pass, feature, place)."""
+        size, length, _ = note.shape
+        count = features.shape[1]
+        own = self.feature(features)
+        gated = self.piece_gate(note).unsqueeze(1) * self.feature_gate(features).unsqueeze(2)
+        states = self.norm(self.piece(note).unsqueeze(1) + own.unsqueeze(2) + gated)
+        states = states.view(size * count, length, -1)
+        seen = valid.view(size, 1, 1, 1, length).expand(size, count, 1, 1, length)
+        seen = seen.reshape(size * count, 1, 1, length)
+        for layer in self.layers:
+            states = layer(states, seen)
+        states = states.view(size, count, length, -1)
+        pieces = self.out(states)
+        outside = ~valid.view(size, 1, length)
+        weight = self.attend(states).squeeze(-1).float().masked_fill(outside, -1e4).softmax(-1)
+        pooled = (weight.unsqueeze(-1).to(states.dtype) * states).sum(2)
+        highest = pieces[..., 0].masked_fill(outside, -1e4).amax(-1)
+        presence = self.presence(torch.cat([pooled, own], dim=-1)).squeeze(-1)
+        return Logits(pieces, presence + self.peak * highest)
+
+
+class Network(nn.Module):
+    """Encoder and scorer; its inputs are the arrays of a `Batch`."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.encoder = Encoder(shape)
+        self.scorer = Scorer(shape)
+
+    def forward(
+        self,
+        note: Tensor,
+        note_length: Tensor,
+        feature: Tensor,
+        owner: Tensor,
+        position: Tensor,
+        n_features: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Return logits of the pieces and of presence; ``n_features`` is an arange."""
+        length = note.shape[1]
+        place = torch.arange(length, device=note.device)
+        valid = place.unsqueeze(0) < note_length.unsqueeze(1)
+        note_owner = torch.where(valid, NOTE_OWNER, NOBODY)
+        owners = torch.cat([note_owner, owner], dim=1)
+        note_position = torch.where(place > 0, place + (NOTE_FROM - 1), place)
+        limit = self.shape.positions - 1
+        positions = torch.cat(
+            [
+                note_position.clamp(max=limit).unsqueeze(0).expand_as(note),
+                (position + 1).clamp(max=limit),
+            ],
+            dim=1,
+        )
+        sides = torch.cat([torch.ones_like(note), torch.zeros_like(feature)], dim=1)
+        states = self.encoder(
+            torch.cat([note, feature], dim=1), positions, sides, self._seen(owners)
+        )
+        features = _pooled(states[:, length:], owner, n_features)
+        # The start and stop pieces are no part of a note: no annotation may lie on them.
+        inner = valid & (place > 0) & (place < note_length.unsqueeze(1) - 1)
+        logits = self.scorer(states[:, :length], features, inner)
+        return logits.pieces, logits.presence
+
+    def _seen(self, owners: Tensor) -> Tensor:
+        """Who sees whom: everybody the note, the note everybody, a feature itself."""
+        looked_at = (owners != NOBODY).unsqueeze(1)
+        if not self.shape.separate:
+            return looked_at.expand(-1, owners.shape[1], -1).unsqueeze(1)
+        same = owners.unsqueeze(2) == owners.unsqueeze(1)
+        with_note = (owners == NOTE_OWNER).unsqueeze(1) | (owners == NOTE_OWNER).unsqueeze(2)
+        return ((same | with_note) & looked_at | (same & ~looked_at)).unsqueeze(1)
+
+
+def _pooled(states: Tensor, owner: Tensor, n_features: Tensor) -> Tensor:
+    """Return the mean state of each feature's pieces."""
+    mine = (owner.unsqueeze(1) == n_features.view(1, -1, 1)).to(states.dtype)
+    return torch.matmul(mine, states) / mine.sum(2, keepdim=True).clamp(min=1.0)

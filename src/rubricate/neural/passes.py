@@ -1,0 +1,238 @@
+"""Which notes and features a network meets at each step of learning, and how they are varied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.neural.batching import Batch, Pass, SpecialPieces, make_batch
+from rubricate.neural.learning_set import LearningSet
+
+F32 = npt.NDArray[np.float32]
+Bool = npt.NDArray[np.bool_]
+
+#: Stands for "all features of the note" where a number of features is expected.
+ALL = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """How training passes differ from the notes as they are.
+
+    Parameters
+    ----------
+    features : mapping from features a pass (`ALL`: all of them) to its share of the steps
+    sequences : mapping from features a pass to how many passes make a step
+    phrase : float
+        How often a feature's text is replaced by the words marked for it in another note.
+    masked : float
+        How often a piece of the note is hidden.
+    foreign : float
+        How often a row of another case's feature, which only a teacher judged, is in a pass.
+    taught : float
+        How far the targets of judged rows are a teacher's probabilities, where there is one.
+    """
+
+    features: dict[int, float] = field(default_factory=lambda: {1: 0.3, 4: 0.2, ALL: 0.5})
+    sequences: dict[int, int] = field(default_factory=lambda: {1: 128, 4: 80, ALL: 48})
+    phrase: float = 0.2
+    masked: float = 0.08
+    foreign: float = 0.0
+    taught: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lesson:
+    """A batch and what the network should say of it.
+
+    ``targets`` is (pass, feature, place) with 1 on marked pieces, or a teacher's probability;
+    ``judged`` is (pass, feature).
+    """
+
+    batch: Batch
+    targets: F32
+    judged: Bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Taught:
+    """What a teacher says of the rows of a learning set.
+
+    ``inside`` has one probability for each entry of ``LearningSet.marked``; the rows from
+    ``row_first[i] + n_judged[i]`` on of note i were judged by nobody but the teacher.
+    """
+
+    inside: npt.NDArray[np.float16]
+    n_judged: npt.NDArray[np.int64]
+
+
+class Lessons:
+    """Draws the passes of a step; the same seed and step give the same passes.
+
+    Parameters
+    ----------
+    data : LearningSet
+    notes : sequence of int
+        The notes to learn from.
+    special : SpecialPieces
+    mask_id : int
+        Number of the piece that hides another.
+    variation : Variation
+    seed : int
+    taught : Taught, optional
+        A teacher's probabilities for all rows.
+    """
+
+    def __init__(
+        self,
+        data: LearningSet,
+        notes: Sequence[int],
+        special: SpecialPieces,
+        mask_id: int,
+        *,
+        variation: Variation,
+        seed: int,
+        taught: Taught | None = None,
+    ) -> None:
+        self.taught = taught
+        self.data = data
+        self.notes = np.asarray([i for i in notes if len(data.rows(i)) and len(data.note(i))])
+        self.special = special
+        self.mask_id = mask_id
+        self.variation = variation
+        self.seed = seed
+        self._phrases = _phrases(data, self.notes)
+
+    def lesson(self, step: int) -> Lesson:
+        """Return the lesson of one step."""
+        rng = np.random.default_rng([self.seed, step])
+        kinds = list(self.variation.features)
+        shares = np.array([self.variation.features[k] for k in kinds])
+        kind = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]
+        notes = self._draw(step, self.variation.sequences[kind], rng)
+        rows = []
+        for i in notes:
+            rows.append(self._draw_rows(int(i), kind, rng))
+        return self._lesson(notes, rows, rng)
+
+    def _draw_rows(self, note: int, kind: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw the rows of a pass; those only a teacher judged come in as often as asked."""
+        own = np.asarray(self.data.rows(note))
+        n_judged = len(own) if self.taught is None else int(self.taught.n_judged[note])
+        judged, foreign = rng.permutation(own[:n_judged]), rng.permutation(own[n_judged:])
+        if kind == ALL:
+            extra = int(rng.integers(1, len(foreign) + 1)) if len(foreign) else 0
+            extra = extra if rng.random() < self.variation.foreign else 0
+            # A rubric is seldom taught whole: the network must not rely on every feature's being
+            # there.
+            whole = rng.random() < 0.5
+            size = n_judged if whole else int(rng.integers(max(1, n_judged // 2), n_judged + 1))
+            return rng.permutation(np.concatenate([judged[:size], foreign[:extra]]))
+        extra = int(rng.binomial(kind, self.variation.foreign / 3)) if len(foreign) else 0
+        return np.concatenate([judged[: kind - extra], foreign[:extra]])
+
+    def _draw(self, step: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw notes: any, but alike in length, so that little of a batch is padding."""
+        drawn = rng.choice(self.notes, size=4 * size)
+        length = np.diff(self.data.note_first)[drawn]
+        start = int(rng.integers(0, 3 * size + 1))
+        return np.asarray(drawn[np.argsort(length, kind="stable")][start : start + size])
+
+    def _lesson(
+        self,
+        notes: npt.NDArray[np.int64],
+        rows: list[npt.NDArray[np.int64]],
+        rng: np.random.Generator,
+    ) -> Lesson:
+        data, passes = self.data, []
+        for i, own in zip(notes.tolist(), rows, strict=True):
+            pieces = data.note(i)
+            if self.variation.masked:
+                hidden = rng.random(len(pieces)) < self.variation.masked
+                pieces = np.where(hidden, self.mask_id, pieces).astype(np.int32)
+            passes.append(Pass(pieces, tuple(self._feature_text(int(r), rng) for r in own)))
+        batch = make_batch(passes, self.special)
+        shape = (len(passes), batch.n_features)
+        targets = np.zeros((*shape, batch.note.shape[1]), np.float32)
+        judged = np.zeros(shape, bool)
+        for n, (i, own) in enumerate(zip(notes.tolist(), rows, strict=True)):
+            whole, _ = data.lengths(i)
+            for k, r in enumerate(own.tolist()):
+                targets[n, k, 1 : 1 + len(whole)] = self._targets(i, r, whole)
+            judged[n, : len(own)] = True
+        return Lesson(batch, targets, judged)
+
+    def _targets(self, note: int, row: int, whole: npt.NDArray[np.int32]) -> F32:
+        data, taught = self.data, self.taught
+        marked = (data.marks(row)[0] * 2 >= whole).astype(np.float32)
+        if taught is None:
+            return marked
+        said = taught.inside[data.mark_first[row] : data.mark_first[row + 1]].astype(np.float32)
+        is_judged = row - int(data.row_first[note]) < int(taught.n_judged[note])
+        share = self.variation.taught if is_judged else 1.0
+        return (1 - share) * marked + share * said
+
+    def _feature_text(self, row: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+        feature = int(self.data.row_feature[row])
+        if rng.random() < self.variation.phrase:
+            others = self._phrases.get(feature, [])
+            if others:
+                return others[int(rng.integers(len(others)))]
+        return self.data.feature(feature)
+
+
+def _phrases(
+    data: LearningSet, notes: npt.NDArray[np.int64]
+) -> dict[int, list[npt.NDArray[np.int32]]]:
+    """Return the words marked for each feature in these notes, as pieces."""
+    phrases: dict[int, list[npt.NDArray[np.int32]]] = {}
+    for i in notes.tolist():
+        pieces = data.note(i)
+        for r in data.rows(i):
+            if not data.row_marked[r]:
+                continue
+            inside = data.targets(i, r)
+            if 0 < int(inside.sum()) <= 24:
+                phrases.setdefault(int(data.row_feature[r]), []).append(pieces[inside])
+    return phrases
+
+
+def with_foreign_rows(data: LearningSet, notes: Sequence[int], n: int, seed: int) -> LearningSet:
+    """Add to each of these notes ``n`` rows with features of other cases, nothing marked.
+
+    Whether such a feature is in the note nobody knows: the rows are for a teacher to judge.
+    Only features that some of the notes are judged for are taken.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = set(notes)
+    known = np.unique(np.concatenate([data.row_feature[list(data.rows(i))] for i in notes]))
+    row_feature: list[npt.NDArray[np.int32]] = []
+    marked, after = [], []
+    totals: list[npt.NDArray[np.int32]] = []
+    sizes, first = [], [0]
+    for i in range(data.n_notes):
+        own = data.row_feature[list(data.rows(i))]
+        length = len(data.note(i))
+        extra = n if i in chosen else 0
+        strangers = rng.choice(np.setdiff1d(known, own), size=extra, replace=False)
+        row_feature += [own, strangers.astype(np.int32)]
+        span = slice(data.mark_first[data.row_first[i]], data.mark_first[data.row_first[i + 1]])
+        nothing = np.zeros(extra * length, np.uint16)
+        marked += [data.marked[span], nothing]
+        after += [data.marked_after[span], nothing]
+        rows = slice(data.row_first[i], data.row_first[i + 1])
+        totals += [data.row_marked[rows], np.zeros(extra, np.int32)]
+        sizes += [length] * (len(own) + extra)
+        first.append(first[-1] + len(own) + extra)
+    return replace(
+        data,
+        row_first=np.asarray(first, np.int64),
+        row_feature=np.concatenate(row_feature),
+        mark_first=np.cumsum([0, *sizes], dtype=np.int64),
+        marked=np.concatenate(marked),
+        marked_after=np.concatenate(after),
+        row_marked=np.concatenate(totals),
+    )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate import Corpus
+from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.measures import evaluate
+from rubricate.neural.decoding import Thresholds, decode_row
+from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.measuring import Ruler, Scored
+from rubricate.neural.pieces import PieceMaker
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("at", [Thresholds(), Thresholds(0.8, 0.3, 0.9)])
+def test_figures_are_those_of_the_spans(
+    data: LearningSet, corpus: Corpus, maker: PieceMaker, seed: int, at: Thresholds
+) -> None:
+    rng = np.random.default_rng(seed)
+    ruler = Ruler(data, range(data.n_notes))
+    scored = Scored(
+        ruler.rows,
+        rng.random(int(ruler.first[-1])).astype(np.float32),
+        rng.random(len(ruler.rows)).astype(np.float32),
+    )
+    rows = iter(range(len(ruler.rows)))
+    pieces = dict(zip(corpus.note_index, maker.cut([n.text for n in corpus.notes]), strict=True))
+
+    def find(rubric, notes):  # type: ignore[no-untyped-def]
+        for note in notes:
+            found = []
+            for feature in rubric:
+                r = next(rows)
+                inside = scored.inside[ruler.first[r] : ruler.first[r + 1]]
+                decoded = decode_row(pieces[note.id], inside, float(scored.presence[r]), at)
+                found += [Found(feature.id, ((a, b),), c, "") for a, b, c in decoded]
+            yield NoteFindings(found, {})
+
+    spans = evaluate(corpus, predict_corpus(corpus, "x", find)).to_dict()
+    figures = ruler.figures(scored, at)
+    assert figures.characters == pytest.approx(spans["characters"]["f1"])
+    assert figures.presence == pytest.approx(spans["presence"]["f1"])
+
+
+def test_perfect_probabilities_are_perfect(data: LearningSet) -> None:
+    notes = range(data.n_notes)
+    ruler = Ruler(data, notes)
+    inside = np.concatenate([data.targets(i, r) for i in notes for r in data.rows(i)])
+    present = data.row_marked[ruler.rows] > 0
+    scored = Scored(ruler.rows, inside.astype(np.float32), present.astype(np.float32))
+    assert ruler.figures(scored, ruler.best_thresholds(scored)).characters == 1.0
