@@ -259,3 +259,11 @@ def test_line_ends_and_marks_of_other_systems_change_nothing(name: str, tmp_path
             mark = b"" if file.suffix == ".txt" else b"\xef\xbb\xbf"
             file.write_bytes(mark + ours)
     assert read_corpus(place) == corpus_of_two_cases()
+
+
+@pytest.mark.parametrize(("name", "file"), [("conll", ""), ("doccano", "reference.jsonl")])
+def test_an_emptied_file_is_a_fault(name: str, file: str, tmp_path: Path) -> None:
+    place = written(tmp_path, name)
+    emptied = place / file if file else place
+    emptied.write_bytes(b"")
+    assert faults_of(place, format=name) == [(emptied.name, None)]

@@ -161,7 +161,9 @@ def read_doccano(path: Path, *, strict: bool = True) -> Corpus:
     faults = Faults(path)
     lines: list[_Line] = []
     for file, annotator in _files(path):
+        n_before = len(lines) + len(faults.found)
         lines += _read_lines(file, annotator, faults)
+        frame.check_notes(len(lines) + len(faults.found) - n_before, faults, path=file)
     builder = frame.builder()
     _add_notes(builder, lines, frame, faults)
     for line in lines:

@@ -100,6 +100,12 @@ class Frame:
             line=line,
         )
 
+    def check_notes(self, n_found: int, faults: Faults, *, path: Path | None = None) -> None:
+        """Note a fault if a file is empty although the frame knows notes."""
+        if self.notes and not n_found:
+            message = f"the file is empty, and {FRAME_NAME} speaks of {len(self.notes)} notes"
+            faults.add(message, path=path)
+
     @cached_property
     def _feature_ids(self) -> frozenset[str]:
         return frozenset(f.id for rubric in self.rubrics for f in rubric.features)
