@@ -13,77 +13,57 @@ import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from train_matcher import held_out, split
+
+from rubricate.neural.batching import SpecialPieces
+from rubricate.neural.calibration import brier_score, expected_calibration_error, fit_calibration
+from rubricate.neural.experiment import load_network
+from rubricate.neural.export import export_int8
+from rubricate.neural.inference import OnnxEngine, RowScores, score_notes
+from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.measuring import Ruler, Scored
+from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
+from rubricate.neural.network import Network, Shape
+from rubricate.neural.pieces import PieceMaker, Pieces
 
 
-def main() -> None:
-    """Write network, tokenizer and settings."""
-    from train_matcher import held_out, split
-
-    from rubricate.neural.batching import SpecialPieces
-    from rubricate.neural.calibration import (
-        brier_score,
-        expected_calibration_error,
-        fit_calibration,
-    )
-    from rubricate.neural.experiment import load_network
-    from rubricate.neural.export import export_int8
-    from rubricate.neural.inference import OnnxEngine, score_notes
-    from rubricate.neural.learning_set import LearningSet
-    from rubricate.neural.measuring import Ruler, Scored
-    from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
-    from rubricate.neural.network import Network, Shape
-    from rubricate.neural.pieces import PieceMaker, Pieces
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--weights", type=Path, required=True)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-
-    network = Network(Shape())
-    load_network(network, given.weights)
-    given.out.mkdir(parents=True, exist_ok=True)
-    export_int8(network, given.out / NETWORK_FILE)
-    shutil.copyfile(given.prepared / TOKENIZER_FILE, given.out / TOKENIZER_FILE)
-
-    data = LearningSet.load(given.prepared / "data.npz")
-    facts = json.loads((given.prepared / "notes.json").read_text(encoding="utf-8"))
-    _, measure = split("final", facts)
-    maker = PieceMaker.from_file(given.out / TOKENIZER_FILE)
+def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:
+    """Return what the saved network says of the rows of these notes, all features in one pass."""
+    maker = PieceMaker.from_file(folder / TOKENIZER_FILE)
     special = SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
-    engine = OnnxEngine(given.out / NETWORK_FILE)
-
-    def pieces(i: int) -> Pieces:
+    engine = OnnxEngine(folder / NETWORK_FILE)
+    nowhere = np.zeros(0, np.int32)
+    rows: list[RowScores] = []
+    for i in notes:
         own = slice(data.note_first[i], data.note_first[i + 1])
-        return Pieces(data.note_ids[own], data.note_start[own], data.note_end[own])
+        note = Pieces(data.note_ids[own], data.note_start[own], data.note_end[own])
+        texts = [
+            Pieces(data.feature(int(data.row_feature[r])), nowhere, nowhere) for r in data.rows(i)
+        ]
+        rows += score_notes(engine, [note], texts, special)[0]
+    return Scored(
+        np.array([r for i in notes for r in data.rows(i)]),
+        np.concatenate([row.inside for row in rows]),
+        np.array([row.presence for row in rows], np.float32),
+    )
 
-    def score(notes: list[int]) -> Scored:
-        rows = []
-        for i in notes:
-            texts = [
-                Pieces(data.feature(int(data.row_feature[r])), *([np.zeros(0, np.int32)] * 2))
-                for r in data.rows(i)
-            ]
-            rows += score_notes(engine, [pieces(i)], texts, special)[0]
-        return Scored(
-            np.array([r for i in notes for r in data.rows(i)]),
-            np.concatenate([row.inside for row in rows]),
-            np.array([row.presence for row in rows], np.float32),
-        )
 
-    scored = {name: score(notes) for name, notes in measure.items()}
+def settle(folder: Path, data: LearningSet, facts: list[dict[str, Any]]) -> Settings:
+    """Choose thresholds and calibration on the unseen cases; measure on both held-out parts."""
+    _, measure = split("final", facts)
+    scored = {name: score(folder, data, notes) for name, notes in measure.items()}
     rulers = {name: Ruler(data, notes) for name, notes in measure.items()}
     present = {name: data.row_marked[rulers[name].rows] > 0 for name in measure}
     thresholds = rulers["unseen"].best_thresholds(scored["unseen"])
     calibration = fit_calibration(scored["unseen"].presence, present["unseen"])
+    cases = {f["case"] for f in facts if held_out(f["case"], f["part"])}
     report: dict[str, object] = {
         "backbone": "all-MiniLM-L6-v2",
         "corpus": "open-notes",
-        "held_out_cases": sorted(
-            {f["case"] for f in facts if held_out(f["case"], f["part"])}, key=int
-        ),
+        "held_out_cases": sorted(cases, key=int),
         "held_out_notes": "split test of the deep cases",
     }
     for name in measure:
@@ -94,8 +74,26 @@ def main() -> None:
             "ece": expected_calibration_error(present[name], chance),
             "ece_before": expected_calibration_error(present[name], scored[name].presence),
         }
-    Settings(asdict(Shape()), thresholds, {}, calibration, report).write(given.out / SETTINGS_FILE)
-    print(json.dumps(report, indent=1))
+    return Settings(asdict(Shape()), thresholds, {}, calibration, report)
+
+
+def main() -> None:
+    """Write network, tokenizer and settings."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    network = Network(Shape())
+    load_network(network, given.weights)
+    given.out.mkdir(parents=True, exist_ok=True)
+    export_int8(network, given.out / NETWORK_FILE)
+    shutil.copyfile(given.prepared / TOKENIZER_FILE, given.out / TOKENIZER_FILE)
+    data = LearningSet.load(given.prepared / "data.npz")
+    facts = json.loads((given.prepared / "notes.json").read_text(encoding="utf-8"))
+    settings = settle(given.out, data, facts)
+    settings.write(given.out / SETTINGS_FILE)
+    print(json.dumps(settings.report, indent=1))
 
 
 if __name__ == "__main__":

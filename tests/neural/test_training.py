@@ -8,7 +8,7 @@ import torch
 
 from rubricate.errors import InputError
 from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.language import read_notes
+from rubricate.neural.language import Reading, read_notes
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.network import Network
 from rubricate.neural.passes import ALL, Lessons, Variation
@@ -104,7 +104,6 @@ def test_it_stops_when_told(network: Network, lessons: Lessons) -> None:
 def test_reading_notes_learns_the_language(
     network: Network, data: LearningSet, special: SpecialPieces, maker: PieceMaker
 ) -> None:
-    losses = read_notes(
-        network, data, range(6), special, maker.mask_id, steps=40, seed=0, size=8, rate=3e-3
-    )
+    how = Reading(steps=40, seed=0, size=8, rate=3e-3)
+    losses = read_notes(network, data, range(6), special, maker.mask_id, how)
     assert sum(losses[-10:]) < sum(losses[:10])

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from rubricate.neural.backbone import read_weights, start_from_bert
 from rubricate.neural.batching import SpecialPieces
 from rubricate.neural.decoding import Thresholds
-from rubricate.neural.language import read_notes
+from rubricate.neural.language import Reading, read_notes
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.losses import LossWeights
 from rubricate.neural.measuring import Ruler, Scored
@@ -96,10 +96,8 @@ def do_run(run: Run, data: LearningSet, backbone: Path, out: Path, device: str) 
         start_from_bert(network, read_weights(backbone))
     network.to(device)
     if run.read_steps:
-        read_notes(
-            network, data, run.learn, BERT_SPECIAL, BERT_MASK,
-            steps=run.read_steps, seed=recipe.seed,
-        )  # fmt: skip
+        how = Reading(run.read_steps, recipe.seed)
+        read_notes(network, data, run.learn, BERT_SPECIAL, BERT_MASK, how)
     learned, taught = data, None
     if run.teacher:
         learned, taught = _taught(run, data, device)

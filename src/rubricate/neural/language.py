@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -20,17 +21,23 @@ HIDDEN = 0.15
 NOT_ASKED = -100
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How many steps of so many notes each, from which seed, at which highest rate."""
+
+    steps: int
+    seed: int
+    size: int = 64
+    rate: float = 1e-4
+
+
 def read_notes(
     network: Network,
     data: LearningSet,
     notes: Sequence[int],
     special: SpecialPieces,
     mask_id: int,
-    *,
-    steps: int,
-    seed: int,
-    size: int = 64,
-    rate: float = 1e-4,
+    how: Reading,
 ) -> list[float]:
     """Let the encoder guess hidden pieces of the notes; return the loss of each step.
 
@@ -40,18 +47,18 @@ def read_notes(
     device = next(network.parameters()).device
     guess = _Guess(network.shape.dim).to(device)
     parameters = [*network.encoder.parameters(), *guess.parameters()]
-    optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(parameters, lr=how.rate, weight_decay=0.01)
     losses = []
     network.train()
-    for step in range(steps):
-        rng = np.random.default_rng([seed, step])
-        torch.manual_seed(seed * 1_000_003 + step)
-        chosen = rng.choice(np.asarray(notes), size=size)
+    for step in range(how.steps):
+        rng = np.random.default_rng([how.seed, step])
+        torch.manual_seed(how.seed * 1_000_003 + step)
+        chosen = rng.choice(np.asarray(notes), size=how.size)
         batch = make_batch([Pass(data.note(int(i)), ()) for i in chosen], special)
         pieces, asked = _hide(batch.note, batch.note_length, rng, mask_id, network.shape.n_pieces)
-        done = step / steps
+        done = step / how.steps
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, 10 * done + 0.01) * (1 + math.cos(math.pi * done)) / 2
+            group["lr"] = how.rate * min(1.0, 10 * done + 0.01) * (1 + math.cos(math.pi * done)) / 2
         half = device.type == "cuda"
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
             loss = _loss(network, guess, pieces.to(device), asked.to(device))
