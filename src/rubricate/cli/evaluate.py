@@ -54,6 +54,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 @click.option(
     "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
 )
+@click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
 @split_option()
 @from_option
 @interval_options
@@ -70,7 +71,7 @@ def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **op
     whole = open_corpus(reference_path, from_format=options["from_format"])
     reference = keep_where(whole, options["where"])
     predicted = {
-        name: _open_predicted(path, whole, reference)
+        name: _open_predicted(path, options["predicted_from"], whole, reference)
         for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
     }
     ceiling = None
@@ -118,11 +119,11 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return list(paths)
 
 
-def _open_predicted(path: str, whole: Corpus, reference: Corpus) -> Corpus:
+def _open_predicted(path: str, form: str | None, whole: Corpus, reference: Corpus) -> Corpus:
     """Read a prediction about the whole corpus, and keep the notes that are measured."""
     from rubricate.formats import read_corpus
 
-    predicted = read_corpus(path, like=whole)
+    predicted = read_corpus(path, format=form, like=whole)
     if reference is whole:
         return predicted
     left_out = whole.note_index.keys() - reference.note_index.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from rubricate.cli.options import (
     overwrite_option,
     split_option,
 )
-from rubricate.cli.output import print_json
+from rubricate.cli.output import print_json, progress
 
 EPILOG = """
-Example: rubricate fit open-notes --matcher lexicon --where split=train --out model
+Example: rubricate fit open-notes --where case=4 --where split=train --out model
 """
 
 
@@ -34,13 +35,17 @@ Example: rubricate fit open-notes --matcher lexicon --where split=train --out mo
 def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.errors import OutputExistsError
-    from rubricate.matchers import fit_matcher
+    from rubricate.matchers import make_matcher
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     parameters = parse_settings(options["settings"])
-    matcher = fit_matcher(name, corpus, annotator=options["annotator"], **parameters)
+    matcher = make_matcher(name, **parameters)
+    watched: dict[str, Any] = {}
+    if "progress" in inspect.signature(matcher.fit).parameters:
+        watched["progress"] = lambda cases: progress(cases, label="learning", length=len(cases))
+    matcher.fit(corpus, annotator=options["annotator"], **watched)
     matcher.save(out, overwrite=options["overwrite"])
     result = {
         "model": str(out),

@@ -15,7 +15,7 @@ from rubricate.cli.options import (
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses
+from rubricate.cli.output import print_json, print_losses, progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -44,12 +44,17 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     format with confidence and reason, a NAME without ending as our own parquet folder.
     """
     from rubricate.formats import write_corpus
+    from rubricate.matchers import predict_in_parts
 
     refuse_touching(corpus_path, out, inside=True)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
         corpus = _with_rubric(corpus, options["rubric"])
-    predicted = _matcher(corpus, options["model"], options["name"]).predict(corpus)
+    predicted = predict_in_parts(
+        _matcher(corpus, options["model"], options["name"]),
+        corpus,
+        progress=lambda parts: progress(parts, label="matching", length=len(parts)),
+    )
     to_format = options["to_format"] or _format_of(out)
     lost = write_corpus(predicted, out, format=to_format, overwrite=options["overwrite"])
     result = {

@@ -285,7 +285,7 @@ FORMAT = Format(
     looks_like=looks_like_nbme,
     read=read_nbme,
     write=write_nbme,
-    holds=HELD_BY_FRAME
+    holds=HELD_BY_FRAME - {"foreign"}
     | {
         "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes",
         "newlines", "stated text", "boundaries", "ids",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,16 @@ from rubricate.corpus import Corpus
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header
 from rubricate.registry import Registry
+from rubricate.rows import Rows
 
-__all__ = ["MATCHERS", "Matcher", "fit_matcher", "load_matcher", "make_matcher"]
+__all__ = [
+    "MATCHERS",
+    "Matcher",
+    "fit_matcher",
+    "load_matcher",
+    "make_matcher",
+    "predict_in_parts",
+]
 
 #: Every matcher by name; installed packages add theirs to the group ``rubricate.matchers``.
 MATCHERS = Registry(
@@ -66,6 +75,45 @@ def fit_matcher(
     'exact'
     """
     return make_matcher(name, **parameters).fit(corpus, annotator=annotator)
+
+
+def predict_in_parts(
+    matcher: Matcher,
+    corpus: Corpus,
+    *,
+    size: int = 200,
+    progress: Callable[[list[range]], Iterable[range]] = iter,
+) -> Corpus:
+    """Return what ``matcher.predict(corpus)`` does, some notes at a time.
+
+    Matchers look at one note at a time, so the result is the same; memory stays low and the work
+    can be watched.
+
+    Parameters
+    ----------
+    size : int
+        Notes of a part.
+    progress : callable
+        Wraps the list of parts, e.g. in a progress bar.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["30"])
+    >>> matcher = fit_matcher("exact", corpus)
+    >>> predict_in_parts(matcher, corpus, size=3) == matcher.predict(corpus)
+    True
+    """
+    n_notes = len(corpus.notes)
+    parts = [range(i, min(i + size, n_notes)) for i in range(0, n_notes, size)]
+    if len(parts) < 2:
+        return matcher.predict(corpus)
+    found = []
+    for part in progress(parts):
+        own = corpus.select(notes={corpus.notes[i].id for i in part})
+        predicted = matcher.predict(own)
+        found.append(predicted.rows.relabel(note=list(part)))
+    return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 
 def load_matcher(path: str | Path) -> Matcher:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -87,8 +87,17 @@ class LexiconMatcher:
     def _settings(self) -> Settings:
         return Settings(penalty=self.penalty, trust=self.trust, near=self.near)
 
-    def fit(self, corpus: Corpus, *, annotator: str | None = None) -> Self:
-        """Learn phrases, words and cuts of every case that has annotated notes."""
+    def fit(
+        self,
+        corpus: Corpus,
+        *,
+        annotator: str | None = None,
+        progress: Callable[[list[str]], Iterable[str]] = iter,
+    ) -> Self:
+        """Learn phrases, words and cuts of every case that has annotated notes.
+
+        ``progress`` wraps the list of cases, e.g. in a progress bar.
+        """
         who = learning_annotator(corpus, annotator)
         shared = self._shared(corpus, who)
         lexicon = self._open_lexicon()
@@ -99,11 +108,10 @@ class LexiconMatcher:
             case: learn_case(
                 shared.prepare(corpus.rubric(case), lexicon),
                 corpus.rubric(case),
-                own,
+                by_case[case],
                 self._settings,
             )
-            for case, own in by_case.items()
-            if len(corpus.rubric(case))
+            for case in progress([case for case in by_case if len(corpus.rubric(case))])
         }
         phrases = [p for case in cases for p in count_phrases(corpus.rubric(case), by_case[case])]
         rows = [pair for learned in cases.values() for pair in learned.held_out]
