@@ -15,7 +15,7 @@ from rubricate.cli.options import (
     overwrite_option,
     split_option,
 )
-from rubricate.cli.output import print_json, progress
+from rubricate.cli.output import print_json, show_steps
 
 EPILOG = """
 Example: rubricate fit open-notes --where case=4 --where split=train --out model
@@ -44,7 +44,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     matcher = make_matcher(name, **parameters)
     watched: dict[str, Any] = {}
     if "progress" in inspect.signature(matcher.fit).parameters:
-        watched["progress"] = lambda cases: progress(cases, label="learning", length=len(cases))
+        watched["progress"] = show_steps("learning")
     matcher.fit(corpus, annotator=options["annotator"], **watched)
     matcher.save(out, overwrite=options["overwrite"])
     result = {

@@ -28,8 +28,9 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @click.command("match", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
 @click.option("--model", type=click.Path(path_type=Path, exists=True), help="A model of `fit`.")
-@click.option("--matcher", "name", default="lexicon", show_default=True,
-              help="Without --model: matches from the rubric's text alone.")  # fmt: skip
+@click.option(
+    "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
+)
 @click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
 @click.option("--to", "to_format", help="Format; by the name of --out if absent.")
@@ -79,13 +80,13 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     print_losses(lost)
 
 
-def _matcher(corpus: Corpus, model: Path | None, name: str) -> Any:
-    from rubricate.matchers import fit_matcher, load_matcher
+def _matcher(corpus: Corpus, model: Path | None, name: str | None) -> Any:
+    from rubricate.matchers import default_matcher, fit_matcher, load_matcher
 
     if model is not None:
         return load_matcher(model)
     # Only the rubric is learned from: annotations of the notes to be matched must not leak in.
-    return fit_matcher(name, corpus.select(notes=(), annotators=()))
+    return fit_matcher(name or default_matcher(), corpus.select(notes=(), annotators=()))
 
 
 def _with_rubric(corpus: Corpus, path: Path) -> Corpus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -65,6 +65,17 @@ def print_losses(lost: Mapping[str, int]) -> None:
 
     for kind, count in lost.items():
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+
+
+def show_steps(label: str) -> Callable[..., None] | None:
+    """Return what shows (step, number of steps, ...) on standard error; None off a terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(step: int, n_steps: int, *_: Any) -> None:
+        click.echo(f"\r{label}: {step} of {n_steps}", nl=step >= n_steps, err=True)
+
+    return show
 
 
 def progress(items: Iterable[T], *, label: str, length: int | None = None) -> Iterator[T]:

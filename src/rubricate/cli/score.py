@@ -31,8 +31,7 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.argument("notes_path", metavar="NOTES")
 @click.option("--rubric", type=FILE, help="A rubric file; by default the notes' own.")
 @click.option("--model", type=FILE, help="A model of `fit`.")
-@click.option("--matcher", default="lexicon", show_default=True,
-              help="Without --model: matches from the rubric's text alone.")  # fmt: skip
+@click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
 @click.option("--corrections", type=FILE, help="A CSV file with what reviewers changed.")
@@ -56,10 +55,11 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
     run that was killed goes on when it is started again. With --overwrite the same notes, rubric
     and model are not searched again, so corrections and policies cost little.
     """
+    from rubricate.matchers import default_matcher
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
     settings = ScoreSettings(
-        matcher=options["matcher"],
+        matcher=options["matcher"] or default_matcher(),
         workers=options["workers"],
         dask=options["dask"],
         batch_size=options["batch_size"],

@@ -15,6 +15,7 @@ from rubricate.rows import Rows
 __all__ = [
     "MATCHERS",
     "Matcher",
+    "default_matcher",
     "fit_matcher",
     "load_matcher",
     "make_matcher",
@@ -29,11 +30,23 @@ MATCHERS = Registry(
         "fuzzy": "rubricate.matchers.fuzzy:FuzzyMatcher",
         "synonyms": "rubricate.matchers.synonyms:SynonymsMatcher",
         "lexicon": "rubricate.matchers.lexicon:LexiconMatcher",
+        "encoder": "rubricate.neural.encoder:EncoderMatcher",
         "bilstm-crf": "rubricate.neural.sequence.bilstm_crf:BiLstmCrfMatcher",
         "crf": "rubricate.neural.sequence.linear_crf:LinearCrfMatcher",
     },
     group="rubricate.matchers",
 )
+
+
+def default_matcher() -> str:
+    """Return the matcher to use where none is named and nothing was learned.
+
+    The pretrained network if what runs it is installed (extra ``neural``), else `lexicon`.
+    """
+    from importlib.util import find_spec
+
+    runs = all(find_spec(name) is not None for name in ("onnxruntime", "tokenizers"))
+    return "encoder" if runs else "lexicon"
 
 
 def make_matcher(name: str, **parameters: Any) -> Matcher:

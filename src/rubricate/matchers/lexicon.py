@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -92,11 +92,12 @@ class LexiconMatcher:
         corpus: Corpus,
         *,
         annotator: str | None = None,
-        progress: Callable[[list[str]], Iterable[str]] = iter,
+        progress: Callable[[int, int, float], None] | None = None,
     ) -> Self:
         """Learn phrases, words and cuts of every case that has annotated notes.
 
-        ``progress`` wraps the list of cases, e.g. in a progress bar.
+        ``progress`` is called with the number of cases done, that of all cases, and nan (other
+        matchers give their loss there).
         """
         who = learning_annotator(corpus, annotator)
         shared = self._shared(corpus, who)
@@ -104,15 +105,14 @@ class LexiconMatcher:
         by_case: dict[str, list[Any]] = {}
         for judged in judged_notes(corpus, who):
             by_case.setdefault(judged.note.case, []).append(judged)
-        cases = {
-            case: learn_case(
-                shared.prepare(corpus.rubric(case), lexicon),
-                corpus.rubric(case),
-                by_case[case],
-                self._settings,
-            )
-            for case in progress([case for case in by_case if len(corpus.rubric(case))])
-        }
+        wanted = [case for case in by_case if len(corpus.rubric(case))]
+        cases = {}
+        for n_done, case in enumerate(wanted, start=1):
+            rubric = corpus.rubric(case)
+            prepared = shared.prepare(rubric, lexicon)
+            cases[case] = learn_case(prepared, rubric, by_case[case], self._settings)
+            if progress is not None:
+                progress(n_done, len(wanted), float("nan"))
         phrases = [p for case in cases for p in count_phrases(corpus.rubric(case), by_case[case])]
         rows = [pair for learned in cases.values() for pair in learned.held_out]
         tokens = [pair for learned in cases.values() for pair in learned.held_out_tokens]
