@@ -21,7 +21,7 @@ step "Measure that against the reference and the annotators' own agreement" \
     "rubricate evaluate open-notes $out/found.jsonl --where case=4 --where split=test --ceiling open-notes --report $out/evaluation"
 step "How many notes a study of such a system needs" \
     "rubricate plan --precision .85 --recall .80 --half-width .05 --frequency .48 --sites 6"
-step "Score the test notes of all ten cases from their rubrics alone" \
+step "Score the test notes of all ten cases with the shipped network" \
     "rubricate score open-notes --where split=test --out $out/scores"
 
 printf '\nScores, best first:\n'

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread, Timer
 
 import pytest
 from killing import Squaring
@@ -50,9 +50,28 @@ class Cluster:
         self.processes.append(process)
         return process
 
-    def start_worker(self, *, nanny: bool = False) -> subprocess.Popen[bytes]:
+    def start_worker(self) -> subprocess.Popen[bytes]:
         return self.start("worker", "--scheduler-file", str(self.file), "--nthreads", "1",
-                          "--nanny" if nanny else "--no-nanny", "--no-dashboard")  # fmt: skip
+                          "--no-nanny", "--no-dashboard")  # fmt: skip
+
+    @contextlib.contextmanager
+    def always_one_worker(self) -> Iterator[None]:
+        """Start another worker whenever the last one died, as a service manager would."""
+        stop = Event()
+
+        def watch() -> None:
+            worker = self.start_worker()
+            while not stop.wait(0.1):
+                if worker.poll() is not None:
+                    worker = self.start_worker()
+
+        thread = Thread(target=watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
 
     def await_address(self) -> str:
         for _ in range(300):
@@ -93,13 +112,13 @@ def test_a_killed_worker_of_two_changes_nothing(cluster: Cluster, tmp_path: Path
 
 
 def test_an_item_no_worker_survives_is_lost(cluster: Cluster, tmp_path: Path) -> None:
-    cluster.start_worker(nanny=True)
-    pool = open_pool(Squaring(tmp_path, fatal=(7,)), dask=cluster.await_address())
     retries = Retries()
-    try:
-        found = dict(run_batches(pool, [(0, [6, 7])], retries=retries))
-    finally:
-        pool.close()
+    with cluster.always_one_worker():
+        pool = open_pool(Squaring(tmp_path, fatal=(7,)), dask=cluster.await_address())
+        try:
+            found = dict(run_batches(pool, [(0, [6, 7])], retries=retries))
+        finally:
+            pool.close()
     assert found[0][0] == 36
     assert isinstance(found[0][1], Lost)
     assert retries.lost == 1
