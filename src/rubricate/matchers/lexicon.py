@@ -16,6 +16,7 @@ from rubricate.matchers.lexicon_finding import CaseFinder
 from rubricate.matchers.lexicon_model import learn_case
 from rubricate.matchers.matcher import own_parameters, require_fitted
 from rubricate.matchers.model_files import check_features, corpus_hash
+from rubricate.matchers.one_thread import one_blas_thread
 from rubricate.matchers.phrase_counts import count_phrases
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.matchers.wording.case_model import Settings
@@ -151,7 +152,8 @@ class LexiconMatcher:
             finder = CaseFinder(rubric, self.model_, self._settings, lexicon)
             return finder.find([note.text for note in notes])
 
-        return predict_corpus(corpus, self.name, find)
+        with one_blas_thread():
+            return predict_corpus(corpus, self.name, find)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files; ``lexicon.jsonl`` may be edited."""

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.matchers.one_thread import one_blas_thread
+
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
@@ -93,9 +95,7 @@ def fit_many(
 def _least(loss: Callable[[F64], tuple[float, F64]], size: int, options: Any) -> F64:
     """Return the weights of least loss, starting from zero."""
     from scipy.optimize import minimize
-    from threadpoolctl import threadpool_limits
 
-    # The steps are many short vector operations: a second thread costs four times what it saves.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         found = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
