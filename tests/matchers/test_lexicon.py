@@ -205,3 +205,18 @@ def test_features_not_judged_are_not_learned_from(build: Callable[..., Corpus]) 
             builder.annotate("ann", str(i), "g", [(0, 3)])
     found = fit_matcher("lexicon", builder.build()).predict(builder.build())
     assert len(found.rows) == 12
+
+
+def test_the_past_is_told_in_the_reason() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("a", "c", "Asthma"))
+    builder.add_note(Note("n", "c", "Patient has h/o asthma. No fever."))
+    builder.add_note(Note("m", "c", "Has asthma."))
+    corpus = builder.build()
+    found = fit_matcher("lexicon", corpus.select(notes=[])).predict(corpus)
+    reasons = [a.detail.reason for a in found.annotations("n", "a", "lexicon") or ()]
+    assert reasons
+    assert all("past" in reason for reason in reasons)
+    now = [a.detail.reason for a in found.annotations("m", "a", "lexicon") or ()]
+    assert now
+    assert not any("past" in reason for reason in now)
