@@ -19,10 +19,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from rubricate import Corpus, load_corpus
 from rubricate.formats.jsonl import corpus_to_lines
 from rubricate.matchers import MATCHERS, fit_matcher
+from rubricate.reports.plots import Labels, Line, Point, curve_plot
 from rubricate.rubric import Rubric
 
 MANY = 330_000
@@ -129,6 +131,7 @@ def main() -> None:
     parser.add_argument("--matchers", default=",".join(MATCHERS))
     parser.add_argument("--growth-matcher", default="exact")
     parser.add_argument("--sizes", default="1000,2000,4000,8000")
+    parser.add_argument("--plot", type=Path, help="an SVG of cost against notes")
     parser.add_argument("--out", type=Path, default=Path("score_throughput.json"))
     args = parser.parse_args()
     corpus = load_corpus("open-notes").select(annotators=[])
@@ -146,6 +149,19 @@ def main() -> None:
         growth = measure_growth(args, corpus, folder)
     value = {"speed": speed, "growth": growth}
     args.out.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    if args.plot is not None:
+        args.plot.write_text(draw(growth), encoding="utf-8")
+
+
+def draw(growth: list[dict[str, Any]]) -> str:
+    """Return a drawing of seconds against notes, with the straight line through the last point."""
+    sizes = [float(one["notes"]) for one in growth]
+    last = growth[-1]["all"] / sizes[-1]
+    lines = [
+        Line("measured", sizes, [Point(float(one["all"])) for one in growth]),
+        Line("in proportion", sizes, [Point(last * size) for size in sizes]),
+    ]
+    return curve_plot(lines, Labels("Cost of scoring against notes", "notes", "seconds"))
 
 
 if __name__ == "__main__":
