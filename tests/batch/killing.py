@@ -57,3 +57,11 @@ class DyingAtOnce:
     def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
         kill_this_process()
         raise AssertionError
+
+
+@dataclass(frozen=True)
+class Unsendable:
+    """Returns what no pickle holds."""
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return lambda items: [lambda: None for _ in items]

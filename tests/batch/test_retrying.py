@@ -1,10 +1,12 @@
+import time
 from collections.abc import Iterator
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from killing import DyingAtOnce, Raising, Squaring
+from killing import DyingAtOnce, Raising, Squaring, Unsendable
 
 from rubricate.batch import InlinePool, Lost, Retries, open_pool, retrying, run_batches
 from rubricate.errors import InputError, RubricateError
@@ -43,8 +45,30 @@ def test_killed_workers_change_nothing(tmp_path: Path) -> None:
         assert dict(run_batches(pool, BATCHES, retries=retries)) == EXPECTED
     finally:
         pool.close()
-    assert 1 <= retries.deaths <= 3
-    assert retries.lost == 0
+    assert retries == Retries(deaths=3, lost=0)
+
+
+@pytest.mark.engine
+def test_a_pool_closed_under_its_batches_ends_its_workers(tmp_path: Path) -> None:
+    pool = open_pool(Squaring(tmp_path, pause=600.0), workers=2)
+    futures = [pool.submit([key]) for key in range(4)]
+    while len(active_children()) < 2:
+        time.sleep(0.01)
+    pool.close()
+    assert active_children() == []
+    assert all(future.done() for future in futures)
+
+
+@pytest.mark.engine
+def test_what_cannot_be_sent_is_an_error_and_no_death(tmp_path: Path) -> None:
+    pool = open_pool(Unsendable(), workers=1)
+    retries = Retries()
+    try:
+        with pytest.raises(RubricateError, match="results"):
+            list(run_batches(pool, BATCHES[:1], retries=retries))
+    finally:
+        pool.close()
+    assert retries.deaths == 0
 
 
 @pytest.mark.engine

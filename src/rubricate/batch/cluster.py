@@ -28,7 +28,6 @@ class ClusterPool:
     some deaths (``distributed.scheduler.allowed-failures``, 3 unless configured otherwise).
     """
 
-    falls_together = False
     patience = 1
 
     def __init__(self, work: Work, address: str, *, without_workers: float = WITHOUT_WORKERS):

@@ -102,12 +102,10 @@ def run_batches(
             pool.check()
             continue
         died = _take(under, done, pool)
-        if died and pool.falls_together:
-            died += _take(under, wait(under.running).done, pool)
         if died:
             pool.renew()
-            counted.deaths += 1
-            barren += 1
+            counted.deaths += len(died)
+            barren += len(died)
             if barren > MOST_BARREN_DEATHS:
                 raise RubricateError(
                     f"workers died {barren} times with nothing finished between. Finished batches "
@@ -173,7 +171,7 @@ def _keep(under: _Under, task: _Task, results: list[Any]) -> None:
 def _treat(under: _Under, task: _Task, pool: Pool, counted: Retries) -> None:
     """Decide what becomes of a batch whose worker died."""
     if not task.alone:
-        # Others ran beside it: it may be innocent.
+        # Others ran beside it: on a cluster, a worker may have died of one of those.
         under.suspects.append(task)
         return
     task.deaths += 1
