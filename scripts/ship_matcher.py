@@ -19,7 +19,6 @@ import numpy as np
 from train_matcher import held_out, split
 
 from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.calibration import brier_score, expected_calibration_error, fit_calibration
 from rubricate.neural.experiment import load_network
 from rubricate.neural.export import export_int8
 from rubricate.neural.inference import OnnxEngine, RowScores, score_notes
@@ -28,6 +27,7 @@ from rubricate.neural.measuring import Ruler, Scored
 from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.network import Network, Shape
 from rubricate.neural.pieces import PieceMaker, Pieces
+from rubricate.stats.calibration import brier_score, expected_calibration_error, fit_calibration
 
 
 def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.neural.calibration import Calibration
 from rubricate.neural.decoding import Thresholds
 from rubricate.neural.model_folder import Settings, shipped_folder
+from rubricate.stats.calibration import Calibration
 
 
 def test_settings_are_read_as_written(tmp_path: Path) -> None:

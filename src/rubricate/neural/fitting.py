@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from rubricate.errors import MissingExtraError
 from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.calibration import fit_calibration
 from rubricate.neural.decoding import Thresholds
 from rubricate.neural.learning_set import LearningSet, learning_set
 from rubricate.neural.measuring import Ruler, Scored
 from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.passes import ALL, Lessons, Variation
 from rubricate.neural.pieces import PieceMaker
+from rubricate.stats.calibration import fit_calibration
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus

@@ -10,8 +10,8 @@ from typing import Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.matchers.model_files import read_json, write_json
-from rubricate.neural.calibration import Calibration
 from rubricate.neural.decoding import Thresholds
+from rubricate.stats.calibration import Calibration
 
 NETWORK_FILE = "network.onnx"
 TOKENIZER_FILE = "tokenizer.json"

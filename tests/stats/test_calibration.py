@@ -6,7 +6,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 
 from rubricate.errors import InputError
-from rubricate.neural.calibration import (
+from rubricate.stats.calibration import (
     Calibration,
     brier_score,
     expected_calibration_error,
