@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rubricate import CorpusBuilder, Feature, Note
 from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.inference import WINDOW
+from rubricate.neural.learning_set import LearningSet, learning_set
 from rubricate.neural.passes import ALL, Lessons, Taught, Variation, with_foreign_rows
 from rubricate.neural.pieces import PieceMaker
 
@@ -63,3 +65,19 @@ def test_a_teacher_judges_what_nobody_did(
     values = set(np.unique(lesson.targets).tolist())
     assert 0.25 in values
     assert values <= {0.0, 0.25, 1.0}
+
+
+def test_of_a_long_note_a_pass_has_any_part(special: SpecialPieces, maker: PieceMaker) -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "Cough"))
+    text = "mild pain " * WINDOW + "cough"
+    builder.add_note(Note("n", "c", text))
+    builder.annotate("ann", "n", "f", [(len(text) - 5, len(text))])
+    data = learning_set(builder.build(), "ann", maker)
+    lessons = Lessons(data, [0], special, maker.mask_id, variation=PLAIN, seed=0)
+    found = [lessons.lesson(step) for step in range(100)]
+    assert all(one.batch.note.shape[1] == WINDOW + 2 for one in found)
+    cough = maker.cut(["cough"])[0].ids[0]
+    for one in found:
+        assert np.array_equal(one.targets[:, 0] > 0, one.batch.note == cough)
+    assert any(one.targets.any() for one in found)

@@ -16,7 +16,7 @@ from rubricate.neural.batching import SpecialPieces
 from rubricate.neural.decoding import Thresholds
 from rubricate.neural.learning_set import LearningSet, learning_set
 from rubricate.neural.measuring import Ruler, Scored
-from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
+from rubricate.neural.model_folder import SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.passes import ALL, Lessons, Variation
 from rubricate.neural.pieces import PieceMaker
 from rubricate.stats.calibration import fit_calibration
@@ -95,8 +95,7 @@ def fit_folder(
         import torch
     except ImportError as error:
         raise MissingExtraError("fitting the encoder", "train") from error
-    from rubricate.neural.export import export_int8, weights_of_onnx
-    from rubricate.neural.network import Network, Shape
+    from rubricate.neural.storage import read_network, write_network
 
     before = torch.get_num_threads()
     if options.threads is not None:
@@ -104,11 +103,10 @@ def fit_folder(
     try:
         settings = Settings.read(source / SETTINGS_FILE)
         maker = PieceMaker.from_file(source / TOKENIZER_FILE)
-        network = Network(Shape(**settings.shape))
-        network.load_state_dict(weights_of_onnx(source / NETWORK_FILE))
+        network = read_network(source)
         fitted = _Fit(network, learning_set(corpus, annotator, maker), maker, options)
         settings = fitted.run(settings, progress, [f.id for f in corpus.features])
-        export_int8(network, target / NETWORK_FILE)
+        write_network(network, target)
     finally:
         torch.set_num_threads(before)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)

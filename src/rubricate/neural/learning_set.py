@@ -67,6 +67,11 @@ class LearningSet:
         """Return the pieces of note ``i``."""
         return self.note_ids[self.note_first[i] : self.note_first[i + 1]]
 
+    def pieces(self, i: int) -> Pieces:
+        """Return the pieces of note ``i`` with their places."""
+        own = slice(self.note_first[i], self.note_first[i + 1])
+        return Pieces(self.note_ids[own], self.note_start[own], self.note_end[own])
+
     def feature(self, i: int) -> I32:
         """Return the pieces of feature ``i``."""
         return self.feature_ids[self.feature_first[i] : self.feature_first[i + 1]]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.neural.batching import Batch, Pass, SpecialPieces, make_batch
+from rubricate.neural.inference import WINDOW
 from rubricate.neural.learning_set import LearningSet
 
 F32 = npt.NDArray[np.float32]
@@ -71,6 +72,9 @@ class Taught:
 
 class Lessons:
     """Draws the passes of a step; the same seed and step give the same passes.
+
+    Of a note longer than a window a pass has any part of that length, and learns whether a
+    feature is in that part.
 
     Parameters
     ----------
@@ -147,9 +151,12 @@ class Lessons:
         rows: list[npt.NDArray[np.int64]],
         rng: np.random.Generator,
     ) -> Lesson:
-        data, passes = self.data, []
+        data, passes, windows = self.data, [], []
         for i, own in zip(notes.tolist(), rows, strict=True):
             pieces = data.note(i)
+            first = int(rng.integers(0, max(len(pieces) - WINDOW, 0) + 1))
+            windows.append(slice(first, first + WINDOW))
+            pieces = pieces[windows[-1]]
             if self.variation.masked:
                 hidden = rng.random(len(pieces)) < self.variation.masked
                 pieces = np.where(hidden, self.mask_id, pieces).astype(np.int32)
@@ -161,7 +168,8 @@ class Lessons:
         for n, (i, own) in enumerate(zip(notes.tolist(), rows, strict=True)):
             whole, _ = data.lengths(i)
             for k, r in enumerate(own.tolist()):
-                targets[n, k, 1 : 1 + len(whole)] = self._targets(i, r, whole)
+                seen = self._targets(i, r, whole)[windows[n]]
+                targets[n, k, 1 : 1 + len(seen)] = seen
             judged[n, : len(own)] = True
         return Lesson(batch, targets, judged)
 

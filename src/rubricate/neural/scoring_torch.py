@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from rubricate.neural.batching import Batch, Pass, SpecialPieces, by_length, divide, make_batch
+from rubricate.neural.batching import Batch, SpecialPieces
+from rubricate.neural.inference import score_notes
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.measuring import Scored
 from rubricate.neural.network import Network
+from rubricate.neural.pieces import Pieces
+
+F32 = npt.NDArray[np.float32]
+I32 = npt.NDArray[np.int32]
 
 
 def tensors(batch: Batch, device: torch.device) -> tuple[Tensor, ...]:
@@ -19,6 +25,21 @@ def tensors(batch: Batch, device: torch.device) -> tuple[Tensor, ...]:
     arrays = (batch.note, batch.note_length, batch.feature, batch.owner, batch.position)
     moved = [torch.from_numpy(a).to(device, non_blocking=True) for a in arrays]
     return (*moved, torch.arange(batch.n_features, device=device))
+
+
+class TorchEngine:
+    """A network as what computes the logits of a batch, in half precision on a GPU."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network.eval()
+        self._device = next(network.parameters()).device
+
+    def __call__(self, batch: Batch) -> tuple[F32, F32]:
+        """Return the logits of a batch."""
+        half = self._device.type == "cuda"
+        with torch.no_grad(), torch.autocast(self._device.type, torch.bfloat16, enabled=half):
+            pieces, presence = self._network(*tensors(batch, self._device))
+        return pieces.float().cpu().numpy(), presence.float().cpu().numpy()
 
 
 def score_rows(
@@ -31,35 +52,32 @@ def score_rows(
     budget: int = 32768,
 ) -> Scored:
     """Return the probabilities for every row of the notes, in the order of `Ruler`."""
-    device = next(network.parameters()).device
-    passes: list[Pass] = []
-    rows_of: list[list[int]] = []
+    engine = TorchEngine(network)
+    alike: dict[tuple[int, ...], list[int]] = {}
     for i in notes:
-        own = list(data.rows(i))
-        for part in divide(len(own), features_per_pass):
-            rows = [own[k] for k in part]
-            texts = tuple(data.feature(int(data.row_feature[r])) for r in rows)
-            passes.append(Pass(data.note(i), texts))
-            rows_of.append(rows)
-    inside: dict[int, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+        alike.setdefault(tuple(data.row_feature[list(data.rows(i))].tolist()), []).append(i)
+    inside: dict[int, F32] = {}
     presence: dict[int, float] = {}
-    network.eval()
-    half = device.type == "cuda"
-    with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=half):
-        for group in by_length([len(one) for one in passes], budget):
-            batch = make_batch([passes[g] for g in group], special)
-            pieces, present = network(*tensors(batch, device))
-            chance = pieces[..., 0].float().sigmoid().cpu().numpy()
-            chance_present = present.float().sigmoid().cpu().numpy()
-            for n, g in enumerate(group):
-                size = len(passes[g].note)
-                for k, row in enumerate(rows_of[g]):
-                    inside[row] = chance[n, k, 1 : 1 + size]
-                    presence[row] = float(chance_present[n, k])
+    for features, own in alike.items():
+        scores = score_notes(
+            engine,
+            [data.pieces(i) for i in own],
+            [_bare(data.feature(f)) for f in features],
+            special,
+            features_per_pass=features_per_pass,
+            budget=budget,
+        )
+        for i, found in zip(own, scores, strict=True):
+            for row, one in zip(data.rows(i), found, strict=True):
+                inside[row], presence[row] = one.inside, one.presence
     order = [r for i in notes for r in data.rows(i)]
-    nothing = np.zeros(0, np.float32)
     return Scored(
         np.array(order, np.int64),
-        np.concatenate([inside[r] for r in order]) if order else nothing,
+        np.concatenate([inside[r] for r in order]) if order else np.zeros(0, np.float32),
         np.array([presence[r] for r in order], np.float32),
     )
+
+
+def _bare(ids: I32) -> Pieces:
+    """Return pieces whose places nobody asks for."""
+    return Pieces(ids, np.zeros_like(ids), np.zeros_like(ids))
