@@ -17,34 +17,52 @@ import pytest
 pytestmark = pytest.mark.engine
 
 SAME = ("scores.csv", "items.csv", "scores.xlsx", "run.json")
-CODE = "from rubricate.cli.score import score_command; score_command()"
+# A run that stops itself when so many batches are done, so that it can be killed there however
+# busy the machine is.
+CODE = """
+import json, os, signal, sys
+from rubricate.scoring import ScoreSettings, score_notes
+
+notes, model, out, stop_at, more = sys.argv[1:]
+
+def watch(n_done, n_all):
+    if n_done == int(stop_at):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+settings = ScoreSettings(batch_size=25, watch=watch, **json.loads(more))
+score_notes(notes, out, model=model, settings=settings)
+"""
 
 
 class Run:
     """A scoring run in a process of its own."""
 
-    def __init__(self, notes: Path, model: Path, out: Path, *more: str) -> None:
+    def __init__(
+        self, notes: Path, model: Path, out: Path, *, stop_at: int = 0, **settings: object
+    ) -> None:
         self.out = out
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CODE, str(notes), "--model", str(model), "--out", str(out),
-             "--batch-size", "25", *more],
+            [sys.executable, "-c", CODE, str(notes), str(model), str(out), str(stop_at),
+             json.dumps(settings)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def n_done(self) -> int:
         return len(list((self.out / "evidence").glob("0*.gz")))
 
-    def await_batches(self, n: int) -> None:
-        while self.n_done() < n:
-            assert self.process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.005)
+    def await_stop(self) -> None:
+        flags = os.WSTOPPED | os.WEXITED | os.WNOWAIT
+        state = os.waitid(os.P_PID, self.process.pid, flags)
+        assert state is not None and state.si_code == os.CLD_STOPPED, "it ended too early"
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
 
     def workers(self) -> list[int]:
-        """Return the ids of its worker processes."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        """Return the ids of its worker processes; threads start them, so all threads are asked."""
         found = []
-        for pid in map(int, children.read_text().split()):
-            with contextlib.suppress(OSError):
+        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            for pid in map(int, children.read_text().split()):
                 if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     found.append(pid)
         return found
@@ -60,7 +78,17 @@ def contents(folder: Path) -> list[bytes]:
     return [(folder / name).read_bytes() for name in SAME]
 
 
+def await_end(pid: int) -> None:
+    """Wait until a process that is not our child has ended; one nobody asks after counts as such."""
+    with contextlib.suppress(OSError):
+        while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.05)
+
+
 Start = Callable[..., Run]
+in_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="workers are found in /proc"
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +104,8 @@ def undisturbed(
 def start(notes_file: Path, model: Path, tmp_path: Path) -> Iterator[Start]:
     runs: list[Run] = []
 
-    def started(*more: str) -> Run:
-        runs.append(Run(notes_file, model, tmp_path / "out", *more))
+    def started(**more: object) -> Run:
+        runs.append(Run(notes_file, model, tmp_path / "out", **more))  # type: ignore[arg-type]
         return runs[-1]
 
     yield started
@@ -87,26 +115,37 @@ def start(notes_file: Path, model: Path, tmp_path: Path) -> Iterator[Start]:
             run.process.communicate()
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_killed_run_goes_on(start: Start, undisturbed: list[bytes], workers: str) -> None:
-    first = start("--workers", workers)
-    first.await_batches(3)
-    orphans = first.workers()
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_killed_run_goes_on(start: Start, undisturbed: list[bytes], workers: int) -> None:
+    first = start(workers=workers, stop_at=3)
+    first.await_stop()
+    n_done = first.n_done()
     first.process.send_signal(signal.SIGKILL)
     first.process.wait()
-    n_done = first.n_done()
     assert not (first.out / "run.json").exists()
-    times = start("--workers", workers).finish()
-    assert times["batches_kept"] == n_done < times["batches"]
+    times = start(workers=workers).finish()
+    assert times["batches_kept"] == n_done == 3 < times["batches"]
     assert contents(first.out) == undisturbed
-    assert not [pid for pid in orphans if Path(f"/proc/{pid}").exists()]
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found in /proc")
+@in_proc
+def test_the_workers_of_a_killed_run_end(start: Start) -> None:
+    run = start(workers=2, stop_at=3)
+    run.await_stop()
+    orphans = run.workers()
+    assert orphans
+    run.process.send_signal(signal.SIGKILL)
+    for pid in orphans:
+        await_end(pid)
+
+
+@in_proc
 def test_a_killed_worker_changes_nothing(start: Start, undisturbed: list[bytes]) -> None:
-    run = start("--workers", "2")
-    run.await_batches(2)
-    os.kill(run.workers()[0], signal.SIGKILL)
+    run = start(workers=2, stop_at=2)
+    run.await_stop()
+    for pid in run.workers():
+        os.kill(pid, signal.SIGKILL)
+    run.go_on()
     assert run.finish()["worker_deaths"] >= 1
     assert contents(run.out) == undisturbed
 
@@ -136,9 +175,10 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(
         )
         while not (file.exists() and file.read_text().endswith("}")):
             time.sleep(0.1)
-        run = start("--dask", json.loads(file.read_text())["address"])
-        run.await_batches(2)
+        run = start(dask=json.loads(file.read_text())["address"], stop_at=2)
+        run.await_stop()
         doomed.kill()
+        run.go_on()
         times = run.finish()
     finally:
         for process in processes:
