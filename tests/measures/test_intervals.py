@@ -56,6 +56,52 @@ def test_perfect_notes_get_an_exact_limit() -> None:
     assert interval.high == 1
 
 
+def found_in(n_found: int, n_present: int, n_notes: int) -> Evaluation:
+    """One feature, present in some notes, found in the first of these and nowhere else."""
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    for i in range(n_notes):
+        builder.add_note(Note(str(i), "c", "fever"))
+        for who, n in (("ref", n_present), ("pred", n_found)):
+            builder.judge(who, str(i), "f")
+            if i < n:
+                builder.annotate(who, str(i), "f", [(0, 5)])
+    corpus = builder.build()
+    return evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="pred")
+
+
+def test_an_exact_limit_rests_on_the_notes_that_inform_the_value() -> None:
+    found = add_intervals(found_in(5, 60, 100), FEW).to_dict()
+    for place in (found, found["features"]["f"], found["cases"]["c"]):
+        presence, characters = place["presence"], place["characters"]
+        # Precision is 1 in the five notes with a prediction; sixty others say nothing of it.
+        assert presence["intervals"]["precision"][0] == pytest.approx(proportion_interval(5, 5).low)
+        assert characters["intervals"]["precision"] == presence["intervals"]["precision"]
+        # Nothing was found wrongly in the forty notes without the feature.
+        specificity = presence["intervals"]["specificity"]
+        assert specificity[0] == pytest.approx(proportion_interval(40, 40).low)
+    macro = found["presence"]["macro"]["features"]["intervals"]["precision"]
+    assert macro[0] == pytest.approx(proportion_interval(5, 5).low)
+
+
+def test_where_nothing_is_ever_present_all_notes_speak_of_specificity() -> None:
+    presence = add_intervals(found_in(0, 0, 30), FEW).to_dict()["presence"]
+    assert presence["f1"] is None
+    for name in ("accuracy", "specificity"):
+        assert presence["intervals"][name][0] == pytest.approx(proportion_interval(30, 30).low)
+
+
+def test_with_unequal_weights_a_perfect_value_has_no_known_limit() -> None:
+    evaluation = found_in(20, 20, 30)
+    weights = {str(i): 1.0 if i < 20 else 90.0 for i in range(30)}
+    recall = add_intervals(evaluation, FEW, weights=weights).to_dict()["presence"]["intervals"]
+    # Ten notes stand for 900 in which anything may have been missed.
+    assert recall["recall"] == [None, 1.0]
+    equal = add_intervals(evaluation, FEW, weights=dict.fromkeys(weights, 3.0)).to_dict()
+    low = equal["presence"]["intervals"]["recall"][0]
+    assert low == pytest.approx(proportion_interval(20, 20).low)
+
+
 def test_the_seed_decides() -> None:
     evaluation = raters(["0"])
     one, two, three = (
@@ -93,6 +139,12 @@ def test_weights_undo_the_oversampling() -> None:
     assert weighted["presence"]["recall"] == pytest.approx(80 / 530)
     assert weighted["presence"]["precision"] == pytest.approx(0.8)
     assert weighted["intervals"]["weighted"]
+    macro = weighted["characters"]["macro"]
+    # Of 1,000 notes 80 are right, 450 are negatives nobody marked, all others are wrong.
+    assert macro["rows"]["f1"] == pytest.approx(530 / 1000)
+    # Notes in which nobody marked anything have no F1 of their own.
+    assert macro["notes"]["f1"] == pytest.approx(80 / 550)
+    assert weighted["presence"]["macro"]["notes"]["accuracy"] == pytest.approx(530 / 1000)
 
 
 def test_unweighted_recall_is_refused_where_positives_were_oversampled() -> None:

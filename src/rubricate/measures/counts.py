@@ -96,9 +96,13 @@ class GroupCounts:
             for group, counts, values in lines
         }
 
-    def macro(self) -> dict[str, float]:
-        """Return the unweighted mean of each statistic over the groups where it is defined."""
-        means = mean_defined(self.measure.values(self.values), axis=0)
+    def macro(self, weights: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the mean of each statistic over the groups where it is defined.
+
+        ``weights`` gives each group's, by id; without them all groups count alike.
+        """
+        factors = None if weights is None else [weights[i] for i in self.ids]
+        means = mean_defined(self.measure.values(self.values), axis=0, weights=factors)
         return dict(zip(self.measure.statistics, means.tolist(), strict=True))
 
 
@@ -152,7 +156,9 @@ class CountTable:
         """
         if by not in self._summed:
             ids, place = self.keys.groups(by)
-            self._summed[by] = GroupCounts(self.measure, ids, _sums(place, self.values, len(ids)))
+            self._summed[by] = GroupCounts(
+                self.measure, ids, sum_groups(place, self.values, len(ids))
+            )
         return self._summed[by]
 
     def by_note_and(self, by: Literal["feature", "case"]) -> I64:
@@ -163,7 +169,7 @@ class CountTable:
         """
         notes, note = self.keys.groups("note")
         ids, place = self.keys.groups(by)
-        cells = _sums(note * len(ids) + place, self.values, len(notes) * len(ids))
+        cells = sum_groups(note * len(ids) + place, self.values, len(notes) * len(ids))
         return cells.reshape(len(notes), len(ids), len(self.measure.columns))
 
     def where(
@@ -189,29 +195,40 @@ class CountTable:
                 keep &= np.array([i in kept for i in ids], dtype=bool)[index]
         return CountTable(self.measure, self.keys.take(keep), self.values[keep])
 
-    def row_means(self) -> dict[str, float]:
+    def row_means(self, weights: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return means over rows, a row where both sides have nothing counting as agreement (1).
 
-        Only for the measure's ``row_means`` (F1, Jaccard). This is the one place where empty
-        against empty counts: the mean asks how well a row is done, and such a row is done well.
-        (The Jaccard values in Table 2 of the NBME paper exceed its F1 values, which no ratio of
-        sums can, but this mean does.)
+        With ``weights`` (by note id) each row counts as its note does. Only for the measure's
+        ``row_means`` (F1, Jaccard). This is the one place where empty against empty counts: the
+        mean asks how well a row is done, and such a row is done well. (The Jaccard values in
+        Table 2 of the NBME paper exceed its F1 values, which no ratio of sums can, but this mean
+        does.)
         """
+        factors = None
+        if weights is not None:
+            factors = np.array([weights.get(i, np.nan) for i in self.keys.notes])[self.keys.note]
         means = {}
         for name in self.measure.row_means:
             values = self.measure.statistics[name](self.values)
-            means[name] = float(mean_defined(np.where(np.isnan(values), 1.0, values)))
+            defined = np.where(np.isnan(values), 1.0, values)
+            means[name] = float(mean_defined(defined, weights=factors))
         return means
 
-    def macro(self) -> Mapping[str, Mapping[str, float]]:
-        """Return unweighted means over features, cases and notes, and over rows where defined."""
+    def macro(
+        self, weights: Mapping[str, float] | None = None
+    ) -> Mapping[str, Mapping[str, float]]:
+        """Return means over features, cases and notes, and over rows where defined.
+
+        Design ``weights`` of the notes serve the means over notes and rows; features and cases
+        count alike.
+        """
         means = {
             "features": self.by("feature").macro(),
             "cases": self.by("case").macro(),
-            "notes": self.by("note").macro(),
+            "notes": self.by("note").macro(weights),
         }
         if self.measure.row_means:
-            means["rows"] = self.row_means()
+            means["rows"] = self.row_means(weights)
         return means
 
     @staticmethod
@@ -237,7 +254,14 @@ def _used(ids: tuple[str, ...], index: I64) -> tuple[tuple[str, ...], I64]:
     return tuple(i for i, u in zip(ids, used.tolist(), strict=True) if u), place[index]
 
 
-def _sums(place: I64, values: I64, n: int) -> I64:
+def sum_groups(place: I64, values: I64, n: int) -> I64:
+    """Sum the lines of ``values`` by group; ``place`` is each line's group, of ``n``.
+
+    Examples
+    --------
+    >>> sum_groups(np.array([0, 1, 0]), np.array([[1, 2], [3, 4], [5, 6]]), 2).tolist()
+    [[6, 8], [3, 4]]
+    """
     # bincount adds in float64, exact up to 2**53: more characters than any corpus has
     columns = [np.bincount(place, weights=column, minlength=n) for column in values.T]
     return np.stack(columns, axis=-1).astype(np.int64)

@@ -107,6 +107,11 @@ class Evaluation:
                 f"{self.coverage.n_missing_rows} rows judged by the reference "
                 f"({self.coverage.n_missing_notes} whole notes) have no prediction"
             )
+        if self.coverage.n_unjudged_rows:
+            found.append(
+                f"{self.coverage.n_unjudged_rows} predicted rows are left out, because the "
+                "reference did not judge them"
+            )
         for kind, table in self.spans.items() if self.protocol == "paper" else ():
             above = {
                 by: int((table.by(by).statistic("recall") > 1).sum()) for by in ("case", "feature")
@@ -119,8 +124,12 @@ class Evaluation:
                 )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all values and counts, ready for JSON; undefined values are None."""
+    def to_dict(self, weights: Mapping[str, float] | None = None) -> dict[str, Any]:
+        """Return all values and counts, ready for JSON; undefined values are None.
+
+        The notes' design ``weights`` serve the means over notes and rows and what marking
+        everything would give; the other weighted values are in `Interpreted.to_dict`.
+        """
         result: dict[str, Any] = {
             "reference_annotator": self.reference_annotator,
             "predicted_annotator": self.predicted_annotator,
@@ -133,10 +142,10 @@ class Evaluation:
             values: dict[str, Any] = dict(table.total().to_dict())
             values["macro"] = {
                 over: {name: defined(value) for name, value in means.items()}
-                for over, means in table.macro().items()
+                for over, means in table.macro(weights).items()
             }
             _put(result, path, values)
-        result["presence"]["all_present_f1"] = defined(self.all_present_f1())
+        result["presence"]["all_present_f1"] = defined(self.all_present_f1(weights))
         result["cases"] = self._groups("case")
         result["features"] = self._groups("feature")
         return result

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.stats.ratios import ratio as ratio
+
 F64 = npt.NDArray[np.float64]
 
 #: ``statistic(counts[..., k]) -> values[...]``
@@ -24,14 +26,6 @@ Statistic = Callable[[npt.ArrayLike], F64]
 
 CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn")
 SPAN_COLUMNS = ("reference", "predicted", "reference_hits", "predicted_hits")
-
-
-def ratio(numerator: F64, denominator: F64) -> F64:
-    """Divide; nan where the denominator is 0."""
-    numerator, denominator = np.broadcast_arrays(numerator, denominator)
-    out = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
-    return out
 
 
 def _columns(counts: npt.ArrayLike) -> tuple[F64, F64, F64, F64]:
@@ -243,18 +237,28 @@ def defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def mean_defined(values: npt.ArrayLike, axis: int = -1) -> F64:
+def mean_defined(
+    values: npt.ArrayLike, axis: int = -1, *, weights: npt.ArrayLike | None = None
+) -> F64:
     """Return the mean of what is defined along the axis; nan where nothing is.
+
+    ``weights``, one for each entry along the axis, make it a weighted mean.
 
     Examples
     --------
     >>> float(mean_defined([1.0, float("nan"), 0.5]))
     0.75
+    >>> float(mean_defined([1.0, float("nan"), 0.5], weights=[1, 5, 3]))
+    0.625
     """
     array = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(array)
-    total = np.where(known, array, 0.0).sum(axis=axis)
-    return ratio(np.asarray(total), np.asarray(known.sum(axis=axis), dtype=np.float64))
+    known = (~np.isnan(array)).astype(np.float64)
+    if weights is not None:
+        shape = [1] * array.ndim
+        shape[axis] = -1
+        known *= np.asarray(weights, dtype=np.float64).reshape(shape)
+    total = (np.nan_to_num(array, nan=0.0) * known).sum(axis=axis)
+    return ratio(total, known.sum(axis=axis))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rubricate.errors import Fault, InputError
 from rubricate.measures.counts import CountTable
 from rubricate.measures.evaluate import Evaluation
+from rubricate.measures.exact_limits import widen_levels, widen_overall
 from rubricate.measures.formulas import defined, mean_defined
 from rubricate.stats import Bootstrapped, Interval, Layout, Levels, Resampling, bootstrap_levels
 from rubricate.stats.bootstrap import summarise
@@ -55,7 +56,7 @@ class Interpreted:
         Each measure gets ``interval`` (of its F1: low, high) and ``intervals`` (of every
         statistic). With weights, the values themselves are the weighted ones.
         """
-        result = self.evaluation.to_dict()
+        result = self.evaluation.to_dict(self.weights)
         result["intervals"] = {
             "confidence": self.settings.confidence,
             "method": f"bootstrap-{self.settings.method}",
@@ -64,8 +65,6 @@ class Interpreted:
             "seed": self.settings.seed,
             "weighted": self.weights is not None,
         }
-        all_present = self.evaluation.all_present_f1(self.weights)
-        result["presence"]["all_present_f1"] = defined(all_present)
         for path, table in self.evaluation.tables():
             levels = self.levels[path]
             names = list(table.measure.statistics)
@@ -109,7 +108,8 @@ def add_intervals(
 
     Notes are drawn with replacement inside their case, with all their features, so the
     correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`). Where
-    every note is perfect the limit is exact, by note.
+    every note that informs a value is perfect the limit is exact, by note; with unequal weights
+    it is unknown (nan).
 
     Parameters
     ----------
@@ -147,16 +147,18 @@ def add_intervals(
         settings.resamples, settings.confidence, settings.method, settings.seed,
         keep_replicates=True,
     )  # fmt: skip
+    unequal = row_weights is not None and len(np.unique(row_weights)) > 1
     levels: dict[Path, Levels] = {}
     macro: dict[tuple[Path, str], Bootstrapped] = {}
     for path, table in evaluation.tables():
         found = bootstrap_levels(
             table.values, _layout(table), table.measure.values, keep, weights=row_weights
         )
-        n_notes = np.array(len(np.unique(table.keys.note[_informative(table)])))
-        macro[path, "features"] = _exact(_macro(found.groups, settings), n_notes)
-        macro[path, "cases"] = _exact(_macro(found.strata, settings), n_notes)
-        levels[path] = _without_replicates(_widened(found, table))
+        macro[path, "features"] = widen_overall(
+            _macro(found.groups, settings), table, unequal=unequal
+        )
+        macro[path, "cases"] = widen_overall(_macro(found.strata, settings), table, unequal=unequal)
+        levels[path] = _without_replicates(widen_levels(found, table, unequal=unequal))
     return Interpreted(evaluation, settings, levels, macro, weights)
 
 
@@ -192,45 +194,6 @@ def _macro(found: Bootstrapped, settings: Resampling) -> Bootstrapped:
     )
     plain = Resampling(settings.resamples, settings.confidence, "percentile", settings.seed)
     return summarise(estimate, replicates, plain, None)
-
-
-def _widened(levels: Levels, table: CountTable) -> Levels:
-    """Give values of exactly 1 or 0, whose replicates never vary, an exact interval by note.
-
-    Where all n informative notes are perfect, every resample is perfect too and the bootstrap has
-    no width. The limit is then that of Clopper and Pearson (1934) for n of n notes,
-    (alpha / 2) ** (1 / n).
-    """
-    labels = {
-        "strata": (levels.stratum_labels.tolist(), table.keys.cases, table.keys.case),
-        "groups": (levels.group_labels.tolist(), table.keys.features, table.keys.feature),
-    }
-    rows = _informative(table)
-    note = table.keys.note[rows]
-    overall = _exact(levels.overall, np.array(len(np.unique(note))))
-    changed = {}
-    for level, (wanted, ids, index) in labels.items():
-        place = {label: i for i, label in enumerate(wanted)}
-        group = np.array([place.get(i, -1) for i in ids], dtype=np.int64)[index[rows]]
-        pairs = np.unique(np.stack([group, note]), axis=1)[0]
-        n_notes = np.bincount(pairs, minlength=len(wanted))
-        changed[level] = _exact(getattr(levels, level), n_notes)
-    return replace(levels, overall=overall, strata=changed["strata"], groups=changed["groups"])
-
-
-def _informative(table: CountTable) -> npt.NDArray[np.int64]:
-    """Return the rows in which either side has something."""
-    columns = [i for i, name in enumerate(table.measure.columns) if name != "tn"]
-    return np.flatnonzero(table.values[:, columns].any(axis=1))
-
-
-def _exact(found: Bootstrapped, n_notes: npt.NDArray[Any]) -> Bootstrapped:
-    alpha = 1 - found.confidence
-    bound = (alpha / 2) ** (1 / np.maximum(n_notes, 1))[..., None]
-    still = found.low == found.high
-    low = np.where(still & (found.estimate == 1), bound, found.low)
-    high = np.where(still & (found.estimate == 0), 1 - bound, found.high)
-    return replace(found, low=low, high=high)
 
 
 def _without_replicates(levels: Levels) -> Levels:

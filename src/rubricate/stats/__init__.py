@@ -1,6 +1,11 @@
 """Intervals, comparisons and sample sizes: numbers in, numbers out."""
 
-from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise
+from rubricate.stats.bootstrap import (
+    Bootstrapped,
+    bootstrap_interval,
+    exact_where_still,
+    summarise,
+)
 from rubricate.stats.clusters import (
     ClusterSummary,
     cluster_interval,
@@ -79,6 +84,7 @@ __all__ = [
     "design_effect_of_replicates",
     "design_weights",
     "estimate_frequency",
+    "exact_where_still",
     "f1_corner_interval",
     "f1_interval",
     "finite_size",

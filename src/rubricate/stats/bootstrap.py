@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
 import numpy as np
@@ -196,6 +196,43 @@ def summarise(
         confidence=settings.confidence,
         method=settings.method,
         replicates=replicates if settings.keep_replicates else None,
+    )
+
+
+def exact_where_still(found: Bootstrapped, n_notes: npt.ArrayLike) -> Bootstrapped:
+    """Give values of exactly 1 or 0, whose replicates never vary, an exact interval by note.
+
+    Where all n notes are perfect, every resample is perfect too and the bootstrap has no width.
+    The limit is then that of Clopper & Pearson (1934) for n of n notes, (alpha / 2) ** (1 / n),
+    and for none of n notes one minus that.
+
+    Parameters
+    ----------
+    found : Bootstrapped
+        Estimates and limits.
+    n_notes : array_like
+        Notes that inform each estimate, broadcast against the estimates; nan where nobody can
+        say, which makes the limit nan.
+
+    Returns
+    -------
+    Bootstrapped
+        The same with wider limits where there was no width.
+
+    Examples
+    --------
+    >>> from rubricate.stats import precision_recall_f1
+    >>> found = bootstrap_interval([[3, 0, 0], [2, 0, 0]], precision_recall_f1)
+    >>> exact_where_still(found, 2).low.round(3).tolist()
+    [0.158, 0.158, 0.158]
+    """
+    number = np.maximum(np.asarray(n_notes, dtype=np.float64), 1.0)
+    bound = ((1.0 - found.confidence) / 2) ** (1 / number)
+    still = found.low == found.high
+    return replace(
+        found,
+        low=np.where(still & (found.estimate == 1), bound, found.low),
+        high=np.where(still & (found.estimate == 0), 1 - bound, found.high),
     )
 
 
