@@ -111,6 +111,11 @@ class Encoder(nn.Module):
         last: Tensor = states
         return last
 
+    def depth(self, name: str) -> int:
+        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        parts = name.split(".")
+        return int(parts[1]) + 1 if parts[0] == "layers" else 0
+
 
 class Scorer(nn.Module):
     """Scores every piece of the note for each feature, each feature's pieces among themselves.
@@ -201,6 +206,14 @@ class Network(nn.Module):
         inner = valid & (place > 0) & (place < note_length.unsqueeze(1) - 1)
         logits = self.scorer(states[:, :length], features, inner)
         return logits.pieces, logits.presence
+
+    def depth(self, name: str) -> int | None:
+        """Return the layer a parameter of the encoder is in, from 1 up; 0 is below all layers.
+
+        None is a parameter of the scorer.
+        """
+        part, _, own = name.partition(".")
+        return self.encoder.depth(own) if part == "encoder" else None
 
     def _seen(self, owners: Tensor) -> Tensor:
         """Who sees whom: everybody the note, the note everybody, a feature itself."""

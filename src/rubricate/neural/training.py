@@ -40,7 +40,9 @@ class Recipe:
     average : float
         Decay of the running average of the weights; 0 takes the last weights.
     perturbed : float
-        Size of the adversarial weight perturbation; 0 is none. It begins after a third.
+        Size of the adversarial weight perturbation; 0 is none.
+    perturbed_from : float
+        Share of the steps after which the perturbation begins.
     twice : float
         Weight of the disagreement of two passes with different dropout; 0 is one pass.
     frozen : int
@@ -56,6 +58,7 @@ class Recipe:
     weight_decay: float = 0.01
     average: float = 0.998
     perturbed: float = 0.0
+    perturbed_from: float = 1 / 3
     twice: float = 0.0
     frozen: int = 0
     clip: float = 1.0
@@ -158,7 +161,7 @@ class Trainer:
         self._optimizer.zero_grad(set_to_none=True)
         loss = self._loss(lesson)
         loss.backward()  # type: ignore[no-untyped-call]
-        if recipe.perturbed and self._done() > 1 / 3:
+        if recipe.perturbed and self._done() > recipe.perturbed_from:
             self._perturbed_gradient(lesson)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), recipe.clip)
         self._optimizer.step()
@@ -279,11 +282,10 @@ def _groups(network: Network, recipe: Recipe) -> list[dict[str, Any]]:
     layers = network.shape.layers
     groups: dict[tuple[float, float], list[Tensor]] = {}
     for name, parameter in network.named_parameters():
-        if name.startswith("scorer."):
+        depth = network.depth(name)
+        if depth is None:
             rate = recipe.scorer_rate
         else:
-            parts = name.split(".")
-            depth = int(parts[2]) + 1 if parts[1] == "layers" else 0
             if depth <= recipe.frozen and recipe.frozen:
                 parameter.requires_grad_(False)
                 continue
