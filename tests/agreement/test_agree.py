@@ -52,6 +52,22 @@ def test_pairs_are_those_that_judged_the_same_row() -> None:
     assert len(across) == 2
 
 
+def test_cases_without_any_mark_are_left_out_of_the_mean_over_cases() -> None:
+    builder = CorpusBuilder()
+    for case, marked in (("0", True), ("1", False), ("2", True)):
+        builder.add_feature(Feature(f"f{case}", case, "F"))
+        builder.add_note(Note(f"n{case}", case, "aaaa bbbb"))
+        for who, end in (("ann", 4), ("bob", 9 if case == "2" else 4)):
+            builder.judge(who, f"n{case}", f"f{case}")
+            if marked:
+                builder.annotate(who, f"n{case}", f"f{case}", [(0, end)])
+    *cases, mean, sd = agree(builder.build(), settings=FEW).case_table()
+    assert [c["f1"] for c in cases] == pytest.approx([1.0, float("nan"), 8 / 13], nan_ok=True)
+    assert mean["f1"] == pytest.approx((1 + 8 / 13) / 2)
+    assert sd["f1"] == pytest.approx((1 - 8 / 13) / 2**0.5)
+    assert mean["jaccard"] == pytest.approx((1 + 1 + 4 / 9) / 3)
+
+
 def test_per_note_means_by_hand() -> None:
     found = agree(three(), settings=FEW).per_note
     within = found["expert", "expert"]["f"]

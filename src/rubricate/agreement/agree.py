@@ -21,9 +21,9 @@ from rubricate.agreement.raters import (
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import Evaluation, Matching, evaluate_pairing
-from rubricate.measures.formulas import defined
+from rubricate.measures.formulas import defined, mean_defined
 from rubricate.measures.intervals import Interpreted, add_intervals
-from rubricate.stats import Resampling, bootstrap_interval
+from rubricate.stats import Resampling, bootstrap_interval, ratio
 
 #: Name of the pair of all groups when annotators have no group.
 EVERYBODY = ""
@@ -65,7 +65,7 @@ class Agreement:
 
         ``jaccard`` is the mean over rows, empty against empty counting as full agreement (in the
         paper's table it exceeds F1, which a ratio of sums cannot do); ``jaccard_pooled`` is the
-        ratio of sums.
+        ratio of sums. Cases in which a value is undefined are left out of its mean and SD.
         """
         characters = self.pooled.evaluation.characters
         presence = self.pooled.evaluation.presence
@@ -87,9 +87,12 @@ class Agreement:
             return lines
         names = list(lines[0])[1:6]
         values = np.array([[line[name] for name in names] for line in lines], dtype=np.float64)
-        mean, sd = values.mean(axis=0).tolist(), values.std(axis=0, ddof=1).tolist()
-        lines.append({"case": "mean", **dict(zip(names, mean, strict=True)), "n_notes": None})
-        lines.append({"case": "sd", **dict(zip(names, sd, strict=True)), "n_notes": None})
+        mean = mean_defined(values, axis=0)
+        n_others = np.maximum((~np.isnan(values)).sum(axis=0) - 1, 0)
+        sd = np.sqrt(ratio(np.nansum((values - mean) ** 2, axis=0), n_others))
+        for case, found in (("mean", mean), ("sd", sd)):
+            found_by_name = dict(zip(names, found.tolist(), strict=True))
+            lines.append({"case": case, **found_by_name, "n_notes": None})
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,8 +216,10 @@ def _group_pairs(
     if reference_group is None:
         reference_group = "expert" if "expert" in members else names[0]
     elif reference_group not in members:
+        known = ", ".join(name for name in names if name)
         raise InputError(
-            f"no annotator is in group {reference_group!r}; groups: {', '.join(names)}"
+            f"no annotator is in group {reference_group!r}; "
+            + (f"groups: {known}" if known else "the annotators of this corpus have no groups")
         )
     names.sort(key=lambda name: name != reference_group)
     pairs = {(g, g): (members[g], members[g]) for g in names if len(members[g]) > 1}

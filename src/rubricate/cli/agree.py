@@ -25,6 +25,12 @@ from rubricate.cli.options import (
 )
 from rubricate.cli.output import print_json, print_table
 
+#: What ``--empty`` does, in words.
+_EMPTY = {
+    "zero": "who marked nothing scores 0",
+    "agree": "two who both marked nothing score 1",
+    "skip": "rows in which somebody marked nothing are left out",
+}
 EPILOG = """
 Example: rubricate agree open-notes --where part=depth
 """
@@ -39,7 +45,7 @@ Example: rubricate agree open-notes --where part=depth
     type=click.Choice(["zero", "agree", "skip"]),
     default="zero",
     show_default=True,
-    help="Per-note spans where somebody marked nothing: 0, agree if both, or left out.",
+    help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
 )
 @click.option("--reference-group", help="The group that is the reference across groups.")
 @click.option(
@@ -97,6 +103,8 @@ def agree_command(paths: tuple[str, ...], **options: Any) -> None:
 def _print(result: dict[str, Any]) -> None:
     names = ", ".join(a["id"] for a in result["annotators"])
     click.echo(f"annotators: {names}; spans {result['protocol']} by {result['unit']}\n")
+    for warning in result["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
     click.echo("all pairs pooled")
     print_measures(result["overall"])
     if len(result["pairs"]) > 1:
@@ -119,27 +127,31 @@ def _print(result: dict[str, Any]) -> None:
             ],
         )
     for group in result["per_note"]:
-        _print_group(group)
+        _print_group(group, _EMPTY[result["empty"]])
     for name, value in result["presence_all"].items():
         click.echo(
-            f"\n{name.replace('_', ' ')} on presence: {value['value']:.3f} "
+            f"\n{name.replace('_', ' ')} on presence: {_number(value['value'])} "
             f"({shown(value['interval'])})"
         )
 
 
-def _print_group(group: dict[str, Any]) -> None:
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _print_group(group: dict[str, Any], empty: str) -> None:
     one, two = group["reference_group"] or "everybody", group["predicted_group"] or "everybody"
     features = {k: v for k, v in group["features"].items() if k}
     if len(features) > 20:
         features = {k: v for k, v in group["features"].items() if not k}
     title = f"within {one}" if one == two else f"{two} against {one}"
-    click.echo(f"\nspans per note, {title}: mean F1 (SD over notes)")
+    click.echo(f"\nspans per note, {title}: mean F1 (SD over notes); {empty}")
     print_table(
         ("feature", "exact", "one side boundary", "token overlap", "notes"),
         [
             (
                 name or "all features",
-                *(f"{kinds[k]['f1']:.3f} ({kinds[k]['sd']['f1'] or 0:.3f})"
+                *(f"{_number(kinds[k]['f1'])} ({_number(kinds[k]['sd']['f1'])})"
                   for k in ("exact", "one_side_boundary", "token_overlap")),
                 kinds["exact"]["n_notes"],
             )

@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubricate import CorpusBuilder, Feature, Note, write_corpus
+from rubricate.cli import main
+
+Marks = dict[tuple[str, str], list[tuple[int, int]]]
+
+
+def agree(place: Path, marks: Marks, *options: str) -> Result:
+    """Run the command on two notes that three annotators judged."""
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    for note in ("n1", "n2"):
+        builder.add_note(Note(note, "c", "aaaa bbbb cccc dddd"))
+        for who in ("ann", "bob", "cy"):
+            builder.judge(who, note, "f")
+            for span in marks.get((who, note), ()):
+                builder.annotate(who, note, "f", [span])
+    write_corpus(builder.build(), place / "notes.jsonl", format="jsonl")
+    arguments = ["agree", str(place / "notes.jsonl"), "--resamples", "20", *options]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
+
+
+def test_where_everybody_says_the_same_chance_corrected_agreement_is_undefined(
+    tmp_path: Path,
+) -> None:
+    everywhere = {(who, note): [(0, 4)] for who in ("ann", "bob", "cy") for note in ("n1", "n2")}
+    done = agree(tmp_path, everywhere)
+    assert done.exit_code == 0
+    assert "kappa on presence: –" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"), [("zero", "scores 0"), ("agree", "score 1"), ("skip", "left out")]
+)
+def test_the_rule_for_those_who_marked_nothing_is_said(
+    tmp_path: Path, rule: str, words: str
+) -> None:
+    done = agree(tmp_path, {("ann", "n1"): [(0, 4)]}, "--empty", rule)
+    assert done.exit_code == 0
+    assert words in done.stdout
+
+
+def test_a_recall_above_one_is_explained(tmp_path: Path) -> None:
+    pieces = {("ann", "n1"): [(0, 19)], ("bob", "n1"): [(0, 4), (5, 9), (10, 14)]}
+    done = agree(tmp_path, pieces, "--annotator", "ann", "--annotator", "bob")
+    assert "recall exceeds 1" in done.stderr
+
+
+def test_a_group_nobody_has_is_refused_in_words(tmp_path: Path) -> None:
+    done = agree(tmp_path, {("ann", "n1"): [(0, 4)]}, "--reference-group", "expert")
+    assert done.exit_code == 1
+    assert "no groups" in done.output
