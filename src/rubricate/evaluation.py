@@ -44,6 +44,7 @@ class SystemsEvaluation:
         systems = {}
         for name, found in self.systems.items():
             systems[name] = found.to_dict()
+            _add_calibration(systems[name], found)
             if name in self.below:
                 systems[name]["below_ceiling"] = self.below[name]
         if len(systems) == 1:
@@ -130,6 +131,17 @@ def evaluate_systems(
         }
     )
     return SystemsEvaluation(systems, human, comparisons, below)
+
+
+def _add_calibration(result: dict[str, Any], found: Interpreted) -> None:
+    """Put what predicted probabilities are worth beside the other values, where there are any."""
+    calibration = found.calibration
+    if calibration is None:
+        return
+    result["calibration"] = calibration.to_dict()
+    for level, groups in (("cases", calibration.cases), ("features", calibration.features)):
+        for name, group in groups.items():
+            result[level][name]["calibration"] = group.to_dict()
 
 
 def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:

@@ -9,9 +9,11 @@ from rubricate.errors import InputError
 from rubricate.stats.calibration import (
     Calibration,
     brier_score,
+    chance_error,
     expected_calibration_error,
     fit_calibration,
     fit_isotonic,
+    place_in_bins,
     reliability,
 )
 
@@ -61,3 +63,21 @@ def test_sizes_must_agree() -> None:
 def test_to_json_and_back() -> None:
     one = Calibration(0.5, -0.1)
     assert Calibration.from_json(one.to_json()) == one
+
+
+def test_one_is_in_the_last_bin_and_edges_belong_to_the_bin_above() -> None:
+    assert place_in_bins(np.array([0.0, 0.25, 0.5, 0.999, 1.0]), 4).tolist() == [0, 1, 2, 3, 3]
+
+
+def test_chance_makes_the_error_that_a_simulation_makes() -> None:
+    rng = np.random.default_rng(0)
+    p = np.sort(rng.random(400))
+    drawn = [expected_calibration_error(rng.random(400) < p, p) for _ in range(400)]
+    spread = np.bincount(place_in_bins(p, 10), p * (1 - p), 10)
+    mean, deviation = chance_error(spread, spread, 400)
+    assert mean == pytest.approx(float(np.mean(drawn)), rel=0.1)
+    assert deviation == pytest.approx(float(np.std(drawn)), rel=0.2)
+
+
+def test_certain_probabilities_leave_nothing_to_chance() -> None:
+    assert chance_error([0.0, 0.0], [0.0, 0.0], 50) == (0.0, 0.0)

@@ -130,6 +130,20 @@ def _open_predicted(path: str, form: str | None, whole: Corpus, reference: Corpu
     return predicted.select(notes=lambda note: note.id not in left_out)
 
 
+def _print_calibration(system: dict[str, Any]) -> None:
+    """Print what predicted probabilities are worth, where there are any."""
+    found = system.get("calibration")
+    if found is None:
+        return
+    of = found["intervals"]
+    some = f" of {found['n_rows']:,} rows" if found["n_rows"] < system["n_rows"] else ""
+    skill = "" if found["brier_skill"] is None else f", skill {found['brier_skill']:.3f}"
+    click.echo(
+        f"probabilities{some}: Brier {found['brier']:.3f} ({shown(of['brier'])}){skill}; "
+        f"ECE {found['ece']:.3f} ({shown(of['ece'])}), by chance {found['ece_by_chance']:.3f}"
+    )
+
+
 def _print(result: dict[str, Any], report: Path | None) -> None:
     systems = result.get("systems", {"": result})
     for name, system in systems.items():
@@ -143,6 +157,7 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
         )
         print_measures(system)
         print_all_present(system["presence"]["all_present_f1"])
+        _print_calibration(system)
         for warning in system["warnings"]:
             click.echo(f"warning: {warning}", err=True)
         for what, value in system.get("below_ceiling", {}).items():

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.measures.calibration_sums import presence_probability
 from rubricate.measures.characters import character_counts
 from rubricate.measures.counts import By, CountTable
-from rubricate.measures.formulas import defined
+from rubricate.measures.formulas import F64, defined
 from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
 from rubricate.measures.presence import presence_counts
 from rubricate.measures.span_matching import Matching, span_counts
@@ -36,6 +37,9 @@ class Evaluation:
         Counts (tp, fp, fn, tn) a row.
     spans : mapping from kind to CountTable
         ``exact``, ``one_side_boundary``, ``token_overlap``.
+    probability : ndarray, optional
+        The predicted probability of presence of each row, nan where unknown; None where no row
+        has one.
     """
 
     reference_annotator: str
@@ -46,6 +50,7 @@ class Evaluation:
     characters: CountTable
     presence: CountTable
     spans: Mapping[str, CountTable]
+    probability: F64 | None = None
 
     def __add__(self, other: Evaluation) -> Evaluation:
         return Evaluation(
@@ -57,6 +62,7 @@ class Evaluation:
             self.characters + other.characters,
             self.presence + other.presence,
             {kind: table + other.spans[kind] for kind, table in self.spans.items()},
+            _joined(self, other),
         )
 
     def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
@@ -75,6 +81,7 @@ class Evaluation:
             tables["characters",],
             tables["presence",],
             {kind: tables["spans", kind] for kind in self.spans},
+            None if self.probability is None else self.probability[rows],
         )
 
     def tables(self) -> Iterator[tuple[tuple[str, ...], CountTable]]:
@@ -225,7 +232,18 @@ def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Eval
         characters=character_counts(pairing),
         presence=presence_counts(pairing),
         spans=span_counts(pairing, matching),
+        probability=presence_probability(pairing),
     )
+
+
+def _joined(first: Evaluation, second: Evaluation) -> F64 | None:
+    if first.probability is None and second.probability is None:
+        return None
+    parts = [
+        np.full(len(one.presence), np.nan) if one.probability is None else one.probability
+        for one in (first, second)
+    ]
+    return np.concatenate(parts)
 
 
 def _put(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
+from rubricate.measures.calibration import CalibrationResult, calibrate
 from rubricate.measures.counts import CountTable
 from rubricate.measures.evaluate import Evaluation
 from rubricate.measures.exact_limits import widen_levels, widen_overall
@@ -43,6 +45,16 @@ class Interpreted:
     levels: Mapping[Path, Levels]
     macro: Mapping[tuple[Path, str], Bootstrapped]
     weights: Mapping[str, float] | None = None
+
+    @cached_property
+    def calibration(self) -> CalibrationResult | None:
+        """How far predicted probabilities can be believed; None where there is none."""
+        evaluation = self.evaluation
+        if evaluation.probability is None or np.isnan(evaluation.probability).all():
+            return None
+        return calibrate(
+            evaluation.presence, evaluation.probability, self.settings, weights=self.weights
+        )
 
     def interval(self, *path: str, statistic: str = "f1") -> Interval:
         """Return the interval of an overall value, e.g. ``interval("spans", "exact")``."""

@@ -139,6 +139,17 @@ def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
     return float(np.mean((p - y) ** 2)) if y.size else float("nan")
 
 
+def place_in_bins(probability: F64, bins: int) -> npt.NDArray[np.int64]:
+    """Return the bin of each probability, of so many of equal width; 1 falls into the last.
+
+    Examples
+    --------
+    >>> place_in_bins(np.array([0.0, 0.1, 0.95, 1.0]), 10).tolist()
+    [0, 1, 9, 9]
+    """
+    return np.clip((probability * bins).astype(np.int64), 0, bins - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
     """Rows whose probability is between two edges: how many, the mean of both sides."""
@@ -161,7 +172,7 @@ def reliability(
     [(1, 0.0), (2, 1.0)]
     """
     y, p = np.asarray(present, np.float64), np.asarray(probability, np.float64)
-    place = np.clip((p * bins).astype(int), 0, bins - 1)
+    place = place_in_bins(p, bins)
     return [
         ReliabilityBin(
             b / bins,
@@ -192,6 +203,35 @@ def expected_calibration_error(
     if not n:
         return float("nan")
     return float(sum(one.n_rows * abs(one.probability - one.present) for one in found) / n)
+
+
+def chance_error(
+    spread: npt.ArrayLike, spread_squared: npt.ArrayLike, total: float
+) -> tuple[float, float]:
+    """Return mean and standard deviation of the ECE that perfect probabilities would show.
+
+    A bin's gap is then a sum of independent y - p with variance v = sum p (1 - p), so that its
+    mean size is near sqrt(2 v / pi), and never above 2 v; gaps of all bins, over the rows. These
+    are the consistency bars of Bröcker & Smith (2007), averaged.
+
+    Parameters
+    ----------
+    spread, spread_squared : array_like, shape (bins,)
+        Sums of w p (1 - p) and of w^2 p (1 - p) in each bin; equal without design weights w.
+    total : float
+        The sum of w over all rows.
+
+    Examples
+    --------
+    >>> mean, deviation = chance_error([25.0], [25.0], 100)
+    >>> round(mean, 3), round(deviation, 3)
+    (0.04, 0.03)
+    """
+    linear = np.asarray(spread, np.float64)
+    squared = np.asarray(spread_squared, np.float64)
+    gaps = np.minimum(np.sqrt(2 * squared / np.pi), 2 * linear)
+    deviation = np.sqrt(np.sum(squared * (1 - 2 / np.pi)))
+    return float(gaps.sum() / total), float(deviation / total)
 
 
 def _logit(probability: npt.ArrayLike) -> F64:
