@@ -55,6 +55,29 @@ def test_assurance_is_the_default_method(assurance: str, sizes: tuple[int, int])
     assert (found["n_precision"], found["n_recall"]) == sizes
 
 
+@pytest.mark.parametrize(
+    "idle",
+    [
+        ("--total", "100"),
+        ("--variable", "smoking"),
+        ("--annotator", "ann"),
+        ("--method", "slice", "--assurance", ".8"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(idle: tuple[str, ...]) -> None:
+    done = run(*ASTHMA, "--frequency", ".48", *idle)
+    assert done.exit_code == 1
+    assert idle[-2] in done.output
+
+
+def test_wrong_options_of_the_design_are_named_with_the_others() -> None:
+    done = run("--precision", "1", "--recall", ".8", "--frequency", ".5", "--half-width", ".7",
+               "--sites", "0", "--pool", "0", "--method", "guess")  # fmt: skip
+    assert done.exit_code == 1
+    for option in ("--precision", "--half-width", "--sites", "--pool", "--method"):
+        assert option in done.output
+
+
 def test_a_small_pool_needs_fewer_and_clusters_need_more() -> None:
     plain = plan(*ASTHMA, "--frequency", ".48")["total"]
     assert plan(*ASTHMA, "--frequency", ".48", "--pool", "800")["total"] < plain

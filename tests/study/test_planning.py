@@ -53,12 +53,17 @@ def test_unknown_names_are_refused() -> None:
         (Target(), Design("slice", pool=100)),
         (Target(), Design("slice", design_effect=2.0)),
         (Target(interval="wilson"), Design("slice")),
-        (Target(), Design("guess")),
     ],
 )
 def test_slice_refuses_what_it_cannot_do(target: Target, design: Design) -> None:
     with pytest.raises(InputError):
         make_plan(Expected(0.85, 0.8, 0.48), target, design)
+
+
+def test_a_design_names_all_its_faults() -> None:
+    with pytest.raises(InputError) as caught:
+        Design("guess", sites=0, pool=0, design_effect=0.5)  # type: ignore[arg-type]
+    assert len(caught.value.faults) == 4
 
 
 def test_several_variables_need_assurance() -> None:

@@ -100,6 +100,8 @@ def test_keywords_are_whole_words(corpus: Corpus, tmp_path) -> None:
     assert share("lost weight") == 120
     with pytest.raises(InputError):
         detect_by_keywords(corpus, [SMOKING], {})
+    with pytest.raises(InputError, match="smokng"):
+        detect_by_keywords(corpus, [SMOKING], {"smoking": ["smokes"], "smokng": ["cigars"]})
     place = tmp_path / "k.csv"
     place.write_text("variable,keyword\nsmoking,smokes\nsmoking,\n")
     with pytest.raises(InputError, match="row 2"):

@@ -73,13 +73,14 @@ def plan_command(as_json: bool, overwrite: bool, **given: Any) -> None:
 
     Positives are notes in which the system finds the variable, negatives the others.
     """
+    _refuse_idle(given)
     if given["variables"]:
         _plan_several(given, as_json)
         return
     from rubricate.study.planning import make_plan
 
-    expected, target, estimate = _ingredients(given)
-    plan = make_plan(expected, target, _design(given))
+    expected, target, design, estimate = _ingredients(given)
+    plan = make_plan(expected, target, design)
     result = plan.to_dict()
     if estimate is not None:
         result["frequency_estimate"] = estimate.to_dict()
@@ -97,7 +98,32 @@ def plan_command(as_json: bool, overwrite: bool, **given: Any) -> None:
         click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
 
 
-def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Any]:
+def _refuse_idle(given: dict[str, Any]) -> None:
+    """Refuse options that would change nothing beside the others."""
+    from click.core import ParameterSource
+
+    from rubricate.errors import Fault, InputError
+
+    context = click.get_current_context()
+    rules = [
+        ("--variables", not given["variables"], ("total",)),
+        ("--frequency-from", not given["frequency_from"], ("variable", "annotator")),
+        ("one variable, not --variables", bool(given["variables"]),
+         ("precision", "recall", "frequency", "frequency_kind", "frequency_from", "sites", "plot")),
+        ("--method assurance", given["method"] == "slice", ("assurance",)),
+    ]  # fmt: skip
+    faults = [
+        Fault(f"--{name.replace('_', '-')} goes with {needed} only")
+        for needed, idle, names in rules
+        if idle
+        for name in names
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Design, Any]:
     """Gather what a plan starts from, with the faults of all options at once."""
     from rubricate.errors import Fault, InputError
     from rubricate.stats import Expected
@@ -112,19 +138,19 @@ def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Any]:
     ]
     if faults:
         raise InputError(faults)
-    expected: Expected | None = None
-    target: Target | None = None
-    try:
-        expected = Expected(**values, frequency_kind=given["frequency_kind"])
-    except InputError as error:
-        faults += error.faults
-    try:
-        target = _target(given)
-    except InputError as error:
-        faults += error.faults
-    if expected is None or target is None:
-        raise InputError(Fault(f"--{fault.message}") for fault in faults)
-    return expected, target, estimate
+    made: list[Any] = []
+    for make in (
+        lambda: Expected(**values, frequency_kind=given["frequency_kind"]),
+        lambda: _target(given),
+        lambda: _design(given),
+    ):
+        try:
+            made.append(make())
+        except InputError as error:
+            faults += [f if f.path else Fault(f"--{f.message}") for f in error.faults]
+    if faults:
+        raise InputError(faults)
+    return made[0], made[1], made[2], estimate
 
 
 def _target(given: dict[str, Any]) -> Target:
@@ -145,7 +171,7 @@ def _design(given: dict[str, Any]) -> Design:
     effect = given["design_effect"]
     if given["design_effect_from"]:
         if effect != 1.0:
-            raise InputError("--design-effect and --design-effect-from exclude each other")
+            raise InputError("design-effect and --design-effect-from exclude each other")
         effect = design_effect_from(given["design_effect_from"]).design_effect
     return Design(given["method"], given["sites"], given["pool"], effect)
 
@@ -179,16 +205,8 @@ def _print_plan(plan: Plan) -> None:
 
 
 def _plan_several(given: dict[str, Any], as_json: bool) -> None:
-    from rubricate.errors import InputError
     from rubricate.study.planning import plan_several, read_variables
 
-    odd = [
-        name for name in ("precision", "recall", "frequency", "frequency_from", "plot")
-        if given[name] is not None
-    ]  # fmt: skip
-    if odd:
-        listed = ", ".join("--" + name.replace("_", "-") for name in odd)
-        raise InputError(f"--variables takes expected values from its file; leave out {listed}")
     found = plan_several(
         read_variables(given["variables"]), _target(given), _design(given), total=given["total"]
     )

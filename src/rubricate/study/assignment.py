@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
+from rubricate.study.tables import read_table
 
 TRAINING = "training"
 _FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}
@@ -267,9 +268,9 @@ def write_key(path: Path, tasks: Sequence[Task]) -> None:
 
 
 def read_key(path: Path) -> tuple[Task, ...]:
-    """Read what `write_key` wrote."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return tuple(Task(**line) for line in csv.DictReader(stream))
+    """Read what `write_key` wrote (InputError where it was changed into something else)."""
+    names = [field.name for field in fields(Task)]
+    return tuple(Task(*(line[name] for name in names)) for line in read_table(path, names))
 
 
 def describe_tasks(tasks: Sequence[Task]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from rubricate.errors import Fault, InputError
 from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
 from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+from rubricate.study.tables import read_table
 
 #: Cells a table may print, by column.
 CELLS = tuple(
@@ -115,11 +115,7 @@ def audit_table(
     """
     place = Path(path)
     raise_if_any(one_of("method", method, METHODS) + inside_unit("confidence", confidence))
-    try:
-        with place.open(encoding="utf-8-sig", newline="") as stream:
-            lines = list(csv.DictReader(stream))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
+    lines = read_table(place)
     faults = _header_faults(lines[0] if lines else {}, place)
     rows: list[Mapping[str, Any]] = []
     cells: list[AuditedCell] = []

@@ -33,6 +33,7 @@ from rubricate.study.curation import (
     settle_by_rules,
 )
 from rubricate.study.record import StepResult, Study, as_settings, run_step
+from rubricate.study.tables import read_table
 
 #: Where the curator's decisions lie, unless told otherwise.
 DECISIONS = "4-reference/decisions.csv"
@@ -84,15 +85,11 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
     InputError
         With every fault of the file.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = list(csv.DictReader(stream))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", path)]) from error
+    lines = read_table(path, ["note", "feature", "decision", "decided_by"])
     found: dict[tuple[str, str], Settled] = {}
     faults: list[Fault] = []
     for number, line in enumerate(lines, start=1):
-        value = {name: (line.get(name) or "").strip() for name in COLUMNS}
+        value = {name: line.get(name, "").strip() for name in COLUMNS}
         if not value["decision"]:
             continue
         key = value["note"], value["feature"]

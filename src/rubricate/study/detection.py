@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from rubricate.formats import read_corpus
 from rubricate.study.planning import present_notes
 from rubricate.study.population import Variable
 from rubricate.study.record import Study
+from rubricate.study.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,14 @@ def detect_by_keywords(
     >>> 0 < found.share("smoking")[0] < 100
     True
     """
+    names = [variable.name for variable in variables]
+    unknown = [name for name in keywords if name not in names]
+    if unknown:
+        raise InputError(
+            Fault(f"detection.keywords: no variable is called {name!r}; there are: "
+                  f"{', '.join(names)}")
+            for name in unknown
+        )  # fmt: skip
     judged = judged_notes(population, variables)
     detected = {}
     for variable in variables:
@@ -113,17 +121,13 @@ def detect_by_keywords(
 
 def read_keywords(path: Path) -> dict[str, list[str]]:
     """Read a CSV with the columns variable and keyword."""
-    try:
-        lines = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", path)]) from error
     found: dict[str, list[str]] = {}
     faults = []
-    for number, line in enumerate(lines, start=1):
-        name, word = (line.get(c) or "" for c in ("variable", "keyword"))
-        if not name or not word.strip():
+    for number, line in enumerate(read_table(path, ["variable", "keyword"]), start=1):
+        name, word = line["variable"].strip(), line["keyword"].strip()
+        if not name or not word:
             faults.append(Fault("need variable and keyword", path, number, "row"))
-        found.setdefault(name, []).append(word.strip())
+        found.setdefault(name, []).append(word)
     if faults or not found:
         raise InputError(faults or [Fault("there is no keyword in it", path)])
     return found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +25,8 @@ from rubricate.stats import (
     plan_variables,
     summarise_clusters,
 )
-from rubricate.stats.checks import one_of, raise_if_any
+from rubricate.stats.checks import at_least, one_of, raise_if_any
+from rubricate.study.tables import read_table, read_text
 
 PlanMethod = Literal["assurance", "slice"]
 _NUMBERS = ("precision", "recall", "frequency")
@@ -48,6 +47,11 @@ class Design:
     design_effect : float
         Variance inflation by clustering.
 
+    Raises
+    ------
+    InputError
+        If a value is not allowed; lists all of them.
+
     Examples
     --------
     >>> Design().method
@@ -58,6 +62,14 @@ class Design:
     sites: int = 1
     pool: int | None = None
     design_effect: float = 1.0
+
+    def __post_init__(self) -> None:
+        raise_if_any(
+            one_of("method", self.method, ["assurance", "slice"])
+            + at_least("sites", self.sites, 1)
+            + ([] if self.pool is None else at_least("pool", self.pool, 1))
+            + at_least("design-effect", self.design_effect, 1)
+        )
 
 
 def make_plan(expected: Expected, target: Target, design: Design | None = None) -> Plan:
@@ -75,7 +87,6 @@ def make_plan(expected: Expected, target: Target, design: Design | None = None) 
     (249, 270, 87)
     """
     design = design or Design()
-    raise_if_any(one_of("method", design.method, ["assurance", "slice"]))
     if design.method == "assurance":
         return plan_assurance(
             expected,
@@ -143,16 +154,11 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     0.48
     """
     place = Path(path)
-    try:
-        text = place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
+    lines: Sequence[Mapping[str, Any]]
     if place.suffix == ".toml":
-        lines = _toml_lines(text, place)
-        unit = "table"
+        lines, unit = _toml_lines(read_text(place), place), "table"
     else:
-        lines = [dict(line) for line in csv.DictReader(io.StringIO(text))]
-        unit = "row"
+        lines, unit = read_table(place, ["name", *_NUMBERS]), "row"
     faults: list[Fault] = []
     found: dict[str, Expected] = {}
     for number, line in enumerate(lines, start=1):
@@ -329,19 +335,15 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     3.6
     """
     place = Path(path)
-    try:
-        text = place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", place)]) from error
     counts: list[tuple[int, int]] = []
     faults: list[Fault] = []
-    for number, line in enumerate(csv.DictReader(io.StringIO(text)), start=1):
+    for number, line in enumerate(read_table(place, ["successes", "trials"]), start=1):
         try:
             right, total = int(line["successes"]), int(line["trials"])
             if not 0 <= right <= total:
                 raise ValueError
             counts.append((right, total))
-        except (KeyError, TypeError, ValueError):
+        except ValueError:
             what = "needs whole numbers successes and trials, 0 <= successes <= trials"
             faults.append(Fault(what, place, number, "row"))
     if not counts and not faults:

@@ -1,0 +1,82 @@
+"""Tables that people fill in by hand: read whole, with every fault named by file and row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from rubricate.errors import Fault, InputError
+
+
+def read_text(path: Path) -> str:
+    """Read a text file as UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        If it is not there or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
+    except UnicodeDecodeError as error:
+        what = f"is not UTF-8 (byte {error.start}); save it as CSV UTF-8"
+        raise InputError([Fault(what, path)]) from error
+
+
+def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
+    r"""Read a CSV with a header as one mapping a row; an absent cell is an empty one.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: commas between cells, UTF-8.
+    needed : sequence of str
+        Columns that must be there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, a column is missing, or rows have more cells than the header.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = place.write_text("name,tp\nasthma,271\n")
+    >>> read_table(place, ["name"])
+    [{'name': 'asthma', 'tp': '271'}]
+    """
+    place = Path(path)
+    reader = csv.reader(io.StringIO(read_text(place), newline=""))
+    try:
+        header, *lines = [line for line in reader if line] or [[]]
+    except csv.Error as error:
+        raise InputError([Fault(f"is no CSV: {error}", place, reader.line_num)]) from error
+    absent = [name for name in needed if name not in header]
+    if absent:
+        raise InputError([_no_columns(absent, header, place)])
+    twice = sorted({name for name in header if header.count(name) > 1})
+    faults = [Fault(f"column {name!r} is there twice", place) for name in twice]
+    faults += [
+        Fault(
+            f"has {len(line)} cells under {len(header)} columns; text with commas needs quotes",
+            place, number, "row",
+        )
+        for number, line in enumerate(lines, start=1)
+        if len(line) > len(header)
+    ]  # fmt: skip
+    if faults:
+        raise InputError(faults)
+    short = [line + [""] * (len(header) - len(line)) for line in lines]
+    return [dict(zip(header, line, strict=True)) for line in short]
+
+
+def _no_columns(absent: Sequence[str], header: Sequence[str], path: Path) -> Fault:
+    what = f"lacks the column{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
+    if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
+        return Fault(f"{what}; cells must be separated by commas", path)
+    return Fault(what, path)

@@ -1,0 +1,53 @@
+from pathlib import Path
+
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.study.tables import read_table
+
+
+def write(place: Path, content: bytes) -> Path:
+    path = place / "table.csv"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"name,tp\r\nasthma,3\r\n",
+        b"\xef\xbb\xbfname,tp\nasthma,3",
+        b'"name","tp"\n\n"asthma","3"\n',
+    ],
+)
+def test_what_spreadsheets_write_is_read(tmp_path: Path, content: bytes) -> None:
+    assert read_table(write(tmp_path, content), ["tp"]) == [{"name": "asthma", "tp": "3"}]
+
+
+def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
+    place = write(tmp_path, b"name,tp,comment\nasthma,3\n")
+    assert read_table(place) == [{"name": "asthma", "tp": "3", "comment": ""}]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"name;tp\nasthma;3\n", "commas"),
+        (b"name\nasthma\n", "lacks the column tp"),
+        (b"", "lacks the column tp"),
+        (b"name,tp\nasthma,3,a comment, with a comma\n", "quotes"),
+        (b"tp,tp\n1,2\n", "twice"),
+        ("name,tp\nÄsthma,3\n".encode("latin-1"), "UTF-8"),
+        (b"name,tp\n" + b"x" * 200_000 + b",3\n", "CSV"),
+    ],
+)
+def test_every_fault_names_the_file(tmp_path: Path, content: bytes, words: str) -> None:
+    place = write(tmp_path, content)
+    with pytest.raises(InputError, match=words) as caught:
+        read_table(place, ["tp"])
+    assert all(fault.path == place for fault in caught.value.faults)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(tmp_path / "none.csv")
