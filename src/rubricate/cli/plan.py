@@ -106,15 +106,15 @@ def _refuse_idle(given: dict[str, Any]) -> None:
 
     context = click.get_current_context()
     rules = [
-        ("--variables", not given["variables"], ("total",)),
-        ("--frequency-from", not given["frequency_from"], ("variable", "annotator")),
-        ("one variable, not --variables", bool(given["variables"]),
+        ("needs --variables", not given["variables"], ("total",)),
+        ("needs --frequency-from", not given["frequency_from"], ("variable", "annotator")),
+        ("cannot go with --variables, which plans for each in its file", bool(given["variables"]),
          ("precision", "recall", "frequency", "frequency_kind", "frequency_from", "sites", "plot")),
-        ("--method assurance", given["method"] == "slice", ("assurance",)),
+        ("means nothing to --method slice", given["method"] == "slice", ("assurance",)),
     ]  # fmt: skip
     faults = [
-        Fault(f"--{name.replace('_', '-')} goes with {needed} only")
-        for needed, idle, names in rules
+        Fault(f"--{name.replace('_', '-')} {why}")
+        for why, idle, names in rules
         if idle
         for name in names
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
