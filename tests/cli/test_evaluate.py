@@ -101,3 +101,34 @@ def test_a_submission_about_all_notes_serves_a_part_of_them(tmp_path: Path) -> N
     value = json.loads(done.stdout)
     assert value["characters"]["f1"] == 1
     assert value["n_missing_rows"] == 0
+
+
+def test_probabilities_are_calibrated_for_each_system_that_has_them(tmp_path: Path) -> None:
+    model, found, plain = (str(tmp_path / name) for name in ("model", "found.jsonl", "plain.jsonl"))
+    part = ["--where", "case=4"]
+    learn, test = [*part, "--where", "split=train"], [*part, "--where", "split=test"]
+    assert RUN(main, ["fit", "open-notes", *learn, "--out", model]).exit_code == 0
+    RUN(main, ["match", "open-notes", *test, "--model", model, "--out", found])
+    RUN(
+        main,
+        ["convert", "open-notes", plain, "--to", "jsonl", "--annotator", "second_rater", *test],
+    )
+    report = tmp_path / "report"
+    asked = ["evaluate", "open-notes", found, plain, *test, *FAST]
+    done = RUN(main, [*asked, "--json", "--report", str(report)])
+    assert done.exit_code == 0, done.output
+    systems = json.loads(done.stdout)["systems"]
+    assert "calibration" not in systems["plain"]
+    calibration = systems["found"]["calibration"]
+    assert calibration["n_rows"] == 320
+    assert sum(one["n_rows"] for one in calibration["bins"]) == 320
+    for name in ("brier", "ece"):
+        low, high = calibration["intervals"][name]
+        assert 0 <= low <= calibration[name] <= high <= 1
+    features = systems["found"]["features"].values()
+    assert sum(one["calibration"]["n_rows"] for one in features) == 320
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert "Reliability of probabilities: found" in page
+    assert "Reliability of probabilities: plain" not in page
+    shown = RUN(main, asked).stdout
+    assert shown.count("probabilities: Brier") == 1

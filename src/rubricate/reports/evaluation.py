@@ -11,6 +11,7 @@ from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.intervals import Interpreted
+from rubricate.reports.calibration import calibration_section
 from rubricate.reports.costly_notes import Source, costly_notes
 from rubricate.reports.levels import (
     Measuring,
@@ -103,6 +104,7 @@ def evaluation_page(
         Section("cases", "Case by case", "".join(cases) + folded("The same in a table", table)),
         Section("features", "Feature by feature", feature_section(measuring)),
         Section("presence", "Presence", _confusions(systems)),
+        *_probabilities(measuring),
         Section("notes", "Notes that cost most", _notes(systems, reference, predicted, worst)),
         Section("method", "How it was measured", method_section(systems, inputs or {}, human)),
     ]
@@ -193,6 +195,11 @@ def _confusions(systems: Mapping[str, Interpreted]) -> str:
         figures.append(figure(svg, f"Rows (a note and a feature) by presence: {name}.{weighted}"))
     said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
     return paragraph(said) + figure_row(figures)
+
+
+def _probabilities(measuring: Measuring) -> list[Section]:
+    body = calibration_section(measuring.systems, measuring.corpus)
+    return [Section("probabilities", "Probabilities", body)] if body else []
 
 
 def _presence_counts(found: Interpreted) -> dict[str, float]:

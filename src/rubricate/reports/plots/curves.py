@@ -152,17 +152,30 @@ def _path(place: int, points: list[tuple[float, Point]], x: axes.Scale, y: axes.
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Predictions of about the same confidence: their mean, how many came true, how many."""
+    """Predictions of about the same probability.
 
-    confidence: float
+    Parameters
+    ----------
+    probability : float
+        The mean of what was stated.
+    observed : Point
+        The share that came true.
+    n : int
+        How many predictions.
+    edges : (float, float)
+        Where the bin begins and ends.
+    """
+
+    probability: float
     observed: Point
     n: int
+    edges: tuple[float, float]
 
 
 def reliability_plot(bins: Sequence[ReliabilityBin], labels: Labels, *, width: float = 420) -> str:
-    """Draw the share that came true against the confidence stated, and how many there were.
+    """Draw the share that came true against the probability stated, and how many there were.
 
-    On the diagonal, stated confidence is what happens; below it, the matcher is too sure.
+    On the diagonal, the stated probability is what happens; below it, the matcher is too sure.
 
     Parameters
     ----------
@@ -180,8 +193,8 @@ def reliability_plot(bins: Sequence[ReliabilityBin], labels: Labels, *, width: f
 
     Examples
     --------
-    >>> bins = [ReliabilityBin(0.9, Point(0.8, 0.7, 0.88), 40)]
-    >>> "0.90 stated, 0.800 [0.700, 0.880] came true, n = 40" in reliability_plot(
+    >>> bins = [ReliabilityBin(0.92, Point(0.8, 0.7, 0.88), 40, (0.9, 1.0))]
+    >>> "0.92 stated, 0.800 [0.700, 0.880] came true, n = 40" in reliability_plot(
     ...     bins, Labels("Reliability")
     ... )
     True
@@ -189,24 +202,35 @@ def reliability_plot(bins: Sequence[ReliabilityBin], labels: Labels, *, width: f
     side = width - _LEFT - _RIGHT
     top, bottom = 12.0, 12.0 + side
     x, y = axes.Scale(0, 1, _LEFT, _LEFT + side), axes.Scale(0, 1, bottom, top)
-    base = bottom + 70
-    parts = [axes.x_axis(x, top, bottom, n=6), axes.y_axis(y, _LEFT, x.end, labels.y)]
+    parts = [axes.x_axis(x, top, bottom, labels.x, n=6), axes.y_axis(y, _LEFT, x.end, labels.y)]
     parts.append(line(x(0), y(0), x(1), y(1), stroke=MUTED, class_="axis", dash="5 4"))
-    usable = [b for b in bins if b.observed.is_defined and math.isfinite(b.confidence)]
+    parts.append(axes.base_line(x.start, bottom, x.end, bottom))
+    usable = [b for b in bins if b.observed.is_defined and math.isfinite(b.probability)]
+    base = bottom + 104
     most = max((b.n for b in usable), default=1) or 1
     for one in usable:
-        at, size = x(one.confidence), 36 * one.n / most
-        name = tooltip(f"{one.confidence:.2f} stated, {one.observed} came true, n = {one.n:,}")
-        parts.append(element("rect", name, x=at - 5, y=base - size, width=10, height=size,
-                             fill=MUTED, class_="muted"))  # fmt: skip
+        name = tooltip(f"{one.probability:.2f} stated, {one.observed} came true, n = {one.n:,}")
+        parts.append(_bin_bar(one, x, base, 44 * one.n / most, name))
+        at = x(one.probability)
         if one.observed.has_interval:
-            parts.append(line(at, y(one.observed.low), at, y(one.observed.high), width=1.6,
-                              stroke=palette.colour(0), class_="k0"))  # fmt: skip
+            low, high = y(one.observed.low), y(one.observed.high)
+            for ends in ((at, low, at, high), (at - 3, low, at + 3, low),
+                         (at - 3, high, at + 3, high)):  # fmt: skip
+                parts.append(line(*ends, width=1.6, stroke=palette.colour(0), class_="k0"))
         parts.append(palette.shape(0, at, y(one.observed.value), name))
-    middle = (x.start + x.end) / 2
     parts.append(axes.base_line(x.start, base, x.end, base))
-    named = labels.x or "confidence, and how many predictions"
-    parts.append(label(middle, base + 20, named, anchor="middle", size=12.5))
+    parts.append(label(x.start - 8, base - 2, "rows", anchor="end", size=11.5, muted=True))
     return drawing(
-        width, base + 30, "".join(parts), title=labels.title, description=labels.description
+        width, base + 8, "".join(parts), title=labels.title, description=labels.description
     )
+
+
+def _bin_bar(one: ReliabilityBin, x: axes.Scale, base: float, size: float, name: str) -> str:
+    """Draw how many predictions a bin has, as a bar with its number."""
+    left, right = x(one.edges[0]), x(one.edges[1])
+    bar = element(
+        "rect", name, x=left + 1, y=base - size, width=max(right - left - 2, 1), height=size,
+        fill=palette.colour(0), class_="f0", fill_opacity=0.55,
+    )  # fmt: skip
+    middle = (left + right) / 2
+    return bar + label(middle, base - size - 4, f"{one.n:,}", anchor="middle", size=10, muted=True)

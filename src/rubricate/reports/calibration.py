@@ -1,0 +1,161 @@
+"""How far predicted probabilities can be believed: reliability diagrams and the worst features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rubricate.corpus import Corpus
+from rubricate.measures.calibration import CalibrationResult, GroupCalibration
+from rubricate.measures.intervals import Interpreted
+from rubricate.reports.page import figure, figure_row, folded, paragraph
+from rubricate.reports.plots import Labels, Point, ReliabilityBin, reliability_plot
+from rubricate.reports.readings import case_names
+from rubricate.reports.tables import Cell, Value, counted, html_table
+
+#: Features shown for each system.
+WORST = 10
+#: A feature with fewer rows says too little about itself.
+MIN_ROWS = 10
+
+_SAID = (
+    "A row of probability 0.8 should turn out present 8 times in 10. Brier score: the mean "
+    "squared difference of probability and presence, 0 at best (Brier 1950). Skill: how much of it "
+    "is saved against saying the share present everywhere; 1 at best, 0 for no use (Murphy 1973). "
+    "ECE, expected calibration error: the mean gap between a bin’s mean probability and its share "
+    "present, weighted by rows (Naeini et al. 2015; Guo et al. 2017). By chance: the ECE that "
+    "perfect probabilities would show in as many rows."
+)
+_FIGURE = (
+    "Share of rows that are present against the probability stated, in bins of a tenth; whiskers "
+    "are {confidence} intervals (Wilson, rows of a note taken together). On the dashed line "
+    "probabilities mean what they say; below it the system is too sure that features are present, "
+    "above it not sure enough. Beneath, how many rows each bin has."
+)
+
+
+def calibration_section(systems: Mapping[str, Interpreted], corpus: Corpus) -> str:
+    """Return diagrams and tables of the systems that state probabilities; "" where none does.
+
+    Parameters
+    ----------
+    systems : mapping from name to Interpreted
+        As for `evaluation_page`.
+    corpus : Corpus
+        Names of cases and features come from it.
+    """
+    found = {name: one.calibration for name, one in systems.items() if one.calibration is not None}
+    if not found:
+        return ""
+    confidence = f"{100 * next(iter(systems.values())).settings.confidence:g} %"
+    drawn = [figure(_diagram(name, one), f"Reliability: {name}.") for name, one in found.items()]
+    parts = [
+        paragraph(_SAID),
+        _overall({name: (found[name], systems[name]) for name in found}, confidence),
+        figure_row(drawn),
+        paragraph(_FIGURE.format(confidence=confidence), class_="aside"),
+        *(_worst(name, one, corpus) for name, one in found.items()),
+        folded("The diagrams in numbers", "".join(_bins(name, one) for name, one in found.items())),
+    ]
+    return "".join(parts)
+
+
+def reliability_bins(
+    bins: Iterable[tuple[float, float, int, float, Point]],
+) -> list[ReliabilityBin]:
+    """Return points of a diagram from (low, high, rows, mean probability, share present)."""
+    return [
+        ReliabilityBin(probability, observed, n, (low, high))
+        for low, high, n, probability, observed in bins
+    ]
+
+
+def reliability_labels(name: str, brier: float, ece: float, n_rows: int) -> Labels:
+    """Return the words around a reliability diagram."""
+    return Labels(
+        f"Reliability of probabilities: {name}",
+        x="predicted probability",
+        y="share present",
+        description=f"{counted(n_rows, 'row')}, Brier score {brier:.3f}, ECE {ece:.3f}.",
+    )
+
+
+def _diagram(name: str, found: CalibrationResult) -> str:
+    values = found.overall.values
+    bins = reliability_bins(
+        (one.low, one.high, one.n_rows, one.probability,
+         Point(one.present, one.interval.low, one.interval.high))
+        for one in found.bins
+    )  # fmt: skip
+    labels = reliability_labels(name, values["brier"], values["ece"], found.overall.n_rows)
+    return reliability_plot(bins, labels)
+
+
+def _overall(found: Mapping[str, tuple[CalibrationResult, Interpreted]], confidence: str) -> str:
+    lines: list[list[Value]] = []
+    for name, (one, system) in found.items():
+        n_rows = system.evaluation.coverage.n_rows
+        some = counted(one.overall.n_rows, "row")
+        lines.append(
+            [
+                name,
+                some if one.overall.n_rows == n_rows else f"{some} of {n_rows:,}",
+                *(_point(one, value) for value in ("brier", "brier_skill", "ece")),
+                one.overall.ece_by_chance,
+                one.overall.values["mean_probability"],
+                one.overall.values["share_present"],
+            ]
+        )
+    header = ["System", "Rows with a probability", "Brier score", "Brier skill", "ECE",
+              "ECE by chance", "Mean probability", "Share present"]  # fmt: skip
+    caption = (
+        f"Probabilities of presence, all features together, with {confidence} intervals by note."
+    )
+    return html_table(header, lines, caption=caption, sortable=False)
+
+
+def _point(found: CalibrationResult, value: str) -> Point:
+    interval = found.intervals[value]
+    return Point(found.overall.values[value], interval.low, interval.high)
+
+
+def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
+    enough = {i: one for i, one in found.features.items() if one.n_rows >= MIN_ROWS}
+    order = sorted(enough, key=lambda i: (-enough[i].beyond_chance, i))
+    shown = [i for i in order[:WORST] if enough[i].beyond_chance > 0]
+    if not shown:
+        return paragraph(
+            f"{name}: no feature with {MIN_ROWS} rows or more has an ECE above that of chance.",
+            class_="aside",
+        )
+    names = case_names(corpus)
+    caption = (
+        f"{name}: the {counted(len(shown), 'feature')} whose ECE exceeds chance most, of "
+        f"{len(enough):,} with {MIN_ROWS} rows or more. Of many features some are far off by "
+        "chance alone: look for those with many rows and a large gap."
+    )
+    header = ["Feature", "Case", "Rows", "Mean probability", "Share present", "Brier score", "ECE",
+              "ECE by chance"]  # fmt: skip
+    lines = [_feature_line(i, enough[i], corpus, names) for i in shown]
+    return html_table(header, lines, caption=caption)
+
+
+def _feature_line(
+    feature: str, found: GroupCalibration, corpus: Corpus, names: Mapping[str, str]
+) -> list[Value]:
+    own = corpus.feature(feature)
+    values = [found.values[v] for v in ("mean_probability", "share_present", "brier", "ece")]
+    return [own.text, names[own.case], found.n_rows, *values, found.ece_by_chance]
+
+
+def _bins(name: str, found: CalibrationResult) -> str:
+    lines: Sequence[Sequence[Value]] = [
+        [
+            Cell(f"{one.low:.1f} to {one.high:.1f}", one.low),
+            one.n_rows,
+            one.probability,
+            Point(one.present, one.interval.low, one.interval.high),
+        ]
+        for one in found.bins
+    ]
+    header = ["Probability", "Rows", "Mean probability", "Share present"]
+    return html_table(header, lines, caption=name)
