@@ -40,6 +40,33 @@ class Squaring:
 
 
 @dataclass(frozen=True)
+class Sleeping:
+    """Leaves the number of its process behind, and never ends."""
+
+    marks: Path
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return self._sleep
+
+    def _sleep(self, items: Sequence[Any]) -> list[Any]:
+        (self.marks / str(os.getpid())).touch()
+        while True:
+            time.sleep(1.0)
+
+
+@dataclass(frozen=True)
+class Chatting:
+    """Prints to where the results go."""
+
+    def prepare(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return self._print
+
+    def _print(self, items: Sequence[Any]) -> list[Any]:
+        print("chatter", flush=True)  # noqa: T201
+        return list(items)
+
+
+@dataclass(frozen=True)
 class Raising:
     """Raises for one item, with a message nobody may see."""
 

@@ -1,6 +1,4 @@
-import time
 from collections.abc import Iterator
-from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -49,17 +47,6 @@ def test_killed_workers_change_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-def test_a_pool_closed_under_its_batches_ends_its_workers(tmp_path: Path) -> None:
-    pool = open_pool(Squaring(tmp_path, pause=600.0), workers=2)
-    futures = [pool.submit([key]) for key in range(4)]
-    while len(active_children()) < 2:
-        time.sleep(0.01)
-    pool.close()
-    assert active_children() == []
-    assert all(future.done() for future in futures)
-
-
-@pytest.mark.engine
 def test_what_cannot_be_sent_is_an_error_and_no_death(tmp_path: Path) -> None:
     pool = open_pool(Unsendable(), workers=1)
     retries = Retries()
@@ -87,6 +74,21 @@ def test_an_item_no_worker_survives_is_lost_and_nothing_else(tmp_path: Path) -> 
 
 
 @pytest.mark.engine
+def test_many_fatal_items_in_one_batch_do_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrying, "MOST_BARREN_DEATHS", 15)
+    pool = open_pool(Squaring(tmp_path, fatal=(1, 11, 21)), workers=2)
+    retries = Retries()
+    try:
+        found = dict(run_batches(pool, [(0, list(range(32)))], retries=retries))
+    finally:
+        pool.close()
+    assert sum(isinstance(one, Lost) for one in found[0]) == retries.lost == 3
+    assert retries.deaths > retrying.MOST_BARREN_DEATHS
+
+
+@pytest.mark.engine
 def test_errors_of_the_function_come_back_without_their_text(tmp_path: Path) -> None:
     pool = open_pool(Raising(), workers=1)
     try:
@@ -99,12 +101,13 @@ def test_errors_of_the_function_come_back_without_their_text(tmp_path: Path) -> 
 
 
 @pytest.mark.engine
-def test_workers_that_keep_dying_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrying, "MOST_BARREN_DEATHS", 2)
+@pytest.mark.parametrize("size", [1, 64])
+def test_workers_that_keep_dying_end_the_run(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(retrying, "MOST_BARREN_DEATHS", 5)
     pool = open_pool(DyingAtOnce(), workers=1)
     try:
         with pytest.raises(RubricateError, match="died"):
-            list(run_batches(pool, [(0, list(range(64)))]))
+            list(run_batches(pool, ((key, [0] * size) for key in range(64))))
     finally:
         pool.close()
 

@@ -44,11 +44,23 @@ def test_half_written_batches_do_not_count(tmp_path: Path) -> None:
     assert store.done() == set()
 
 
-def test_a_broken_batch_is_named(tmp_path: Path) -> None:
+WHOLE = gzip.compress(b"[1, 2, 3]\n")
+BROKEN = [
+    b"",
+    b"text",
+    gzip.compress(b'{"a'),
+    WHOLE[:12],
+    WHOLE[:-4],
+    WHOLE[:10] + b"\xff\xff" + WHOLE[12:],
+]
+
+
+@pytest.mark.parametrize("body", BROKEN)
+def test_a_broken_batch_is_named(tmp_path: Path, body: bytes) -> None:
     store = BatchStore(tmp_path)
     store.open({})
     store.put(0, [{"text": "abc"}])
-    (tmp_path / "000000.jsonl.gz").write_bytes(gzip.compress(b'{"a'))
+    (tmp_path / "000000.jsonl.gz").write_bytes(body)
     with pytest.raises(RubricateError, match="000000"):
         BatchStore(tmp_path).get(0)
 

@@ -63,7 +63,7 @@ class Run:
         found = []
         for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
             for pid in map(int, children.read_text().split()):
-                if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"rubricate.batch.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     found.append(pid)
         return found
 

@@ -9,8 +9,7 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import Any
 
-from rubricate.batch.pools import Results
-from rubricate.batch.work import Work, pack_work, run_packed
+from rubricate.batch.work import Results, Work, pack_work, run_packed
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 
 #: Seconds a cluster may be without any worker before the run gives up.

@@ -8,12 +8,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubricate.batch.pools import Pool, Results
-from rubricate.batch.work import Lost, Raised
+from rubricate.batch.pools import Pool
+from rubricate.batch.work import Lost, Raised, Results
 from rubricate.errors import RubricateError
 
-#: Deaths in a row, with nothing finished between them, after which the run gives up. One item
-#: that kills every worker costs about twenty on its way to being found in a batch of 200.
+#: Deaths in a row, with no batch or part of one done between them, after which the run gives up:
+#: then it is not some items that kill their workers. Of a batch of 200 whose every other item does,
+#: the first part that is done comes after twenty.
 MOST_BARREN_DEATHS = 60
 #: Seconds between two looks at a pool that has nothing to say.
 PULSE = 5.0
@@ -102,6 +103,8 @@ def run_batches(
             pool.check()
             continue
         died = _take(under, done, pool)
+        if len(died) < len(done):
+            barren = 0
         if died:
             pool.renew()
             counted.deaths += len(died)
@@ -113,9 +116,7 @@ def run_batches(
                 )
         for task in died:
             _treat(under, task, pool, counted)
-        for finished in _finished(under):
-            barren = 0
-            yield finished
+        yield from _finished(under)
 
 
 def _start_some(under: _Under, waiting: Iterator[tuple[int, Sequence[Any]]], pool: Pool) -> bool:

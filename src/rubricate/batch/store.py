@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -99,9 +100,12 @@ class BatchStore:
             return self._recent[key]
         path = self._path(key)
         try:
-            lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+            body = path.read_bytes()
+            if not body:
+                raise EOFError
+            lines = gzip.decompress(body).decode().split("\n")
             values = [json.loads(line) for line in lines if line]
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             raise RubricateError(
                 f"{path} cannot be read. Delete it and start the same command again."
             ) from error

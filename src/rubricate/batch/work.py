@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from rubricate.errors import RubricateError
+from rubricate.errors import InputError, RubricateError
 
 Function = Callable[[Sequence[Any]], list[Any]]
 
@@ -48,16 +48,30 @@ class Raised:
         raise RubricateError(self.message)
 
 
+Results = list[Any] | Raised
+
 #: Functions made in this process, by the hash of their work.
 _prepared: dict[bytes, Function] = {}
 
 
 def pack_work(work: Work) -> bytes:
-    """Return the work as bytes to send."""
+    """Return the work as bytes to send.
+
+    Raises
+    ------
+    InputError
+        If its class is one of the script itself, which no worker can import.
+    """
+    kind = type(work)
+    if kind.__module__ == "__main__":
+        raise InputError(
+            f"{kind.__qualname__} is defined in the script that is run, where workers cannot find "
+            "it. Put it into a module of its own and import it."
+        )
     return pickle.dumps(work)
 
 
-def run_packed(packed: bytes, items: Sequence[Any]) -> list[Any] | Raised:
+def run_packed(packed: bytes, items: Sequence[Any]) -> Results:
     """Make the function unless this process has it already, and call it."""
     key = hashlib.blake2b(packed, digest_size=16).digest()
     try:
