@@ -77,3 +77,21 @@ def test_conditions_pick_notes_and_are_checked() -> None:
         open_notes("open-notes", where=["split"])
     with pytest.raises(InputError):
         open_notes("no-such-file.jsonl")
+
+
+@pytest.mark.parametrize("row", ['2,c,"chest pain\n3,c,no fever\n', '2,c,"a "b" c"\n'])
+def test_a_quote_that_is_not_closed_is_refused(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text(f'note,case,text\n1,c,"a\nb"\n{row}')
+    with pytest.raises(InputError) as raised:
+        list(open_notes(path).notes())
+    assert raised.value.faults[0].line == 4
+    assert "chest" not in str(raised.value)
+
+
+def test_rows_of_a_table_that_are_not_utf8_are_not_repaired(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_bytes("note,case,text\n1,c,na\u00efve\n2,c,fever\n".encode("latin-1"))
+    first, second = open_notes(path).notes()
+    assert isinstance(first, Unreadable) and (first.id, first.case) == ("1", "c")
+    assert second == Note("2", "c", "fever")

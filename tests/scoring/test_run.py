@@ -194,3 +194,28 @@ def test_what_cannot_be_scored_at_all_is_said(depth: Corpus, tmp_path: Path) -> 
                     settings=ScoreSettings(matcher="exact"))  # fmt: skip
     with pytest.raises(InputError):
         ScoreSettings(batch_size=0, seed=-1)
+
+
+def test_corrections_are_the_first_note_s_where_two_have_one_id(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("note,text\n1,long chest pain\n1,fever\n")
+    (tmp_path / "rubric.csv").write_text("case,feature,text\nc,f,Chest pain\n")
+    corrections = tmp_path / "corrections.csv"
+    corrections.write_text("note,feature,found,by,at,spans\n1,f,yes,Ann,2025-01-01,5 10\n")
+    score_notes(
+        tmp_path / "notes.csv", tmp_path / "out", rubric=tmp_path / "rubric.csv",
+        corrections=corrections, settings=ScoreSettings(matcher="exact"),
+    )  # fmt: skip
+    first, second = items(tmp_path / "out")
+    assert (first["found"], first["text"], first["corrected_by"]) == (True, "chest", "Ann")
+    assert (second["found"], second["corrected_by"], second["review"]) == (None, "", True)
+
+
+def test_what_is_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("note,text\n")
+    (tmp_path / "rubric.csv").write_text("case,feature,text\nc,f,Chest pain\n")
+    with pytest.raises(InputError):
+        score_notes(
+            tmp_path / "notes.csv", tmp_path / "out", rubric=tmp_path / "rubric.csv",
+            settings=ScoreSettings(matcher="exact"),
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()

@@ -94,9 +94,12 @@ class Corrections:
         return [self._of[n][f] for n in sorted(self._of) for f in sorted(self._of[n])]
 
     def check(self, note_id: str, rubric: Rubric | None, text: str) -> list[Fault]:
-        """Return what is wrong with the corrections of a note, and note the words they mark."""
+        """Return what is wrong with the corrections of a note, and note the words they mark.
+
+        They are the first note's where several have the id.
+        """
         own = self._of.get(note_id)
-        if own is None:
+        if own is None or note_id in self._seen:
             return []
         self._seen.add(note_id)
         known = {feature.id for feature in rubric or ()}

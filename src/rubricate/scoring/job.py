@@ -110,19 +110,18 @@ def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSett
     corrections = (
         Corrections([]) if corrections_path is None else read_corrections(corrections_path)
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    if model is None:
-        matcher = fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
-        place = folder / MODEL
-        matcher.save(place, overwrite=True)
-    else:
-        matcher, place = load_matcher(model), Path(model)
+    matcher = (
+        fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
+        if model is None
+        else load_matcher(model)
+    )
     # Says at once when the model was made for another rubric.
     matcher.predict(Corpus((), tuple(rubrics.values())))
     if policy is not None:
         policy.check(rubrics, matcher.name)
-    notes = with_only_case(source.notes(), rubrics)
-    survey = survey_notes(notes, rubrics=rubrics, corrections=corrections)
+    survey = survey_notes(
+        with_only_case(source.notes(), rubrics), rubrics=rubrics, corrections=corrections
+    )
     if survey.faults:
         raise InputError(survey.faults)
     if survey.n_notes and not survey.cases & set(rubrics):
@@ -132,6 +131,10 @@ def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSett
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / MODEL if model is None else Path(model)
+    if model is None:
+        matcher.save(place, overwrite=True)
     return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from rubricate.corpus import Note
 from rubricate.errors import Fault, InputError
@@ -123,26 +123,54 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
 
 
 def table_notes(path: Path) -> Iterator[Note | Unreadable]:
-    """Yield the notes of a CSV table; other columns become metadata."""
+    """Yield the notes of a CSV table; other columns become metadata.
+
+    Raises
+    ------
+    InputError
+        If a quote is not closed or not doubled: where the next note begins cannot be known.
+    """
     header = _header(path)
     columns = _columns(header)
     others = [(i, name) for i, name in enumerate(header) if i not in columns.values() and name]
     # The longest cell allowed is 128 kB otherwise.
     csv.field_size_limit(sys.maxsize)
-    # Bytes that are no UTF-8 become signs that the screening of notes counts as strange.
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        rows = csv.reader(stream, delimiter=_delimiter(path))
-        next(rows, None)
-        for number, row in enumerate(rows, start=1):
-            if not row:
+    # Bytes that are no UTF-8 become half surrogate pairs, by which their rows are known.
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+        for number, row in enumerate(_rows(stream, path)):
+            if not row or not number:
                 continue
             if len(row) != len(header):
                 reason = f"{len(row)} fields, the header has {len(header)}"
                 yield Unreadable(f"row {number}", "", reason)
                 continue
+            note_id, text = row[columns["note"]], row[columns["text"]]
             case = row[columns["case"]] if "case" in columns else ""
-            metadata = Metadata({name: row[i] for i, name in others})
-            yield Note(row[columns["note"]], case, row[columns["text"]], metadata)
+            if not _is_utf8(row):
+                yield Unreadable(note_id, case, "the row is not UTF-8")
+                continue
+            yield Note(note_id, case, text, Metadata({name: row[i] for i, name in others}))
+
+
+def _rows(stream: TextIO, path: Path) -> Iterator[list[str]]:
+    rows = csv.reader(stream, delimiter=_delimiter(path), strict=True)
+    line = 1
+    try:
+        for row in rows:
+            yield row
+            line = rows.line_num + 1
+    except csv.Error:
+        message = "not valid CSV: in the row that begins here a quote is not closed, or not doubled"
+        raise InputError([Fault(message, path, line)]) from None
+
+
+def _is_utf8(row: Sequence[str]) -> bool:
+    try:
+        for cell in row:
+            cell.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def looks_like_texts(path: Path) -> bool:

@@ -102,7 +102,8 @@ def score_notes(
     surveyed = time.perf_counter()
     find_evidence(job, store, retries)
     matched = time.perf_counter()
-    for name in PRODUCTS:
+    # The file that says the run is complete goes first.
+    for name in reversed(PRODUCTS):
         (folder / name).unlink(missing_ok=True)
     counts = write_tables(_results(job, store), folder)
     record = {**run_record(job, (rubric, model, policy, corrections)), "counts": counts.to_dict()}
@@ -128,16 +129,18 @@ def score_notes(
 def _results(job: Job, store: BatchStore) -> Iterator[NoteResult]:
     size = job.settings.batch_size
     for key in range(job.n_batches):
-        for line in store.get(key):
+        for number, line in enumerate(store.get(key), start=key * size):
             whole, same_as = line, ""
             if "same_as" in line:
                 first = store.get(line["same_as"] // size)[line["same_as"] % size]
                 same_as = first["note"]
                 whole = {**first, "note": line["note"]}
+            # A second note with the same id is not the one that was corrected.
+            own = {} if job.survey.repeated[number] else job.corrections.of(line["note"])
             yield judge_note(
                 whole,
                 job.rubrics.get(line["case"], Rubric(line["case"], ())),
-                corrections=job.corrections.of(line["note"]),
+                corrections=own,
                 policy=job.policy,
                 same_as=same_as,
             )
