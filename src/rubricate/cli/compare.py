@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ from rubricate.cli.output import print_json, print_table, progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.trials import Split, TrialResult
+    from rubricate.measures import Evaluation
+    from rubricate.trials import Split, Trial, TrialResult
 
+#: Cases that are printed without --json.
+SHOWN = 20
 EPILOG = """
 Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy --train-folds 1
 """
@@ -55,18 +59,14 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
     Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
     mean and SD over cases as the paper's section 6 does, and the annotators' own agreement.
     """
-    from rubricate.matchers import MATCHERS
-    from rubricate.matchers.matcher import check_parameters
-    from rubricate.trials import Trial, run_trials
+    from rubricate.errors import OutputExistsError
+    from rubricate.trials import run_trials
 
+    report = options["report"]
+    if report and (report / "index.html").exists() and not options["overwrite"]:
+        raise OutputExistsError(report / "index.html")  # told before any work
+    trials = _trials(matchers, options)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    trials = [
-        Trial(name.strip(), name.strip(), _parameters(name.strip(), options))
-        for name in matchers.split(",")
-        if name.strip()
-    ]
-    for trial in trials:
-        check_parameters(MATCHERS[trial.matcher], trial.parameters)  # told before any work
     result = run_trials(
         corpus,
         trials,
@@ -78,18 +78,40 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
         keep=options["keep"],
         watch=lambda steps: progress(steps, label="fit and test", length=len(steps)),
     )
-    if options["report"]:
+    if report:
         from rubricate.reports import write_report
         from rubricate.reports.trials import trial_page
 
         page = trial_page(result, corpus, _protocol(options))
-        write_report(options["report"], page, overwrite=options["overwrite"])
+        write_report(report, page, overwrite=options["overwrite"])
     if options["as_json"]:
         print_json(result.to_dict())
         return
     _print(result)
-    if options["report"]:
-        click.echo(f"\nreport: {options['report'] / 'index.html'}")
+    _print_cases(result)
+    if report:
+        click.echo(f"\nreport: {report / 'index.html'}")
+
+
+def _trials(matchers: str, options: dict[str, Any]) -> list[Trial]:
+    """Return what is to be tried, each once, its parameters checked before any work."""
+    from rubricate.matchers import MATCHERS
+    from rubricate.matchers.matcher import check_parameters
+    from rubricate.trials import Trial
+
+    names = list(dict.fromkeys(name.strip() for name in matchers.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--matchers: name at least one")
+    for setting in options["settings"]:
+        name, dot, _ = setting.partition("=")[0].partition(".")
+        if not dot or name not in names:
+            raise click.UsageError(
+                f"--set {setting}: need MATCHER.NAME=VALUE with one of {', '.join(names)}"
+            )
+    trials = [Trial(name, name, _parameters(name, options)) for name in names]
+    for trial in trials:
+        check_parameters(MATCHERS[trial.matcher], trial.parameters)
+    return trials
 
 
 def _parameters(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +154,7 @@ def _protocol(options: dict[str, Any]) -> str:
 
 def _counts(text: str | None) -> list[int]:
     try:
-        counts = [int(part) for part in (text or "").split(",") if part.strip()]
+        counts = list(dict.fromkeys(int(n) for n in (text or "").split(",") if n.strip()))
     except ValueError:
         counts = [-1]
     if any(n < 0 for n in counts):
@@ -152,7 +174,7 @@ def _print(result: TrialResult) -> None:
                 table = getattr(found.evaluation, what)
                 interval = found.interval(what)
                 cells += [table.total().f1, shown([interval.low, interval.high])]
-                cells.append(f"{spread[what]['mean']:.3f} ({spread[what]['sd']:.3f})")
+                cells.append(_spread(spread[what]["mean"], spread[what]["sd"]))
             lines.append(tuple(cells))
     base = next(iter(result.measured.values())).evaluation.all_present_f1()
     lines.append(("everything present", None, "–", "–", base, "–", "–"))
@@ -164,10 +186,44 @@ def _print(result: TrialResult) -> None:
             total = getattr(result.ceiling.pooled.evaluation, what).total()
             cells += [total.f1, shown([interval.low, interval.high])]
             mean, sd = (table_of.get(k, {}).get(column) for k in ("mean", "sd"))
-            cells.append("–" if mean is None else f"{mean:.3f} ({sd:.3f})")
+            cells.append(_spread(mean, sd))
         lines.append(tuple(cells))
     print_table(
         ("matcher", "characters F1", "interval", "over cases (SD)", "presence F1", "interval",
          "over cases (SD)"),
         lines,
     )  # fmt: skip
+
+
+def _spread(mean: float | None, sd: float | None) -> str:
+    if mean is None or math.isnan(mean):
+        return "–"
+    return f"{mean:.3f}" if sd is None or math.isnan(sd) else f"{mean:.3f} ({sd:.3f})"
+
+
+def _print_cases(result: TrialResult) -> None:
+    """Print characters F1 and presence F1 of each case, where there are several."""
+    group = result.groups[-1]
+    columns = {name: _case_cells(found.evaluation) for name, found in result.of(group).items()}
+    cases = list(next(iter(columns.values())))
+    if len(cases) < 2:
+        return
+    if result.ceiling is not None:
+        columns["annotators"] = _case_cells(result.ceiling.pooled.evaluation)
+    learned = f", {group} notes a case" if group else ""
+    click.echo(f"\ncharacters F1 / presence F1 of each case{learned}")
+    print_table(
+        ("case", *columns),
+        [(case, *(own.get(case, "–") for own in columns.values())) for case in cases[:SHOWN]],
+    )
+    if len(cases) > SHOWN:
+        click.echo(f"... and {len(cases) - SHOWN} more (all of them with --json or --report)")
+
+
+def _case_cells(evaluation: Evaluation) -> dict[str, str]:
+    """Return both F1 of each case, as they are printed."""
+    both = []
+    for table in (evaluation.characters.by("case"), evaluation.presence.by("case")):
+        f1 = table.statistic("f1").tolist()
+        both.append({case: _spread(value, None) for case, value in zip(table.ids, f1, strict=True)})
+    return {case: f"{first} / {both[1].get(case, '–')}" for case, first in both[0].items()}

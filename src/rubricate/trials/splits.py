@@ -79,9 +79,9 @@ def fold_splits(corpus: Corpus, *, folds: int, train_folds: int, seed: int = 0) 
     >>> len(split.train), len(split.test)
     (10, 90)
     """
+    hands = note_folds(corpus, folds, seed)
     if not 1 <= train_folds < folds:
         raise InputError(f"--train-folds {train_folds}: need 1 to {folds - 1} of {folds} folds")
-    hands = note_folds(corpus, folds, seed)
     splits = []
     for i in range(folds):
         learned = {(i + k) % folds for k in range(train_folds)}

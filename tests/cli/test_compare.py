@@ -1,0 +1,53 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rubricate.cli import main
+
+TWO_CASES = ["compare", "open-notes", "--where", "case=0,1", "--where", "split=test",
+             "--folds", "2", "--resamples", "50"]  # fmt: skip
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, [*TWO_CASES, *arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
+
+
+def test_each_case_is_printed_beside_the_whole() -> None:
+    code, output = run("--matchers", "exact,fuzzy")
+    assert code == 0
+    lines = [line.split("  ") for line in output.splitlines()]
+    assert [line[0] for line in lines if line[0] in ("0", "1")] == ["0", "1"]
+    assert "nan" not in output
+
+
+def test_a_matcher_named_twice_is_tried_once() -> None:
+    _, once = run("--matchers", "exact", "--json")
+    _, twice = run("--matchers", "exact,exact", "--json")
+    assert json.loads(once) == json.loads(twice)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--matchers", " , "],
+        ["--matchers", "exact", "--set", "lexicon.near=0.4"],
+        ["--matchers", "exact", "--set", "near=0.4"],
+        ["--notes-per-case", "5,x"],
+    ],
+)
+def test_wrong_usage_is_told(wrong: list[str]) -> None:
+    code, output = run(*wrong)
+    assert code == 2
+    assert wrong[-2] in output
+
+
+def test_a_report_that_is_there_is_told_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    code, output = run("--matchers", "no such matcher", "--report", str(tmp_path))
+    assert code == 1
+    assert "--overwrite" in output
+    assert (tmp_path / "index.html").read_text() == "mine"
