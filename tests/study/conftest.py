@@ -114,9 +114,10 @@ def returned_study(make_study: Callable[..., Study]) -> Callable[..., Study]:
     """Return a function that takes the small study up to what came back.
 
     Both annotators mark what the reference holds; in every eighth note bob marks more of it.
+    With ``smokers=0`` nobody marks the primary variable.
     """
 
-    def make(tool_format: str = "brat") -> Study:
+    def make(tool_format: str = "brat", smokers: int = 60) -> Study:
         study = make_study(tool_format)
         for step in (define_population, plan_study, sample_study, assign_study):
             step(study)
@@ -124,7 +125,8 @@ def returned_study(make_study: Callable[..., Study]) -> Callable[..., Study]:
         for i in range(120):
             note = f"n{i}"
             for who in ("ann", "bob"):
-                own = {"f1": [(0, 12 if who == "bob" and i % 8 == 0 else 6)]} if i < 60 else {}
+                more = who == "bob" and i % 8 == 0
+                own = {"f1": [(0, 12 if more else 6)]} if i < smokers else {}
                 if i % 10 == 0:
                     own["f2"] = [(14, 25)]
                 marks[who, note] = own

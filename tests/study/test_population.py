@@ -1,3 +1,5 @@
+from datetime import date, datetime
+
 import pytest
 
 from rubricate import Corpus
@@ -25,6 +27,8 @@ SMOKING = Variable("smoking", "primary", ("f1",))
         ({"age": {"min": 21}}, 117),
         ({"age": {"min": 21, "max": 21}}, 3),
         ({"date": {"from": "2015-05-01", "to": "2016-12-31"}}, 24),
+        ({"date": {"from": date(2015, 5, 1), "to": datetime(2016, 12, 31, 12)}}, 24),
+        ({"date": date(2015, 5, 1)}, 12),
         ({"date": {"to": "2009-12-31"}}, 0),
         ({"site": "A", "age": {"max": 30}}, 18),
         ({"case": "c"}, 120),

@@ -89,3 +89,23 @@ def test_hash_of_a_step_ignores_when_it_ran(study: Study) -> None:
 def test_missing_inputs_are_faults(study: Study) -> None:
     with pytest.raises(InputError, match="no such"):
         input_hash(study.folder / "nowhere")
+
+
+def test_dates_of_the_settings_file_are_kept_as_text(study: Study) -> None:
+    import datetime
+
+    when = {"from": datetime.date(2017, 1, 1), "to": datetime.datetime(2018, 1, 1, 12)}
+    settings = {"where": when}
+    run_step(study, "plan", work, inputs={}, settings=settings)
+    assert not run_step(study, "plan", work, inputs={}, settings=settings).changed
+    assert study.done("plan")["settings"]["where"]["from"] == "2017-01-01"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
+def test_a_broken_record_is_named(study: Study, text: str) -> None:
+    run(study)
+    place = study.output("plan") / "record.json"
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        run(study)
+    assert caught.value.faults[0].path == place

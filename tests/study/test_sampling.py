@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubricate import Corpus, read_corpus
+from rubricate import Corpus, CorpusBuilder, read_corpus, write_corpus
+from rubricate.errors import InputError
 from rubricate.study.allocation import allocate
 from rubricate.study.detection import detect_by_system
 from rubricate.study.population import Variable, define_population
@@ -96,3 +97,20 @@ def test_steps_write_the_design_into_the_notes(make_study) -> None:
     for note in sample.notes:
         assert 0 < note.metadata["inclusion_probability"] <= 1
         assert note.metadata["side"] in note.metadata["stratum"]
+
+
+@pytest.mark.parametrize("found", [0, 120])
+def test_a_detection_that_tells_nothing_apart_is_no_frequency(make_study, corpus, found) -> None:
+    study = make_study()
+    builder = CorpusBuilder()
+    for rubric in corpus.rubrics:
+        builder.add_rubric(rubric)
+    for i, note in enumerate(corpus.notes):
+        builder.add_note(note)
+        builder.judge_all("system", note.id)
+        if i < found:
+            builder.annotate("system", note.id, "f1", [(0, 6)])
+    write_corpus(builder.build(), study.folder / "notes.jsonl", format="jsonl", overwrite=True)
+    define_population(study)
+    with pytest.raises(InputError, match=f"{found} of 120"):
+        plan_study(study)

@@ -206,6 +206,9 @@ def agree_step(folder: str, as_json: bool) -> None:
 def _say_collected(summary: dict[str, Any]) -> None:
     agreement = summary["agreement"]
     click.echo(f"{summary['judgements']:,} notes read, {len(summary['missing']):,} missing")
+    if not agreement["variables"]:
+        click.echo("no note was annotated twice, so agreement is unknown")
+        return
     print_table(
         ("variable", "notes", "presence F1", "from", "to", "characters F1", "from", "to"),
         [
@@ -214,6 +217,8 @@ def _say_collected(summary: dict[str, Any]) -> None:
             for line in agreement["variables"]
         ],
     )  # fmt: skip
+    for name in agreement["undefined"]:
+        click.echo(f"warning: nobody marked {name!r}, so agreement on it is unknown", err=True)
     for name in agreement["low"]:
         click.echo(
             f"warning: agreement on {name!r} is below {agreement['threshold']:g}; look at the "
@@ -256,7 +261,7 @@ def curate_step(
 @json_option
 def evaluate_step(folder: str, unweighted: bool, overwrite: bool, as_json: bool) -> None:
     """Measure the system against the reference, weighted by design (phase 5)."""
-    from rubricate.study.evaluation import evaluate_study
+    from rubricate.study.evaluation import evaluate_study, half_widths
 
     def say(summary: dict[str, Any]) -> None:
         lines = [
@@ -271,7 +276,7 @@ def evaluate_step(folder: str, unweighted: bool, overwrite: bool, as_json: bool)
         width = summary["width"]
         click.echo(
             f"planned ±{width['planned']:g}: {'met' if width['met'] else 'not met'} "
-            f"(precision ±{width['precision']:.3f}, recall ±{width['recall']:.3f})"
+            f"({half_widths(width)})"
         )
         for warning in summary["warnings"]:
             click.echo(f"warning: {warning}", err=True)

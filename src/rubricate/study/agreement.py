@@ -17,6 +17,7 @@ from rubricate.stats import (
     Estimate,
     Resampling,
     bootstrap_interval,
+    exact_where_still,
     f1_interval,
     precision_recall_f1,
 )
@@ -76,8 +77,9 @@ def measure_agreement(
     """Measure agreement on each variable, as the paper's Table 2.
 
     Presence F1 with an interval through the Jaccard index (`rubricate.stats.f1_interval`), kappa
-    on presence, and F1 of characters with a bootstrap by note. Agreement is low where the lower
-    of the two F1 values is below ``threshold``.
+    on presence, and F1 of characters with a bootstrap by note (exact by note where it never
+    varies). Agreement is low where the lower of the two F1 values is below ``threshold``, and
+    undefined where nobody marked the variable.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def measure_agreement(
     settings = settings or Resampling()
     evaluation = pair_evaluation(corpus)
     if evaluation is None:
-        return {"notes": 0, "threshold": threshold, "variables": [], "low": []}
+        return {"notes": 0, "threshold": threshold, "variables": [], "low": [], "undefined": []}
     lines = []
     for variable in variables:
         ids, presence = variable_presence(evaluation.presence, variable)
@@ -100,7 +102,10 @@ def measure_agreement(
         interval = f1_interval(tp, fp, fn, confidence=settings.confidence)
         value = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else float("nan")
         _, characters = variable_counts(evaluation.characters, variable)
-        drawn = bootstrap_interval(characters[:, :3], precision_recall_f1, settings)
+        marked = characters[:, :3].any(axis=1)
+        drawn = exact_where_still(
+            bootstrap_interval(characters[:, :3], precision_recall_f1, settings), marked.sum()
+        )
         characters_f1 = Estimate(float(drawn.estimate[2]), drawn.interval(2))
         lines.append(
             {
@@ -123,4 +128,9 @@ def measure_agreement(
         "confidence": settings.confidence,
         "variables": lines,
         "low": [line["variable"] for line in lines if line["low"]],
+        "undefined": [
+            line["variable"]
+            for line in lines
+            if not (line["both"] or line["first_only"] or line["second_only"])
+        ],
     }

@@ -18,7 +18,7 @@ from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.frame import feature_labels
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.tables import read_table
 
@@ -201,7 +201,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult:
             "population": study.output("population"),
             "guidelines": guidelines,
         },
-        settings=as_settings(settings) | {"seed": study.settings.seed},
+        settings=study.tables("annotation", "seed"),
         overwrite=overwrite,
     )
 

@@ -19,7 +19,7 @@ from rubricate.stats import Resampling
 from rubricate.study.agreement import measure_agreement
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
 from rubricate.study.population import Variable, read_population
-from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import AnnotatorSettings
 
 #: Where annotators' folders are put back, unless told otherwise.
@@ -238,8 +238,8 @@ def collect_study(
         "collect",
         work,
         inputs={"packages": study.output("assign"), "returned": folder},
-        settings=as_settings(settings.annotation, settings.agreement, settings.evaluation)
-        | {"partial": partial, "seed": settings.seed},
+        settings=study.tables("annotation", "agreement", "evaluation", "seed")
+        | {"partial": partial},
         overwrite=overwrite,
     )
 

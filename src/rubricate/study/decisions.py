@@ -32,7 +32,7 @@ from rubricate.study.curation import (
     settle_by_choice,
     settle_by_rules,
 )
-from rubricate.study.record import StepResult, Study, as_settings, run_step
+from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.tables import read_table
 
 #: Where the curator's decisions lie, unless told otherwise.
@@ -194,7 +194,7 @@ def curate_study(
         "curate",
         work,
         inputs=inputs,
-        settings=as_settings(study.settings.curation) | {"allow_undecided": allow_undecided},
+        settings=study.tables("curation") | {"allow_undecided": allow_undecided},
         overwrite=overwrite,
     )
 
@@ -228,7 +228,7 @@ def _list_disagreements(
         "disagreements",
         work,
         inputs={"collected": study.output("collect")},
-        settings=as_settings(study.settings.curation),
+        settings=study.tables("curation"),
         overwrite=overwrite,
     )
 

@@ -27,7 +27,7 @@ from rubricate.study.agreement import pair_evaluation, variable_counts, variable
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population
-from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE
 from rubricate.study.settings import Source
 from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
@@ -185,6 +185,20 @@ def width_met(line: Mapping[str, Any], half_width: float) -> dict[str, Any]:
     return {"planned": half_width, **halves, "met": met}
 
 
+def half_widths(width: Mapping[str, Any]) -> str:
+    """Return in words the half widths that `width_met` found, as recorded.
+
+    Examples
+    --------
+    >>> half_widths({"planned": 0.05, "precision": 0.0412, "recall": None, "met": False})
+    'precision ±0.041, recall undefined'
+    """
+    return ", ".join(
+        f"{name} undefined" if width[name] is None else f"{name} ±{width[name]:.3f}"
+        for name in ("precision", "recall")
+    )
+
+
 def evaluate_study(
     study: Study, *, unweighted: bool = False, overwrite: bool = False
 ) -> StepResult:
@@ -222,8 +236,8 @@ def evaluate_study(
             "sample": study.output("sample"),
             "system": study.source(source.corpus),
         },
-        settings=as_settings(settings.evaluation, settings.plan, source)
-        | {"unweighted": unweighted, "seed": settings.seed},
+        settings=study.tables("evaluation", "plan", "population", "system", "detection", "seed")
+        | {"unweighted": unweighted},
         overwrite=overwrite,
     )
 

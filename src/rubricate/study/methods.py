@@ -8,6 +8,7 @@ from typing import Any
 
 from rubricate.stats import Expected, Plan, Target, plan_assurance, plan_slice
 from rubricate.study.blocks import Block, Figure, Heading, Paragraph, Table
+from rubricate.study.evaluation import half_widths
 from rubricate.study.plots import flow_plot, plan_plot
 from rubricate.study.sampling import SIDES
 from rubricate.study.settings import StudySettings
@@ -37,8 +38,7 @@ class Facts:
         width, short = self["evaluate"]["width"], self["sample"]["shortfall"]
         if not width["met"]:
             found.append(
-                f"The planned width of ±{width['planned']:g} was not met: precision "
-                f"±{width['precision']:.3f}, recall ±{width['recall']:.3f}."
+                f"The planned width of ±{width['planned']:g} was not met: {half_widths(width)}."
             )
         if any(short.values()):
             found.append(
@@ -50,6 +50,11 @@ class Facts:
         if low:
             found.append(
                 f"Agreement was below {self.settings.agreement.threshold:g} for: {', '.join(low)}."
+            )
+        undefined = self["collect"]["agreement"].get("undefined")
+        if undefined:
+            found.append(
+                f"Agreement is undefined, because nobody marked it, for: {', '.join(undefined)}."
             )
         if self["collect"]["missing"]:
             found.append(f"{len(self['collect']['missing'])} annotated notes never came back.")
@@ -86,7 +91,7 @@ def flow_figure(facts: Facts) -> Figure:
             f"{curate['double']:,} rows judged twice",
             f"{curate['disputed']:,} disputed, {curate['undecided']:,} undecided",
             *([f"agreement on {agreement[0]['variable']}: "
-               f"{agreement[0]['presence_f1']['value']:.2f}"] if agreement else [])]),
+               f"{_interval(agreement[0]['presence_f1'])}"] if agreement else [])]),
         ("Evaluation", [
             *(f"{shown} {_interval(primary['presence'][name])}"
               for shown, name in (("P", "precision"), ("R", "recall"), ("F1", "f1"))),

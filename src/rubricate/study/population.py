@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from rubricate.formats import read_corpus, write_corpus
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features
-from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import VariableSettings
 
 _RANGES = {"min", "max", "from", "to"}
@@ -160,6 +160,8 @@ def _number(value: Scalar) -> float:
 
 
 def _date(value: Any) -> date:
+    if isinstance(value, datetime):
+        return value.date()
     try:
         return value if isinstance(value, date) else date.fromisoformat(str(value)[:10])
     except ValueError:
@@ -209,8 +211,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
         "population",
         work,
         inputs={"corpus": source},
-        settings=as_settings(settings)
-        | {"variables": [asdict(v) for v in study.settings.variables]},
+        settings=study.tables("population", "variables"),
         overwrite=overwrite,
     )
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from rubricate import __version__
-from rubricate.errors import InputError
+from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 
 RECORD_FILE = "record.json"
+#: What every record holds.
+_RECORDED = {"step", "time", "version", "settings", "inputs", "outputs", "summary"}
 #: Each step and the folder it writes, in the order of the five phases.
 STEP_FOLDERS: Mapping[str, str] = {
     "population": "1-population/population",
@@ -53,6 +56,17 @@ class Study:
         place = self.path(name)
         return name if name in EMBEDDED and not place.exists() else str(place)
 
+    def tables(self, *names: str) -> dict[str, Any]:
+        """Return tables and values of ``study.toml`` by name, as a step records what it rests on.
+
+        Examples
+        --------
+        >>> Study(Path(), StudySettings(seed=3)).tables("seed", "sampling")
+        {'seed': 3, 'sampling': {'allocation': 'sqrt'}}
+        """
+        everything = asdict(self.settings)
+        return {name: everything[name] for name in names}
+
     def output(self, step: str, *parts: str) -> Path:
         """Return where a step writes, or a file in there."""
         return self.folder.joinpath(STEP_FOLDERS[step], *parts)
@@ -62,7 +76,13 @@ class Study:
         place = self.output(step, RECORD_FILE)
         if not place.exists():
             return None
-        record: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        try:
+            record: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+            if not record.keys() >= _RECORDED:
+                raise ValueError("it lacks parts")
+        except (OSError, ValueError, AttributeError) as error:
+            what = f"is no record of the step {step!r} any more; remove {place.parent} and run it"
+            raise InputError([Fault(what, place)]) from error
         return record
 
     def need(self, step: str, command: str = "") -> dict[str, Any]:
@@ -105,9 +125,10 @@ def run_step(
     work : callable
         Writes its files into the folder it is given and returns a summary for JSON.
     inputs : mapping from name to path or embedded corpus
-        What is read; recorded by SHA-256.
+        What is read; recorded by SHA-256 and by where it lies.
     settings : mapping
-        Everything else that decides the result, seed included.
+        Everything else that decides the result, seed included; what comes from ``study.toml``
+        under its own name (`Study.tables`).
     overwrite : bool
         Replace what an earlier run with other inputs wrote.
 
@@ -127,6 +148,7 @@ def run_step(
             "version": __version__,
             "settings": dict(settings),
             "inputs": {name: input_hash(place) for name, place in inputs.items()},
+            "places": {name: _place(study, place) for name, place in inputs.items()},
         }
     )
     record = study.done(step)
@@ -165,9 +187,15 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def as_settings(*values: Any) -> dict[str, Any]:
-    """Return dataclass values as one flat mapping for a record."""
-    return {type(value).__name__: asdict(value) for value in values}
+def _place(study: Study, place: Path | str) -> str:
+    """Return a place as ``study.toml`` would name it: an embedded corpus, or a path from there."""
+    if isinstance(place, str) and _is_embedded(place):
+        return place
+    return Path(os.path.relpath(place, study.folder)).as_posix()
+
+
+def _is_embedded(name: str) -> bool:
+    return name in EMBEDDED and not Path(name).exists()
 
 
 def input_hash(place: Path | str) -> str:
@@ -175,7 +203,7 @@ def input_hash(place: Path | str) -> str:
 
     The record of a step is left out: its time differs although the result is the same.
     """
-    if isinstance(place, str) and place in EMBEDDED and not Path(place).exists():
+    if isinstance(place, str) and _is_embedded(place):
         return f"embedded {place} of rubricate {__version__}"
     path = Path(place)
     if not path.exists():
@@ -208,12 +236,20 @@ def _changes(record: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) 
     return found
 
 
+def changed_settings(record: Mapping[str, Any], study: Study) -> list[str]:
+    """Name what ``study.toml`` says otherwise than when the step of a record was run."""
+    now = _plain(study.tables(*(f.name for f in fields(StudySettings))))
+    return [name for name, value in record["settings"].items() if now.get(name, value) != value]
+
+
 def _plain(value: Any) -> Any:
-    """Return only what JSON keeps: undefined numbers become None, tuples lists."""
+    """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, date):
+        return value.isoformat()
     if hasattr(value, "item") and callable(value.item):
         value = value.item()
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

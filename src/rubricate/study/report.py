@@ -11,7 +11,6 @@ from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
 from rubricate.study.results import results_blocks
 from rubricate.study.settings import STUDY_FILE
-from rubricate.study.status import COMMANDS
 
 _NEEDED = ("population", "plan", "sample", "assign", "collect", "curate", "evaluate")
 
@@ -26,9 +25,6 @@ def report_study(study: Study, *, overwrite: bool = False) -> StepResult:
     """
     for step in _NEEDED:
         study.need(step)
-
-    inputs: dict[str, Path | str] = {step: study.output(step) for step in _NEEDED}
-    inputs["study"] = study.folder / STUDY_FILE
 
     def work(place: Path) -> dict[str, Any]:
         facts = Facts({step: study.need(step) for step in _NEEDED}, study.settings)
@@ -67,7 +63,7 @@ def _repeat(study: Study) -> list[Table | Listing]:
     steps, inputs = [], []
     for step in _NEEDED:
         record = study.done(step) or {}
-        steps.append((f"rubricate study {COMMANDS[step]} FOLDER", STEP_FOLDERS[step],
+        steps.append((f"rubricate study {step} FOLDER", STEP_FOLDERS[step],
                       record["version"], record["time"]))  # fmt: skip
         inputs += [(step, name, digest) for name, digest in record["inputs"].items()]
     text = (study.folder / STUDY_FILE).read_text(encoding="utf-8")

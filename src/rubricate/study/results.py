@@ -7,6 +7,7 @@ from typing import Any
 
 from rubricate.reports.plots import ForestGroup, ForestRow, Labels, forest_plot
 from rubricate.study.blocks import Block, Figure, Paragraph, Table, point
+from rubricate.study.evaluation import half_widths
 from rubricate.study.methods import Facts
 
 _NAMES = ("precision", "recall", "f1")
@@ -55,13 +56,15 @@ def _agreement(facts: Facts) -> list[Block]:
     found = facts["collect"]["agreement"]
     if not found["variables"]:
         return [Paragraph("No note was annotated twice, so agreement is unknown.")]
-    low = found["low"]
+    low, undefined = found["low"], found.get("undefined", [])
     said = (
         f"Agreement was below {found['threshold']:g} for {', '.join(low)}; the annotators may "
         "have had difficulties with these, or the guidelines do not describe them well enough."
         if low
-        else f"Agreement was at least {found['threshold']:g} for every variable."
+        else f"Agreement was at least {found['threshold']:g} for every variable anybody marked."
     )
+    if undefined:
+        said += f" It is undefined for {', '.join(undefined)}, which nobody marked."
     return [
         Table(
             f"Table 2. Agreement of annotators on {found['notes']:,} notes, with "
@@ -84,8 +87,8 @@ def _sentence(facts: Facts) -> Paragraph:
     values = [point(primary["presence"][name]) for name in ("precision", "recall")]
     return Paragraph(
         f"For the primary variable, {primary['variable']}, precision was {values[0]} and recall "
-        f"{values[1]}. The half widths, {width['precision']:.3f} and {width['recall']:.3f}, "
-        f"{'meet' if width['met'] else 'do not both meet'} the planned {width['planned']:g}."
+        f"{values[1]}. The half widths ({half_widths(width)}) "
+        f"{'meet' if width['met'] else 'do not both meet'} the planned ±{width['planned']:g}."
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
+from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Expected, Plan, Target, estimate_frequency
@@ -18,7 +19,7 @@ from rubricate.study.allocation import allocate
 from rubricate.study.detection import Detection, detect, detection_inputs
 from rubricate.study.planning import Design, make_plan
 from rubricate.study.population import Variable, read_population, site_of
-from rubricate.study.record import StepResult, Study, as_settings, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json
 
 SIDES = ("positive", "negative")
 #: The part of notes in which no secondary variable is detected.
@@ -41,6 +42,12 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
         detection = detect(study, population, variables)
         primary = next(v for v in variables if v.role == "primary")
         found, judged = detection.share(primary.name)
+        if not settings.frequency and found in (0, judged):
+            raise InputError(
+                f"plan.frequency: {primary.name!r} is detected in {found:,} of {judged:,} notes, "
+                "which is no frequency to plan with. Give plan.frequency in study.toml, or a "
+                "detection that tells notes apart"
+            )
         estimate = estimate_frequency(found, judged)
         pool = len(population.notes) if study.settings.population.finite else None
         sites = {site_of(n, study.settings.population.site) for n in population.notes}
@@ -75,7 +82,7 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
         "plan",
         work,
         inputs={**sources, "population": study.output("population")},
-        settings=as_settings(settings, study.settings.detection),
+        settings=study.tables("plan", "detection", "population"),
         overwrite=overwrite,
     )
 
@@ -266,7 +273,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
             "population": study.output("population"),
             "plan": study.output("plan"),
         },
-        settings=as_settings(study.settings.sampling) | {"seed": seed},
+        settings=study.tables("sampling", "detection", "seed"),
         overwrite=overwrite,
     )
 

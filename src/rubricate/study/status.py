@@ -5,36 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rubricate.formats import EMBEDDED
 from rubricate.study.collection import RETURNED
-from rubricate.study.record import STEP_FOLDERS, Study, input_hash
+from rubricate.study.record import STEP_FOLDERS, Study, changed_settings, input_hash
 
-#: The steps a person takes, with their command.
-COMMANDS = {
-    "population": "population",
-    "plan": "plan",
-    "sample": "sample",
-    "assign": "assign",
-    "collect": "collect",
-    "curate": "curate",
-    "evaluate": "evaluate",
-    "report": "report",
-}
-#: Which step's folder each recorded input is, besides those named like their step.
-_MADE_BY = {step: step for step in COMMANDS} | {
-    "packages": "assign",
-    "collected": "collect",
-    "reference": "curate",
-}
+#: The steps a person takes, in order; each is a command of its own.
+COMMANDS = ("population", "plan", "sample", "assign", "collect", "curate", "evaluate", "report")
 
 
 @dataclass(frozen=True, slots=True)
 class StepStatus:
-    """Where a step stands: ``done``, ``stale`` (an earlier step was made again) or ``open``."""
+    """Where a step stands: ``done``, ``stale`` (what it rests on has changed) or ``open``.
+
+    ``why`` says what has changed since a stale step was run.
+    """
 
     step: str
     state: str
     time: str
     folder: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ class StudyStatus:
         """Return everything as plain values."""
         return {
             "steps": [
-                {"step": s.step, "state": s.state, "time": s.time, "folder": s.folder}
+                {"step": s.step, "state": s.state, "time": s.time, "folder": s.folder, "why": s.why}
                 for s in self.steps
             ],
             "next": self.next_step,
@@ -73,33 +63,42 @@ def study_status(study: Study) -> StudyStatus:
     steps = []
     for step in COMMANDS:
         record = study.done(step)
-        state = "open" if record is None else "done"
-        if record is not None and _is_stale(study, record):
-            state = "stale"
-        time = "" if record is None else record["time"]
-        steps.append(StepStatus(step, state, time, STEP_FOLDERS[step]))
+        if record is None:
+            steps.append(StepStatus(step, "open", "", STEP_FOLDERS[step]))
+            continue
+        why = _why_stale(study, record)
+        state = "stale" if why else "done"
+        steps.append(StepStatus(step, state, record["time"], STEP_FOLDERS[step], why))
     first = next((s for s in steps if s.state != "done"), None)
     if first is None:
         page = study.output("report", "report.html")
         return StudyStatus(tuple(steps), "", f"The study is complete: {page}", "")
     more = " --overwrite" if first.state == "stale" else ""
-    command = f"rubricate study {COMMANDS[first.step]} {study.folder}{more}"
+    command = f"rubricate study {first.step} {study.folder}{more}"
     return StudyStatus(tuple(steps), first.step, _advice(study, first), command)
 
 
-def _is_stale(study: Study, record: dict[str, Any]) -> bool:
-    """Tell whether an earlier step has been made again since."""
-    for name, digest in record["inputs"].items():
-        step = _MADE_BY.get(name)
-        folder = study.output(step) if step else None
-        if folder is not None and (not folder.exists() or input_hash(folder) != digest):
-            return True
-    return False
+def _why_stale(study: Study, record: dict[str, Any]) -> str:
+    """Say what a step rests on that has changed since it was run; nothing if nothing has."""
+    changed = changed_settings(record, study)
+    if changed:
+        return f"study.toml says something else under {', '.join(changed)}"
+    made = {folder: step for step, folder in STEP_FOLDERS.items()}
+    for name, place in record.get("places", {}).items():
+        source = study.path(place)
+        if place in EMBEDDED and not source.exists():
+            continue  # it changes with the version only
+        if not source.exists():
+            return f"{source} is gone"
+        if input_hash(source) != record["inputs"][name]:
+            again = f"the step {made.get(place)!r} was made again"
+            return again if place in made else f"{source} has changed"
+    return ""
 
 
 def _advice(study: Study, step: StepStatus) -> str:
     if step.state == "stale":
-        return f"An earlier step was made again since {step.step!r}; make it again, too."
+        return f"Since {step.step!r} was run, {step.why}; make it again."
     if step.step == "collect":
         folder = study.output("assign")
         return (
