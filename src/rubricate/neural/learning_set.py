@@ -36,8 +36,9 @@ class LearningSet:
         The feature of each row.
     mark_first : int64 array of n_rows + 1
         Where the marks of a row begin in the two arrays below; as many as the note has pieces.
-    marked, marked_after : uint16 arrays
-        How many characters of the piece are marked, and of the gap between it and the next.
+    marked, marked_after : uint16 and int32 arrays
+        How many characters of the piece are marked, and of the gap between it and the next; a
+        gap is negative where two pieces stand on the same character.
     row_marked : int32 array
         How many characters of the note are marked in this row.
     note_case : int32 array
@@ -54,7 +55,7 @@ class LearningSet:
     row_feature: I32
     mark_first: I64
     marked: U16
-    marked_after: U16
+    marked_after: I32
     row_marked: I32
     note_case: I32
 
@@ -88,7 +89,7 @@ class LearningSet:
         gap[:-1] = start[1:] - end[:-1]
         return end - start, gap
 
-    def marks(self, row: int) -> tuple[U16, U16]:
+    def marks(self, row: int) -> tuple[U16, I32]:
         """Return the marked characters of each piece and each gap of a row."""
         own = slice(self.mark_first[row], self.mark_first[row + 1])
         return self.marked[own], self.marked_after[own]
@@ -122,7 +123,7 @@ def learning_set(corpus: Corpus, annotator: str | None, maker: PieceMaker) -> Le
     own = rows.take(rows.annotator == wanted)
     row_first = np.searchsorted(own.note, np.arange(len(notes) + 1)).astype(np.int64)
     marked: list[U16] = []
-    after: list[U16] = []
+    after: list[I32] = []
     totals: list[int] = []
     first_span = own.first_span[own.first_annotation]
     for row, note in enumerate(own.note.tolist()):
@@ -143,7 +144,7 @@ def learning_set(corpus: Corpus, annotator: str | None, maker: PieceMaker) -> Le
         row_feature=own.feature,
         mark_first=_firsts(len(one) for one in marked),
         marked=_flat(marked, np.uint16),
-        marked_after=_flat(after, np.uint16),
+        marked_after=_flat(after, np.int32),
         row_marked=np.asarray(totals, np.int32),
         note_case=np.asarray([cases.get(note.case, -1) for note in corpus.notes], np.int32),
     )
@@ -159,11 +160,11 @@ def _inside(start: I32, end: I32, length: int) -> I64:
     return total
 
 
-def _marks(inside: I64, pieces: Pieces) -> tuple[U16, U16]:
+def _marks(inside: I64, pieces: Pieces) -> tuple[U16, I32]:
     of_piece = inside[pieces.end] - inside[pieces.start]
     of_gap = np.zeros_like(of_piece)
     of_gap[:-1] = inside[pieces.start[1:]] - inside[pieces.end[:-1]]
-    return of_piece.astype(np.uint16), of_gap.astype(np.uint16)
+    return of_piece.astype(np.uint16), of_gap.astype(np.int32)
 
 
 def _firsts(sizes: Iterable[int]) -> I64:

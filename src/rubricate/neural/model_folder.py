@@ -16,6 +16,9 @@ from rubricate.stats.calibration import Calibration
 NETWORK_FILE = "network.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 SETTINGS_FILE = "settings.json"
+#: What a network around an encoder of the transformers library needs besides, to learn further.
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE = "weights.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,18 @@ class Settings:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError([Fault("not the settings of an encoder", path)]) from error
+
+
+def model_files(folder: Path) -> list[str]:
+    """Return the names of the files a model folder's encoder consists of.
+
+    Examples
+    --------
+    >>> model_files(shipped_folder())
+    ['network.onnx', 'tokenizer.json', 'settings.json']
+    """
+    whole = (NETWORK_FILE, TOKENIZER_FILE, SETTINGS_FILE)
+    return [*whole, *(name for name in (CONFIG_FILE, WEIGHTS_FILE) if (folder / name).is_file())]
 
 
 def shipped_folder() -> Path:

@@ -8,8 +8,9 @@ the number of features a pass is a dial that needs no other weights.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +25,11 @@ NOTE_OWNER = -2
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a network; ``config.json`` of a saved one holds them."""
+    """The sizes of a network; ``settings.json`` of a saved one holds them.
+
+    ``architecture`` is None for our own encoder, otherwise the ``model_type`` of the one of the
+    transformers library. ``separate`` says whether each feature is read as if it came alone.
+    """
 
     n_pieces: int = 30522
     dim: int = 384
@@ -37,6 +42,7 @@ class Shape:
     scorer_heads: int = 4
     separate: bool = True
     dropout: float = 0.1
+    architecture: str | None = None
 
 
 class Logits(NamedTuple):
@@ -111,6 +117,15 @@ class Encoder(nn.Module):
         last: Tensor = states
         return last
 
+    @property
+    def word_weights(self) -> Tensor:
+        """What the words mean before the first layer, one row a piece."""
+        return self.words.weight
+
+    def replace_words(self, words: nn.Module) -> None:
+        """Let another module look words up."""
+        self.words = words  # type: ignore[assignment]
+
     def depth(self, name: str) -> int:
         """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
         parts = name.split(".")
@@ -164,13 +179,47 @@ class Scorer(nn.Module):
         return Logits(pieces, presence + self.peak * highest)
 
 
-class Network(nn.Module):
-    """Encoder and scorer; its inputs are the arrays of a `Batch`."""
+class AnyEncoder(Protocol):
+    """What a network asks of its encoder, ours or another's."""
 
-    def __init__(self, shape: Shape) -> None:
+    @property
+    def word_weights(self) -> Tensor:
+        """What the words mean before the first layer, one row a piece."""
+        ...
+
+    def replace_words(self, words: nn.Module) -> None:
+        """Let another module look words up."""
+        ...
+
+    def depth(self, name: str) -> int:
+        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return all that is learned."""
+        ...
+
+    def __call__(self, pieces: Tensor, positions: Tensor, sides: Tensor, seen: Tensor) -> Tensor:
+        """Return the last layer's states."""
+        ...
+
+
+class Network(nn.Module):
+    """Encoder and scorer; its inputs are the arrays of a `Batch`.
+
+    Parameters
+    ----------
+    shape : Shape
+    encoder : Module, optional
+        What reads the pieces; by default our own `Encoder`.
+    """
+
+    encoder: AnyEncoder
+
+    def __init__(self, shape: Shape, encoder: nn.Module | None = None) -> None:
         super().__init__()
         self.shape = shape
-        self.encoder = Encoder(shape)
+        self.encoder = Encoder(shape) if encoder is None else encoder  # type: ignore[assignment]
         self.scorer = Scorer(shape)
 
     def forward(
