@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
-from rubricate.spans import Span
 from rubricate.stats import proportion_interval
 from rubricate.text.words import find_words, word_set
-from rubricate.trust import flag_note
+from rubricate.trust import Found, flag_note
 
 Kinds = Mapping[str, Callable[[Note], str]]
 _PLAIN = word_set("a an the of or and with to in on for no not")
@@ -95,10 +94,13 @@ def flagged(notes: Sequence[Note], rubrics: Mapping[str, Rubric]) -> Iterator[bo
     corpus = Corpus(tuple(notes), tuple(rubrics.values()))
     found = fit_matcher("lexicon", corpus.select(notes=())).predict(corpus)
     for note in notes:
-        evidence: dict[str, list[Span]] = {}
+        evidence = {}
         for row in found.note_rows(note.id):
-            for one in found.row_annotations(row):
-                evidence.setdefault(one.feature, []).extend(one.spans)
+            marked = found.row_annotations(row)
+            if marked:
+                spans = tuple(span for one in marked for span in one.spans)
+                sure = max(one.confidence or 0.0 for one in marked)
+                evidence[marked[0].feature] = Found(spans, sure)
         yield bool(flag_note(note, rubrics[note.case], evidence=evidence))
 
 

@@ -1,12 +1,13 @@
 """Notes a second of each matcher, with one worker and two, and memory against the number of notes.
 
-Run: python benchmarks/score_throughput.py [--notes 400] [--matchers exact,fuzzy,lexicon]
+Run: python benchmarks/score_throughput.py [--notes 2000] [--matchers exact,fuzzy,lexicon] [--dask]
 
 Prints Markdown, and writes score_throughput.json with the points of a plot of cost against notes.
 Notes are those of the embedded corpus, each copy with a number at its end, so that no two are
 identical. Every run is a process of its own, so that its memory is its own. Notes a second are of
 the search alone, with the start of the workers; the CPU time is of the whole run, and does not
-depend on what else the machine does.
+depend on what else the machine does. With --dask the two workers are also those of a local Dask
+cluster, which are started beforehand and whose CPU time is not the run's.
 """
 
 from __future__ import annotations
@@ -31,10 +32,9 @@ MANY = 330_000
 RUN = """
 import json, sys
 from rubricate.scoring import ScoreSettings, score_notes
-notes, model, out, workers = sys.argv[1:]
-if __name__ == "__main__":
-    run = score_notes(notes, out, model=model, settings=ScoreSettings(workers=int(workers)))
-    print(json.dumps(run.times["seconds"]))
+notes, model, out, settings = sys.argv[1:]
+run = score_notes(notes, out, model=model, settings=ScoreSettings(**json.loads(settings)))
+print(json.dumps(run.times["seconds"]))
 """
 
 
@@ -49,12 +49,12 @@ def write_notes(corpus: Corpus, n_notes: int, path: Path) -> None:
             stream.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
-def run_once(notes: Path, model: Path, workers: int) -> dict[str, float]:
+def run_once(notes: Path, model: Path, **settings: int | str) -> dict[str, float]:
     """Return the seconds of one run and the largest memory of its process, in MB."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN, str(notes), str(model), f"{folder}/out", str(workers)],
+            [sys.executable, "-c", RUN, notes, model, f"{folder}/out", json.dumps(settings)],
             stdout=subprocess.PIPE,
         )
         output = process.stdout.read() if process.stdout else b""
@@ -93,16 +93,26 @@ def measure_matchers(
         # Phrase matchers know nothing without notes; the others work from the rubric.
         learned = train if name in {"exact", "fuzzy"} else rubric_only
         fit_matcher(name, learned).save(model)
-        for workers in (1, 2):
-            result = run_once(notes, model, workers)
+        ways = {"1": run_once(notes, model, workers=1), "2": run_once(notes, model, workers=2)}
+        if args.dask:
+            ways["2, Dask"] = run_on_cluster(notes, model)
+        for workers, result in ways.items():
             rate = args.notes / result["matching"]
             found.append({"matcher": name, "workers": workers, "notes_per_second": rate, **result})
+            cpu = "–" if "Dask" in workers else f"{1000 * result['cpu'] / args.notes:.1f}"
             print(
-                f"| {name} | {workers} | {rate:.0f} | {shown_time(MANY / rate)} "
-                f"| {1000 * result['cpu'] / args.notes:.1f} |",
+                f"| {name} | {workers} | {rate:.0f} | {shown_time(MANY / rate)} | {cpu} |",
                 flush=True,
             )
     return found
+
+
+def run_on_cluster(notes: Path, model: Path) -> dict[str, float]:
+    """Return the seconds of one run on a scheduler of this machine with two workers."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        return run_once(notes, model, dask=cluster.scheduler_address)
 
 
 def measure_growth(
@@ -113,7 +123,7 @@ def measure_growth(
     for n_notes in map(int, args.sizes.split(",")):
         notes = folder / f"{n_notes}.jsonl"
         write_notes(corpus, n_notes, notes)
-        result = run_once(notes, folder / args.growth_matcher, 0)
+        result = run_once(notes, folder / args.growth_matcher)
         notes.unlink()
         per_note = 1000 * result["all"] / n_notes
         found.append({"notes": n_notes, "matcher": args.growth_matcher, **result})
@@ -127,7 +137,8 @@ def measure_growth(
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=400)
+    parser.add_argument("--notes", type=int, default=2000)
+    parser.add_argument("--dask", action="store_true", help="measure two workers of Dask, too")
     parser.add_argument("--matchers", default=",".join(MATCHERS))
     parser.add_argument("--growth-matcher", default="exact")
     parser.add_argument("--sizes", default="1000,2000,4000,8000")

@@ -317,3 +317,15 @@ def test_notes_of_other_files_are_loaded_on_demand(viewer: Any, corpus: Corpus) 
     wait_for(viewer, "document.body.dataset.note", corpus.notes[150].id)
     assert viewer.execute_script("return document.querySelectorAll('head script').length") == 2
     assert viewer.get_log("browser") == []
+
+
+def test_of_two_notes_with_one_id_the_first_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text(
+        "note,case,status,reason,score,maximum\n"
+        "1,c,scored,,1,1\n1,c,not scored,an earlier note has the same id,,\n"
+    )
+    (tmp_path / "items.csv").write_text("note,feature,found,spans\n1,f,yes,9 17\n1,f,,\n")
+    notes = [Note("1", "c", "He has a no fever"), Note("1", "c", "cough")]
+    write_scoring_report(tmp_path, iter(notes))
+    script = (tmp_path / "report" / "notes" / "0000.js").read_text()
+    assert "no fever" in script and "cough" not in script

@@ -1,8 +1,14 @@
+import random
+
 import pytest
 
-from rubricate import Feature, Note, Rubric, load_corpus
+from rubricate import Corpus, Feature, Note, Rubric, load_corpus
+from rubricate.lexicon.store import load_default_lexicon
+from rubricate.matchers import fit_matcher
+from rubricate.scoring import Total, total_score
 from rubricate.spans import Span
-from rubricate.trust import GamingLimits, flag_note, flag_notes
+from rubricate.trust import Found, GamingLimits, flag_note, flag_notes
+from rubricate.trust.writing import measure_writing
 
 CORPUS = load_corpus("open-notes")
 RUBRICS = {rubric.case: rubric for rubric in CORPUS.rubrics}
@@ -47,7 +53,7 @@ def test_a_list_needs_evidence_to_be_told() -> None:
     text = ", ".join(found)
     place, evidence = 0, {}
     for feature, words in zip(RUBRICS["0"], found, strict=False):
-        evidence[feature.id] = [Span(place, place + len(words))]
+        evidence[feature.id] = Found((Span(place, place + len(words)),))
         place += len(words) + 2
     assert kinds(text) == set()
     assert kinds(text, evidence=evidence) == {"list without a story"}
@@ -86,10 +92,71 @@ def test_nothing_to_go_by_is_nothing_to_flag() -> None:
 
 
 def test_symptoms_nobody_asked_for_and_unrelated_texts_are_flagged_with_evidence() -> None:
-    from rubricate.lexicon.store import load_default_lexicon
-
     listed = ", ".join(group.phrases[0].text for group in load_default_lexicon().groups[:150])
     assert "list without a story" in kinds(listed, evidence={})
     minutes = "The council met on Tuesday to settle the budget, and everybody went home early."
     assert kinds(minutes, evidence={}) == {"unrelated text"}
     assert kinds(minutes) == set()
+
+
+def with_lexicon(text: str, case: str = "0") -> tuple[set[str], Total]:
+    """Return the flags and the credit for what the lexicon matcher finds without any notes."""
+    note, rubric = Note("x", case, text), RUBRICS[case]
+    matcher = fit_matcher("lexicon", Corpus((), (rubric,)))
+    found = matcher.predict(Corpus((note,), (rubric,)))
+    evidence = {}
+    for row in found.note_rows("x"):
+        marked = found.row_annotations(row)
+        if marked:
+            spans = tuple(span for one in marked for span in one.spans)
+            evidence[marked[0].feature] = Found(spans, max(one.confidence or 0 for one in marked))
+    return kinds(text, case, evidence=evidence), total_score(rubric, evidence)
+
+
+@pytest.mark.parametrize("case", ["0", "5", "40"])
+@pytest.mark.parametrize("joint", ["\n", ". ", ", "])
+def test_a_pasted_rubric_gets_its_credit_and_is_flagged(case: str, joint: str) -> None:
+    flags, total = with_lexicon(joint.join(f.text for f in RUBRICS[case]), case)
+    assert "pasted rubric" in flags
+    # The words are there, so the rules give most of the credit; the flag is for a person.
+    assert 0.6 * total.maximum <= total.score <= total.maximum == len(RUBRICS[case])
+
+
+def test_unrelated_text_gets_next_to_nothing_and_is_flagged() -> None:
+    text = (
+        "The council met on Tuesday to settle the budget for the new library. Members argued "
+        "about the roof, the opening hours and the colour of the chairs, and went home early."
+    )
+    flags, total = with_lexicon(text)
+    assert "unrelated text" in flags
+    assert total.score <= 0.15 * total.maximum
+
+
+@pytest.mark.parametrize("n", [60, 150, 1000])
+def test_every_symptom_in_the_book_is_flagged(n: int) -> None:
+    book = [group.phrases[0].text for group in load_default_lexicon().groups]
+    flags, _ = with_lexicon(", ".join(random.Random(n).sample(book, n)))
+    assert "list without a story" in flags
+
+
+def test_honest_notes_are_hardly_ever_flagged_with_the_reference_as_evidence() -> None:
+    notes = CORPUS.notes[::7]
+    evidence = {
+        note.id: {
+            feature.id: Found(
+                tuple(
+                    span
+                    for one in CORPUS.annotations(note.id, feature.id, "reference")
+                    for span in one.spans
+                )
+            )
+            for feature in RUBRICS[note.case]
+        }
+        for note in notes
+    }
+    flags = flag_notes(notes, RUBRICS, evidence=evidence)
+    assert len({flag.note for flag in flags}) <= 0.03 * len(notes)
+
+
+def test_an_empty_note_can_be_measured() -> None:
+    assert measure_writing(Note("x", "c", ""), Rubric("c", ()), {}).n_words == 0

@@ -30,7 +30,8 @@ def test_a_run_is_read_with_guards_taken_away(tmp_path: Path) -> None:
     assert run.items.found.tolist() == [True, False]
     assert run.items.needs_review.tolist() == [False, True]
     assert run.items.confidence.tolist() == pytest.approx([0.8, 0.7])
-    assert [s.start for s in read_evidence(tmp_path)["=a"]["f"]] == [0, 8, 20]
+    evidence = read_evidence(tmp_path)["=a"]["f"]
+    assert [s.start for s in evidence.spans] == [0, 8, 20]
 
 
 def test_what_the_scorer_writes_is_read(tmp_path: Path) -> None:

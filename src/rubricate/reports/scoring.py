@@ -124,7 +124,7 @@ def chunk_script(
     """Return the script that hands some notes to the viewer: text, items and remarks."""
     content = [
         [
-            cohort.texts.get(cohort.run.notes[i], ""),
+            cohort.texts[i],
             [_item(line) for line in cohort.lines[i]],
             ([cohort.status[i]] if cohort.status[i] else []) + remarks.get(cohort.run.notes[i], []),
         ]

@@ -189,18 +189,21 @@ def _features(cohort: Cohort) -> str:
 
 
 def _review(cohort: Cohort) -> str:
-    lines = [line for own in cohort.lines for line in own if line.review]
+    reasons: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for own in cohort.lines:
+        reasons.update(_plain(one.review_reason or "no reason given") for one in own if one.review)
+        asked.update(one.feature for one in own if one.review)
     parts = []
-    if not lines:
+    if not asked:
         parts.append(paragraph("No decision was sent to review."))
     else:
-        reasons = Counter(_plain(line.review_reason or "no reason given") for line in lines)
         parts.append(f"<p>{notes_link('Notes with something to review', show='review')}</p>")
         parts.append(
             html_table(["why", "decisions"], reasons.most_common(20), caption="Why decisions wait.")
         )
         texts = {f.id: (f.case, f.text) for rubric in cohort.rubrics.values() for f in rubric}
-        most = Counter(line.feature for line in lines).most_common(15)
+        most = asked.most_common(15)
         names = [f"{texts[feature][0]}: {texts[feature][1]}" for feature, _ in most]
         drawn = bar_plot(
             names, [Series("to review", tuple(Point(float(n)) for _, n in most))],

@@ -9,6 +9,7 @@ from rubricate.trust.gaming import Flag, GamingLimits, flag_note, flag_notes
 from rubricate.trust.leniency import Leniency, measure_leniency
 from rubricate.trust.run_files import read_run
 from rubricate.trust.runs import Items, Run, run_of_corpus, run_of_scores
+from rubricate.trust.writing import Found
 
 __all__ = [
     "Changes",
@@ -16,6 +17,7 @@ __all__ = [
     "Drift",
     "Fairness",
     "Flag",
+    "Found",
     "GamingLimits",
     "ItemBias",
     "Items",

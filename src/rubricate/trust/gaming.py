@@ -11,12 +11,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.corpus import Annotation, Note
-from rubricate.matchers.gaming import LEAST_WORDS, Limits, measure_note
+from rubricate.corpus import Note
 from rubricate.rubric import Rubric
-from rubricate.spans import Span
 from rubricate.text.stems import stem
 from rubricate.text.words import Token, find_words, word_set
+from rubricate.trust.writing import LEAST_WORDS, Found, WritingLimits, measure_writing
 
 Kind = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 #: Words that carry no content: rubric and note share them by chance.
@@ -66,9 +65,8 @@ class GamingLimits:
     min_found : float
         Share of the rubric's features that must be found before a list is flagged: a short
         honest note gains little.
-    of_writing : Limits
-        Limits of how the note is written, whatever the rubric asks for: see
-        `rubricate.matchers.gaming`.
+    of_writing : WritingLimits
+        Limits of how the note is written, whatever the rubric asks for.
     """
 
     pasted_words: int = 15
@@ -79,7 +77,7 @@ class GamingLimits:
     beside_words: float = 1.0
     story_words: int = 2
     min_found: float = 0.4
-    of_writing: Limits = field(default_factory=Limits)
+    of_writing: WritingLimits = field(default_factory=WritingLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ def flag_note(
     note: Note,
     rubric: Rubric,
     *,
-    evidence: Mapping[str, Sequence[Span]] | None = None,
+    evidence: Mapping[str, Found] | None = None,
     limits: GamingLimits | None = None,
 ) -> tuple[Flag, ...]:
     """Say whether a note looks pasted, stuffed, like a list without a story, or unrelated.
@@ -130,7 +128,7 @@ def flag_note(
         The note.
     rubric : Rubric
         Of its case.
-    evidence : mapping from feature id to spans, optional
+    evidence : mapping from feature id to Found, optional
         What a matcher found; lists and unrelated texts cannot be told without it.
     limits : GamingLimits, optional
         From where on.
@@ -168,7 +166,7 @@ def flag_notes(
     notes: Iterable[Note],
     rubrics: Mapping[str, Rubric],
     *,
-    evidence: Mapping[str, Mapping[str, Sequence[Span]]] | None = None,
+    evidence: Mapping[str, Mapping[str, Found]] | None = None,
     limits: GamingLimits | None = None,
 ) -> tuple[Flag, ...]:
     """Flag many notes; ``rubrics`` is by case, ``evidence`` by note and feature."""
@@ -236,15 +234,15 @@ def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> I
 def _listed(
     words: Sequence[Token],
     rubric: Rubric,
-    evidence: Mapping[str, Sequence[Span]],
+    evidence: Mapping[str, Found],
     limits: GamingLimits,
 ) -> Iterable[_Sign]:
-    n_found = sum(bool(spans) for spans in evidence.values())
+    n_found = sum(bool(one.spans) for one in evidence.values())
     if n_found < max(limits.min_found * len(rubric), 1):
         return
     covered = np.zeros(words[-1].end + 1, dtype=np.bool_)
-    for spans in evidence.values():
-        for span in spans:
+    for one in evidence.values():
+        for span in one.spans:
             covered[span.start : span.end] = True
     outside = [word.form for word in words if not covered[word.start]]
     beside, story = len(outside) / n_found, sum(form in _STORY for form in outside)
@@ -256,11 +254,10 @@ def _listed(
 
 
 def _written(
-    note: Note, rubric: Rubric, evidence: Mapping[str, Sequence[Span]], limits: Limits
+    note: Note, rubric: Rubric, evidence: Mapping[str, Found], limits: WritingLimits
 ) -> Iterable[_Sign]:
-    """Look at how the note is written, by the measures the matchers share."""
-    found = [Annotation(name, tuple(spans)) for name, spans in evidence.items() if spans]
-    measured = measure_note(note, rubric, found)
+    """Look at how the note is written."""
+    measured = measure_writing(note, rubric, evidence)
     if measured.n_words >= LEAST_WORDS:
         if measured.story < limits.story and measured.conditions > limits.conditions:
             share = measured.conditions

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.rubric_csv import FORMULA
 from rubricate.spans import Span
 from rubricate.trust.runs import F64, Items, Run, Truth
+from rubricate.trust.writing import Found
 
 if TYPE_CHECKING:
     import polars
@@ -56,7 +60,7 @@ def read_run(folder: str | Path) -> Run:
         _numbers(scores, "maximum", place / "scores.csv"),
     )
     path = place / "items.csv"
-    table = read_table(path, ITEM_COLUMNS)
+    table = read_table(path, ITEM_COLUMNS, ("probability", "confidence", "review"))
     # What a note that was not scored would have had is there, and not decided
     table = table.filter(table["found"] != "")
     index = run.note_index
@@ -79,7 +83,7 @@ def read_run(folder: str | Path) -> Run:
     return Run(run.notes, run.cases, run.score, run.maximum, items)
 
 
-def read_evidence(folder: str | Path) -> dict[str, dict[str, tuple[Span, ...]]]:
+def read_evidence(folder: str | Path) -> dict[str, dict[str, Found]]:
     """Return where each feature was found in each note of a finished run, by note and feature.
 
     Raises
@@ -88,22 +92,34 @@ def read_evidence(folder: str | Path) -> dict[str, dict[str, tuple[Span, ...]]]:
         If ``items.csv`` is missing, or a cell of spans cannot be read.
     """
     path = Path(folder) / "items.csv"
-    table = read_table(path, (*ITEM_COLUMNS, "spans"))
-    found: dict[str, dict[str, tuple[Span, ...]]] = {}
+    table = read_table(path, (*ITEM_COLUMNS, "spans"), ("confidence",))
+    confidence = _numbers(table, "confidence", path).tolist()
+    found: dict[str, dict[str, Found]] = {}
     faults = []
     rows = zip(
         *(table[name].to_list() for name in ("note", "feature", "found", "spans")), strict=True
     )
-    for i, (note, feature, said, cell) in enumerate(rows, 1):
+    for i, (note, feature, said, cell) in enumerate(rows):
         own = found.setdefault(note, {})
         if said.casefold() in _TRUE:
             try:
-                own[feature] = parse_spans(cell)
+                sure = None if np.isnan(confidence[i]) else confidence[i]
+                own[feature] = Found(parse_spans(cell), sure)
             except ValueError:
-                faults.append(Fault("spans: need e.g. 0 5;8 12 (0 <= start < end)", path, i, "row"))
+                message = "spans: need e.g. 0 5;8 12 (0 <= start < end)"
+                faults.append(Fault(message, path, i + 1, "row"))
     if faults:
         raise InputError(faults)
     return found
+
+
+def read_rows_as_text(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a run's table one at a time, guards against formulas taken away."""
+    csv.field_size_limit(sys.maxsize)
+    guard = re.compile(f"^'(?={FORMULA.pattern})")
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        for row in csv.DictReader(stream):
+            yield {name: guard.sub("", cell or "") for name, cell in row.items()}
 
 
 def parse_spans(cell: str) -> tuple[Span, ...]:
@@ -118,19 +134,26 @@ def parse_spans(cell: str) -> tuple[Span, ...]:
     return tuple(Span(int(start), int(end)) for start, end in parts)
 
 
-def read_table(path: Path, columns: Sequence[str]) -> polars.DataFrame:
-    """Read a CSV file as text, all columns; a missing file or column is an InputError."""
+def read_table(
+    path: Path, columns: Sequence[str], optional: Sequence[str] = ()
+) -> polars.DataFrame:
+    """Read columns of a CSV file as text; a missing file or column is an InputError.
+
+    ``optional`` columns are read where they are there.
+    """
     import polars
 
     if not path.is_file():
         raise InputError(f"{path}: no such file. Give the folder that `rubricate score` wrote.")
     try:
-        table = polars.read_csv(path, infer_schema=False, encoding="utf8")
+        known = polars.read_csv(path, infer_schema=False, encoding="utf8", n_rows=0).columns
+        wanted = [name for name in known if name in (*columns, *optional)]
+        table = polars.read_csv(path, infer_schema=False, encoding="utf8", columns=wanted)
     except polars.exceptions.PolarsError as error:
         raise InputError(f"{path}: not a CSV file in UTF-8") from error
-    missing = [name for name in columns if name not in table.columns]
+    missing = [name for name in columns if name not in known]
     if missing:
-        listed = ", ".join(table.columns)
+        listed = ", ".join(known)
         raise InputError(
             [Fault(f"column {name!r} is missing; there are {listed}", path) for name in missing]
         )
@@ -148,32 +171,25 @@ def _certainty(table: polars.DataFrame, found: Truth, path: Path) -> F64:
 
 
 def _numbers(table: polars.DataFrame, name: str, path: Path) -> F64:
+    import polars
+
     if name not in table.columns:
         return np.full(len(table), np.nan)
-    values, faults = np.full(len(table), np.nan), []
-    for i, text in enumerate(table[name].to_list()):
-        try:
-            values[i] = float(text) if text else np.nan
-        except ValueError:
-            faults.append(Fault(f"{name}: need a number", path, i + 1, "row"))
-    if faults:
-        raise InputError(faults)
-    return values
+    values = table[name].cast(polars.Float64, strict=False)
+    wrong = np.flatnonzero((values.is_null() & (table[name] != "")).to_numpy())
+    if len(wrong):
+        raise InputError([Fault(f"{name}: need a number", path, int(i) + 1, "row") for i in wrong])
+    return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
 def _truths(table: polars.DataFrame, name: str, path: Path) -> Truth:
     if name not in table.columns:
         return np.zeros(len(table), dtype=np.bool_)
-    words: Mapping[str, bool] = {
-        **dict.fromkeys(_TRUE, True),
-        **dict.fromkeys((*_FALSE, ""), False),
-    }
-    texts = [text.casefold() for text in table[name].to_list()]
-    faults = [
-        Fault(f"{name}: need true or false", path, i, "row")
-        for i, text in enumerate(texts, 1)
-        if text not in words
-    ]
-    if faults:
-        raise InputError(faults)
-    return np.array([words[text] for text in texts], dtype=np.bool_)
+    texts = table[name].str.to_lowercase()
+    known = texts.is_in([*_TRUE, *_FALSE, ""]).to_numpy()
+    if not known.all():
+        wrong = np.flatnonzero(~known)
+        raise InputError(
+            [Fault(f"{name}: need true or false", path, int(i) + 1, "row") for i in wrong]
+        )
+    return np.asarray(texts.is_in(list(_TRUE)).to_numpy(), dtype=np.bool_)
