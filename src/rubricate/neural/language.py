@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from rubricate.neural.batching import Pass, SpecialPieces, make_batch
+from rubricate.neural.inference import WINDOW
 from rubricate.neural.learning_set import LearningSet
-from rubricate.neural.network import NOTE_FROM, Network
+from rubricate.neural.network import Network, sees_block
 
 #: Share of the pieces that are hidden and must be guessed (Devlin et al. 2019).
 HIDDEN = 0.15
@@ -41,6 +43,8 @@ def read_notes(
 ) -> list[float]:
     """Let the encoder guess hidden pieces of the notes; return the loss of each step.
 
+    Of a note longer than a window, any part of that length is read.
+
     Of the pieces asked for, eight in ten are hidden, one is another piece, one is left, as
     Devlin et al. (2019) do. The weights that guess are thrown away.
     """
@@ -54,7 +58,7 @@ def read_notes(
         rng = np.random.default_rng([how.seed, step])
         torch.manual_seed(how.seed * 1_000_003 + step)
         chosen = rng.choice(np.asarray(notes), size=how.size)
-        batch = make_batch([Pass(data.note(int(i)), ()) for i in chosen], special)
+        batch = make_batch([Pass(_part(data.note(int(i)), rng), ()) for i in chosen], special)
         pieces, asked = _hide(batch.note, batch.note_length, rng, mask_id, network.shape.n_pieces)
         done = step / how.steps
         for group in optimizer.param_groups:
@@ -69,6 +73,14 @@ def read_notes(
         optimizer.step()
         losses.append(float(loss.detach()))
     return losses
+
+
+def _part(note: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    """Return any part of a note that fits a window; a short note is whole."""
+    if len(note) <= WINDOW:
+        return note
+    first = int(rng.integers(0, len(note) - WINDOW + 1))
+    return note[first : first + WINDOW]
 
 
 class _Guess(nn.Module):
@@ -101,10 +113,11 @@ def _hide(
 
 def _loss(network: Network, guess: _Guess, pieces: Tensor, length: Tensor, asked: Tensor) -> Tensor:
     place = torch.arange(pieces.shape[1], device=pieces.device)
-    limit = network.shape.positions - 1
-    position = torch.where(place > 0, place + (NOTE_FROM - 1), place).clamp(max=limit)
+    position, block = network.note_places(place)
     valid = place.unsqueeze(0) < length.unsqueeze(1)
     seen = valid.unsqueeze(1).expand(-1, pieces.shape[1], -1).unsqueeze(1)
+    if block is not None:
+        seen = seen & sees_block(block)
     states = network.encoder(
         pieces, position.unsqueeze(0).expand_as(pieces), torch.ones_like(pieces), seen
     )

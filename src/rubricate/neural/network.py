@@ -3,7 +3,8 @@
 All features of a pass stand beside the note in one sequence. A feature's pieces see themselves
 and the note, never another feature; the note sees everything. Positions start anew in each
 feature. So a feature is read the same way whether it comes alone or with fifteen others, and
-the number of features a pass is a dial that needs no other weights.
+the number of features a pass is a dial that needs no other weights. Encoders that cannot be told
+so (`Shape.separate` is False) read features in their order, and these see each other.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rubricate.errors import InputError
 from rubricate.neural.batching import NOBODY
 
 #: First position of a note's pieces; features come before it, however many there are.
 NOTE_FROM = 32
 NOTE_OWNER = -2
+#: Positions from which on all of a note's window has positions of its own.
+ENOUGH_POSITIONS = 512
+#: With fewer positions than this there would be no room for a note.
+FEWEST_POSITIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +224,10 @@ class Network(nn.Module):
 
     def __init__(self, shape: Shape, encoder: nn.Module | None = None) -> None:
         super().__init__()
+        if shape.positions < FEWEST_POSITIONS:
+            raise InputError(
+                f"the encoder has {shape.positions} positions; need at least {FEWEST_POSITIONS}"
+            )
         self.shape = shape
         self.encoder = Encoder(shape) if encoder is None else encoder  # type: ignore[assignment]
         self.scorer = Scorer(shape)
@@ -237,19 +247,15 @@ class Network(nn.Module):
         valid = place.unsqueeze(0) < note_length.unsqueeze(1)
         note_owner = torch.where(valid, NOTE_OWNER, NOBODY)
         owners = torch.cat([note_owner, owner], dim=1)
-        note_position = torch.where(place > 0, place + (NOTE_FROM - 1), place)
-        limit = self.shape.positions - 1
-        positions = torch.cat(
-            [
-                note_position.clamp(max=limit).unsqueeze(0).expand_as(note),
-                (position + 1).clamp(max=limit),
-            ],
-            dim=1,
-        )
+        note_position, block = self.note_places(place)
+        feature_position = (position + 1).clamp(max=self.shape.positions - 1)
+        positions = torch.cat([note_position.unsqueeze(0).expand_as(note), feature_position], dim=1)
         sides = torch.cat([torch.ones_like(note), torch.zeros_like(feature)], dim=1)
-        states = self.encoder(
-            torch.cat([note, feature], dim=1), positions, sides, self._seen(owners)
-        )
+        seen = self._seen(owners)
+        if block is not None:
+            blocks = torch.cat([block, torch.zeros_like(feature[0])])
+            seen = seen & sees_block(blocks)
+        states = self.encoder(torch.cat([note, feature], dim=1), positions, sides, seen)
         features = _pooled(states[:, length:], owner, n_features)
         # The start and stop pieces are no part of a note: no annotation may lie on them.
         inner = valid & (place > 0) & (place < note_length.unsqueeze(1) - 1)
@@ -264,6 +270,20 @@ class Network(nn.Module):
         part, _, own = name.partition(".")
         return self.encoder.depth(own) if part == "encoder" else None
 
+    def note_places(self, place: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return the positions of a note's places, and the block each is in, where there are any.
+
+        A model with few positions reads a note in blocks: positions begin anew in each, and no
+        block sees another. Block 0 is the start piece, which sees and is seen by all.
+        """
+        if self.shape.positions >= ENOUGH_POSITIONS:
+            position = torch.where(place > 0, place + (NOTE_FROM - 1), place)
+            return position.clamp(max=self.shape.positions - 1), None
+        room = self.shape.positions - NOTE_FROM
+        inner = (place - 1).clamp(min=0)
+        position = torch.where(place > 0, inner % room + NOTE_FROM, place)
+        return position, torch.where(place > 0, inner // room + 1, place)
+
     def _seen(self, owners: Tensor) -> Tensor:
         """Who sees whom: everybody the note, the note everybody, a feature itself."""
         looked_at = (owners != NOBODY).unsqueeze(1)
@@ -272,6 +292,18 @@ class Network(nn.Module):
         same = owners.unsqueeze(2) == owners.unsqueeze(1)
         with_note = (owners == NOTE_OWNER).unsqueeze(1) | (owners == NOTE_OWNER).unsqueeze(2)
         return ((same | with_note) & looked_at | (same & ~looked_at)).unsqueeze(1)
+
+
+def sees_block(block: Tensor) -> Tensor:
+    """Tell which places of a sequence may see which, for the blocks they are in.
+
+    Examples
+    --------
+    >>> sees_block(torch.tensor([0, 1, 2])).int().tolist()
+    [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
+    """
+    own, other = block.unsqueeze(1), block.unsqueeze(0)
+    return (own == other) | (own == 0) | (other == 0)
 
 
 def _pooled(states: Tensor, owner: Tensor, n_features: Tensor) -> Tensor:
