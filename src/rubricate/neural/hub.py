@@ -159,6 +159,10 @@ def load_tokenizer(source: Source) -> PieceMaker:
                 str(source.folder), trust_remote_code=False, local_files_only=True
             )
         tokenizer = found.backend_tokenizer
+        files = [source.folder / name for name in found.vocab_files_names.values()]
+        # Without a vocabulary the library makes up one of special pieces only.
+        if not any(file.is_file() for file in files):
+            raise FileNotFoundError
     except Exception as error:  # its errors share no root
         raise InputError(
             [Fault("there is neither tokenizer.json nor a vocabulary that can be converted", path)]
