@@ -4,7 +4,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from strategies import NUMBER_ID, corpora
 
-from rubricate import Corpus, load_corpus, read_corpus, write_corpus
+from rubricate import (
+    Corpus,
+    CorpusBuilder,
+    Feature,
+    Note,
+    load_corpus,
+    read_corpus,
+    write_corpus,
+)
 from rubricate.errors import InputError
 from rubricate.formats.losses import count_losses
 from rubricate.formats.nbme import FORMAT, read_nbme, write_nbme
@@ -113,6 +121,8 @@ def test_real_shaped_files_with_crlf_fragments_and_hyphens(tmp_path: Path) -> No
         ("00016_000,0,16,0,['58 yo'],\"['0 5', '6 7']\"", "places"),
         ("00016_000,0,16,0,[],[]\n00016_000,0,16,0,[],[]", "again"),
         ("00016_000,0,16,0,[]", "fields"),
+        ("00041_000,0,16,0,[],[]", "00016_000"),
+        ("oops,0,16,0,[],[]", "00016_000"),
     ],
 )
 def test_broken_rows_are_named_and_nothing_is_executed(tmp_path: Path, row: str, word: str) -> None:
@@ -133,6 +143,73 @@ def test_all_faults_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_nbme(folder(tmp_path / "f", train=rows))
     assert len(caught.value.faults) == 3
+
+
+def test_the_faults_of_all_files_come_at_once_without_those_that_follow(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path / "f",
+        notes="pn_num,case_num,pn_history\n16,0,58 yo M\nx,0,a\n41,,b\n42\n16,0,c\n",
+        train="00016_000,0,16,0,['58'],['0 99']\n00042_100,1,42,100,[],[]\n"
+        "00016_001,0,16,1,[],1\n00016_001,0,16\n",
+    )
+    with pytest.raises(InputError) as caught:
+        read_nbme(place)
+    found = [(f.path.name, f.line) for f in caught.value.faults if f.path is not None]
+    # Note 42 and the length of note 16 are known only when the file of notes is mended.
+    assert found == [
+        *(("patient_notes.csv", i) for i in (2, 3, 4, 5)),
+        *(("train.csv", i) for i in (3, 4)),
+    ]
+
+
+def test_ids_may_lack_zeros_and_lenient_reading_does_not_look_at_them(tmp_path: Path) -> None:
+    corpus = read_nbme(folder(tmp_path / "f", train="16_0,0,16,0,[],[]\n"))
+    assert len(corpus.rows) == 1
+    other = folder(tmp_path / "g", train="00041_000,0,16,0,[],[]\n")
+    assert read_nbme(other, strict=False).rows == corpus.rows
+
+
+@pytest.mark.parametrize("name", ["Dr. Smith", "Müller", "rater+2", "100%", "plain", "a%20b"])
+def test_a_file_of_any_name_is_an_annotator(tmp_path: Path, name: str) -> None:
+    place = folder(tmp_path / "f", train="")
+    (place / "train.csv").rename(place / f"{name}.csv")
+    with (place / f"{name}.csv").open("a", encoding="utf-8") as stream:
+        stream.write("00016_000,0,16,0,['58 yo'],['0 5']\n")
+    corpus = read_nbme(place)
+    assert [a.id for a in corpus.annotators] == [name.replace("%20", " ")]
+    assert corpus.rows.n_annotations == 1
+
+
+def test_two_files_of_one_annotator_are_a_fault(tmp_path: Path) -> None:
+    place = folder(tmp_path / "f", train="")
+    (place / "reference.csv").write_bytes((place / "train.csv").read_bytes())
+    with pytest.raises(InputError, match="rename"):
+        read_nbme(place)
+
+
+@pytest.mark.parametrize("annotator", ["cases", "splits", "train", "patient_notes", "..", "a/b"])
+def test_no_annotator_is_taken_for_another_file(tmp_path: Path, annotator: str) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("9" * 25, "0", "58 yo"))
+    builder.add_feature(Feature("0", "0", "58 year"))
+    builder.annotate(annotator, "9" * 25, "0", [(0, 5)])
+    write_nbme(builder.build(), tmp_path / "f")
+    assert read_nbme(tmp_path / "f") == builder.build()
+
+
+def test_rows_of_another_case_are_written_for_checking(tmp_path: Path) -> None:
+    rows = "00016_100,0,16,100,['58'],['0 2']\n"
+    corpus = read_nbme(folder(tmp_path / "f", train=rows), strict=False)
+    assert write_corpus(corpus, tmp_path / "g", format="nbme", strict=True) == {}
+    assert read_corpus(tmp_path / "g", strict=False) == corpus
+
+
+def test_one_file_of_the_folder_leads_to_the_folder(tmp_path: Path) -> None:
+    place = folder(tmp_path / "f", train="")
+    with pytest.raises(InputError, match="give the folder"):
+        read_corpus(place / "train.csv")
+    with pytest.raises(InputError, match="give the folder"):
+        read_corpus(place / "train.csv", format="nbme")
 
 
 def test_wrong_encoding_missing_column_and_duplicate_notes(tmp_path: Path) -> None:
@@ -169,6 +246,12 @@ def test_rows_of_test_csv_must_exist(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="77"):
         read_nbme(place)
+    (place / "test.csv").write_text(
+        "id,case_num,pn_num,feature_num\n00016_000,0,16,1\n00041_100,0,41,100\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError) as caught:
+        read_nbme(place)
+    assert [f.line for f in caught.value.faults] == [1, 2]
 
 
 def test_notes_nobody_judged_become_the_test_file(tmp_path: Path) -> None:

@@ -25,8 +25,6 @@ def test_whatever_is_written_is_read(
 @pytest.mark.parametrize(
     ("content", "n_faults"),
     [
-        (b"a,b\n1,2\n3\n", 1),
-        (b"a,b\n1,2,3\n", 1),
         (b'a,b\n1,"open\n', 1),
         (b"", 1),
         (b"a,c\n1,2\n", 1),
@@ -67,3 +65,37 @@ def test_numbers_that_are_none_and_repeats_are_faults(tmp_path: Path) -> None:
     assert table is not None
     table.integers("a", unique=True)
     assert [f.line for f in faults.found] == [2, 3]
+
+
+def test_rows_of_another_width_are_named_and_the_others_read_with_their_numbers(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "t.csv"
+    place.write_bytes(b"a,b\n1,2\n3\n4,5,6\n\n7,x\n")
+    faults = Faults(place, unit="row")
+    table = read_table(place, ("a", "b"), faults)
+    assert table is not None
+    assert [f.line for f in faults.found] == [2, 3]
+    assert table.column("a") == ["1", "7"]
+    table.integers("b")
+    assert [f.line for f in faults.found] == [2, 3, 5]
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_bytes(b"a,b\r\n1,2\r\n\r\n3,4\r\n\r\n")
+    faults = Faults(place, unit="row")
+    table = read_table(place, ("a", "b"), faults)
+    assert table is not None
+    assert (table.column("a"), faults.found) == (["1", "3"], [])
+
+
+@pytest.mark.parametrize("row", ["1,2,", "1,2,3"])
+def test_a_column_that_is_needed_and_there_twice_is_a_fault(tmp_path: Path, row: str) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text(f"a,b,b\n{row}\n", encoding="utf-8")
+    faults = Faults(place)
+    read_table(place, ("a",), faults)
+    assert faults.found == []
+    read_table(place, ("a", "b"), faults)
+    assert len(faults.found) == 1

@@ -71,8 +71,10 @@ def detect_format(path: Path) -> str:
     for name in FORMATS:
         if FORMATS[name].looks_like(path):
             return name
+    whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
+    hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
     raise InputError(
-        f"{path}: looks like no known format. Name it with --from: {', '.join(FORMATS)}"
+        f"{path}: looks like no known format. {hint}Name it with --from: {', '.join(FORMATS)}"
     )
 
 

@@ -15,12 +15,19 @@ from typing import Any
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.nbme_annotations import read_annotations, write_annotations
-from rubricate.formats.tables import read_table, write_table
+from rubricate.formats.nbme_annotations import (
+    Known,
+    find_rows,
+    read_annotations,
+    row_id,
+    write_annotations,
+)
+from rubricate.formats.tables import is_number, read_table, write_table
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
 NOTES, FEATURES, TRAIN, TEST = "patient_notes.csv", "features.csv", "train.csv", "test.csv"
@@ -28,6 +35,10 @@ NOTE_COLUMNS = ("pn_num", "case_num", "pn_history")
 FEATURE_COLUMNS = ("feature_num", "case_num", "feature_text")
 ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
 REFERENCE = "reference"
+#: Files of the folder that are no annotator's, without suffix.
+_OTHER_FILES = frozenset(
+    {"patient_notes", "features", "train", "test", "sample_submission", "splits", "cases"}
+)
 #: Where the frame keeps the ids that the competition's numbers stand for.
 IDS_NAME = "nbme_ids.json"
 
@@ -39,55 +50,49 @@ def looks_like_nbme(path: Path) -> bool:
 
 def read_nbme(path: Path, *, strict: bool = True) -> Corpus:
     """Read the competition's folder."""
+    if not path.is_dir():
+        raise InputError(f"{path}: the competition's files are read as a folder; give the folder")
     faults = Faults(path, unit="row")
     frame = read_frame(path, is_folder=True)
     numbers = _read_ids(path / IDS_NAME)
     notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
     rubrics = _read_rubrics(path / FEATURES, frame, numbers, faults)
-    faults.raise_any()
-    annotators = [Annotator(name) for name in _annotator_files(path)]
+    is_whole = not faults.found
+    files = _annotator_files(path, faults)
     known = {a.id: a for a in frame.annotators}
-    annotators = [known.get(a.id, a) for a in annotators]
-    annotators += [a for a in frame.annotators if a.id not in {b.id for b in annotators}]
-    if frame.annotators:
-        order = {a.id: i for i, a in enumerate(frame.annotators)}
-        annotators.sort(key=lambda a: order.get(a.id, len(order)))
-    corpus = Corpus(notes, rubrics, tuple(annotators), scores=frame.scores, metadata=frame.metadata)
-    rows = read_annotations(
-        corpus, {a.id: _file_of(path, a.id) for a in annotators}, numbers, faults, strict=strict
+    annotators = tuple(
+        (known | {id_: Annotator(id_) for id_ in files if id_ not in known}).values()
     )
+    corpus = Corpus(notes, rubrics, annotators, scores=frame.scores, metadata=frame.metadata)
+    there = Known(corpus, numbers, is_whole=is_whole, strict=strict)
     if (path / TEST).is_file():
-        _check_test(path / TEST, corpus, numbers, faults)
-    faults.raise_any()
-    return Corpus(notes, rubrics, tuple(annotators), rows, frame.scores, frame.metadata)
+        table = read_table(path / TEST, ROW_COLUMNS, faults)
+        if table is not None:
+            find_rows(there, table, faults)
+    rows = read_annotations(there, files, faults)
+    return replace(corpus, rows=rows)
 
 
-def _annotator_files(path: Path) -> dict[str, Path]:
+def _annotator_files(path: Path, faults: Faults) -> dict[str, Path]:
     """Return every file with the columns of train.csv, by annotator."""
-    found = {}
-    for place in sorted(path.glob("*.csv")):
+    found: dict[str, Path] = {}
+    places = sorted(path.glob("*.csv"), key=lambda place: (place.name != TRAIN, place))
+    for place in places:
         with place.open("rb") as stream:
             head = stream.readline(400).decode("utf-8-sig", "replace").strip().split(",")
         if {"annotation", "location", "pn_num"} <= {name.strip('"') for name in head}:
-            found[REFERENCE if place.name == TRAIN else _annotator_name(place.stem)] = place
-    return dict(sorted(found.items(), key=lambda item: item[0] != REFERENCE))
-
-
-def _annotator_name(stem: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(stem)
+            id_ = REFERENCE if place.name == TRAIN else name_to_id(place.stem)
+            if id_ in found:
+                message = f"it is annotator {id_!r}, and so is {found[id_].name}; rename one"
+                faults.add(message, path=place)
+            found.setdefault(id_, place)
+    return found
 
 
 def _file_of(path: Path, annotator_id: str) -> Path:
-    from urllib.parse import quote
-
-    # A dot first would hide the file; the competition's own names are taken.
-    stem = quote(annotator_id, safe=" ").replace(".", "%2E")
-    taken = {Path(name).stem for name in (NOTES, FEATURES, TRAIN, TEST)} | {"sample_submission"}
-    if stem in taken:
-        stem = f"%{ord(stem[0]):02X}{stem[1:]}"
-    return path / (TRAIN if annotator_id == REFERENCE else f"{stem}.csv")
+    if annotator_id == REFERENCE:
+        return path / TRAIN
+    return path / f"{id_to_name(annotator_id, reserved=_OTHER_FILES)}.csv"
 
 
 def _read_ids(path: Path) -> dict[str, dict[str, str]]:
@@ -111,7 +116,7 @@ def _read_notes(
     if table is None:
         return ()
     numbers = table.integers("pn_num", unique=True)
-    cases = table.column("case_num")
+    cases = table.need_filled("case_num")
     splits = _read_metadata(path.with_name("splits.csv"), faults)
     notes = []
     for number, case, text in zip(numbers, cases, table.column("pn_history"), strict=True):
@@ -151,7 +156,7 @@ def _read_rubrics(
     features: dict[str, list[Feature]] = {rubric.case: [] for rubric in frame.rubrics}
     for number, case, text in zip(
         table.integers("feature_num", unique=True),
-        table.column("case_num"),
+        table.need_filled("case_num"),
         table.column("feature_text"),
         strict=True,
     ):
@@ -187,22 +192,6 @@ def _read_cases(path: Path, faults: Faults) -> dict[str, tuple[str, Metadata]]:
             table.column("case_num"), table.column("title"), lines, strict=True
         )
     }
-
-
-def _check_test(
-    path: Path, corpus: Corpus, ids: Mapping[str, Mapping[str, str]], faults: Faults
-) -> None:
-    """Name every row of test.csv whose note or feature does not exist."""
-    table = read_table(path, ROW_COLUMNS, faults)
-    if table is None:
-        return
-    note_ids, feature_ids = ids.get("notes", {}), ids.get("features", {})
-    pairs = zip(table.column("pn_num"), table.column("feature_num"), strict=True)
-    for line, (note, feature) in enumerate(pairs, start=1):
-        if note_ids.get(note, note) not in corpus.note_index:
-            faults.add(f"note {note} is not in {NOTES}", line=line, path=path)
-        if feature_ids.get(feature, feature) not in corpus.feature_index:
-            faults.add(f"feature {feature} is not in {FEATURES}", line=line, path=path)
 
 
 def write_nbme(corpus: Corpus, path: Path) -> None:
@@ -243,7 +232,7 @@ def write_nbme(corpus: Corpus, path: Path) -> None:
 
 def _numbers(ids: list[str]) -> dict[str, int]:
     """Return a number for each id: its own where all are numbers, else their position."""
-    if all(i.isascii() and i.isdigit() and str(int(i)) == i for i in ids):
+    if all(is_number(i) and str(int(i)) == i for i in ids):
         return {i: int(i) for i in ids}
     return {i: number for number, i in enumerate(ids)}
 
@@ -268,24 +257,13 @@ def _write_test(
         write_table(path / "sample_submission.csv", sample)
 
 
-def row_id(note: int, feature: int) -> str:
-    """Return the competition's id of a row.
-
-    Examples
-    --------
-    >>> row_id(16, 0)
-    '00016_000'
-    """
-    return f"{note:05d}_{feature:03d}"
-
-
 FORMAT = Format(
     name="nbme",
     summary="the competition's folder: patient_notes, features, train, test (CSV)",
     looks_like=looks_like_nbme,
     read=read_nbme,
     write=write_nbme,
-    holds=HELD_BY_FRAME - {"foreign"}
+    holds=HELD_BY_FRAME
     | {
         "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes",
         "newlines", "stated text", "boundaries", "ids",

@@ -14,7 +14,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.formats.annotations import LARGEST
 from rubricate.formats.faults import Faults
-from rubricate.formats.tables import MOST_DIGITS, Table, read_table, write_table
+from rubricate.formats.tables import MOST_DIGITS, Table, is_number, read_table, write_table
 from rubricate.rows import NO_DETAIL, Detail, Rows
 
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
@@ -39,77 +39,124 @@ class _Columns:
     details: dict[int, Detail] = field(default_factory=dict)
 
 
-def read_annotations(
-    corpus: Corpus,
-    files: Mapping[str, Path],
-    ids: Mapping[str, Mapping[str, str]],
-    faults: Faults,
-    *,
-    strict: bool,
-) -> Rows:
-    """Read one file an annotator into rows over the corpus's notes and features.
+@dataclass(frozen=True)
+class Known:
+    """What the rows of a file may speak of, and how strict to be with them.
 
-    Annotators whose file does not exist judged nothing. ``ids`` maps the competition's numbers to
-    ids where they differ.
+    Parameters
+    ----------
+    corpus : Corpus
+        Its notes and features.
+    ids : mapping from ``"notes"`` and ``"features"`` to (number to id)
+        Where the competition's numbers stand for other ids.
+    is_whole : bool
+        Whether all notes and features could be read; if not, what is unknown may be among those
+        that could not, and is no fault of the row.
+    strict : bool
+        Whether wrong offsets, ids and cases are faults.
     """
+
+    corpus: Corpus
+    ids: Mapping[str, Mapping[str, str]]
+    is_whole: bool
+    strict: bool
+
+
+def read_annotations(known: Known, files: Mapping[str, Path], faults: Faults) -> Rows:
+    """Read one file an annotator into rows over the corpus's notes and features."""
     columns = _Columns()
     for annotator, place in files.items():
-        if place.is_file():
-            table = read_table(place, _COLUMNS, faults)
-            if table is not None:
-                _read_file(corpus, corpus.annotator_index[annotator], table, ids, columns, faults,
-                           strict)  # fmt: skip
+        table = read_table(place, _COLUMNS, faults)
+        if table is not None:
+            number = known.corpus.annotator_index[annotator]
+            _read_file(known, number, table, columns, faults)
     faults.raise_any()
     return Rows.build(**columns.__dict__)
 
 
 def _read_file(
-    corpus: Corpus,
-    annotator: int,
-    table: Table,
-    ids: Mapping[str, Mapping[str, str]],
-    columns: _Columns,
-    faults: Faults,
-    strict: bool,
+    known: Known, annotator: int, table: Table, columns: _Columns, faults: Faults
 ) -> None:
-    notes = _indices(table, "pn_num", corpus.note_index, ids.get("notes", {}), faults)
-    features = _indices(table, "feature_num", corpus.feature_index, ids.get("features", {}), faults)
+    notes, features = find_rows(known, table, faults)
     first_row = len(columns.note)
     columns.note += notes
     columns.feature += features
     columns.annotator += [annotator] * len(table)
-    texts = [note.text for note in corpus.notes]
+    texts = [note.text for note in known.corpus.notes]
     located = zip(notes, table.column("location"), table.column("annotation"), strict=True)
-    for line, (note, location, stated) in enumerate(located, start=1):
+    for i, (note, location, stated) in enumerate(located):
         if location == "[]" and stated == "[]":
             continue
-        found = _parse_location(location)
+        found, line = _parse_location(location), table.lines[i]
         if found is None:
             what = "column 'location' must be a list of 'START END' texts (fragments joined by ';')"
             faults.add(what, line=line, path=table.path)
         elif note >= 0:
-            _add(columns, first_row + line - 1, found, texts[note], stated, (faults, line, table))
+            _add(columns, first_row + i, found, texts[note], stated, (faults, line, table))
+    if known.strict and known.is_whole:
+        _check_spans(known.corpus, columns, first_row, table, faults)
+
+
+def find_rows(known: Known, table: Table, faults: Faults) -> tuple[list[int], list[int]]:
+    """Return the note and the feature of each row, -1 where unknown, and name what is wrong."""
+    corpus, ids = known.corpus, known.ids
+    notes = _indices(table, "pn_num", corpus.note_index, ids.get("notes", {}))
+    features = _indices(table, "feature_num", corpus.feature_index, ids.get("features", {}))
+    if known.is_whole:
+        _name_unknown(table, "pn_num", notes, faults)
+        _name_unknown(table, "feature_num", features, faults)
     _check_duplicates(notes, features, table, faults)
-    if strict:
-        _check_rows(corpus, columns, first_row, table, faults)
+    if known.strict:
+        _check_ids(notes, features, table, faults)
+    if known.strict and known.is_whole:
+        _check_cases(corpus, notes, features, table, faults)
+    return notes, features
 
 
 def _indices(
-    table: Table, name: str, index: Mapping[str, int], ids: Mapping[str, str], faults: Faults
+    table: Table, name: str, index: Mapping[str, int], ids: Mapping[str, str]
 ) -> list[int]:
     column = table.column(name)
     found = [index.get(ids.get(value, value), -1) for value in column]
-    for line, place in enumerate(found, start=1):
-        if place < 0:
+    for i, place in enumerate(found):
+        if place < 0 and is_number(column[i]):
             # '007' and '7' are the same number to the competition's readers.
-            value = column[line - 1]
-            is_number = value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
-            plain = str(int(value)) if is_number else value
-            found[line - 1] = index.get(ids.get(plain, plain), -1)
-            if found[line - 1] < 0:
-                shown = plain if is_number else "(not a number)"
-                faults.add(f"{name} {shown} is unknown", line=line, path=table.path)
+            plain = str(int(column[i]))
+            found[i] = index.get(ids.get(plain, plain), -1)
     return found
+
+
+def _name_unknown(table: Table, name: str, found: list[int], faults: Faults) -> None:
+    for line, value, place in zip(table.lines, table.column(name), found, strict=True):
+        if place < 0:
+            # What is no number may be a piece of a note.
+            shown = str(int(value)) if is_number(value) else "(not a number)"
+            faults.add(f"{name} {shown} is unknown", line=line, path=table.path)
+
+
+def row_id(note: int, feature: int) -> str:
+    """Return the competition's id of a row.
+
+    Examples
+    --------
+    >>> row_id(16, 0)
+    '00016_000'
+    """
+    return f"{note:05d}_{feature:03d}"
+
+
+def _check_ids(notes: list[int], features: list[int], table: Table, faults: Faults) -> None:
+    """Name every row whose id is another's: nobody can tell which of them is meant."""
+    if "id" not in table.names:
+        return
+    columns = [table.column(name) for name in ("id", "pn_num", "feature_num")]
+    for i, (given, *pair) in enumerate(zip(*columns, strict=True)):
+        needed = f"{pair[0]:0>5}_{pair[1]:0>3}"
+        if given == needed or min(notes[i], features[i]) < 0:
+            continue
+        if [part.lstrip("0") for part in given.split("_")] != [x.lstrip("0") for x in pair]:
+            message = f"the id is not that of its note and feature, {needed}"
+            faults.add(message, line=table.lines[i], path=table.path)
 
 
 def _parse_location(literal: str) -> list[list[tuple[int, int]]] | None:
@@ -185,49 +232,51 @@ def _add(
 
 def _check_duplicates(notes: list[int], features: list[int], table: Table, faults: Faults) -> None:
     seen: dict[tuple[int, int], int] = {}
-    for line, key in enumerate(zip(notes, features, strict=True), start=1):
+    for line, *pair in zip(table.lines, notes, features, strict=True):
+        key = (pair[0], pair[1])
         if min(key) >= 0 and seen.setdefault(key, line) != line:
             message = f"the note and feature of row {seen[key]} occur again"
             faults.add(message, line=line, path=table.path)
 
 
-def _check_rows(
+def _check_cases(
+    corpus: Corpus, notes: list[int], features: list[int], table: Table, faults: Faults
+) -> None:
+    """Name every row whose case, or whose feature's case, is not that of its note."""
+    note_cases = [note.case for note in corpus.notes]
+    feature_cases = [feature.case for feature in corpus.features]
+    given = table.column("case_num") if "case_num" in table.names else None
+    for i, (note, feature) in enumerate(zip(notes, features, strict=True)):
+        if note < 0:
+            continue
+        case = note_cases[note]
+        if given is not None and given[i] != case:
+            message = f"case_num is not that of note {corpus.notes[note].id}, {case}"
+            faults.add(message, line=table.lines[i], path=table.path)
+        if feature >= 0 and feature_cases[feature] != case:
+            message = (
+                f"feature {corpus.features[feature].id} belongs to case {feature_cases[feature]}, "
+                f"note {corpus.notes[note].id} to case {case}"
+            )
+            faults.add(message, line=table.lines[i], path=table.path)
+
+
+def _check_spans(
     corpus: Corpus, columns: _Columns, first_row: int, table: Table, faults: Faults
 ) -> None:
-    """Name every span outside its note and every feature of another case."""
-    if "case_num" in table.names:
-        given = zip(columns.note[first_row:], table.column("case_num"), strict=True)
-        for line, (note, case) in enumerate(given, start=1):
-            if note >= 0 and corpus.notes[note].case != case:
-                message = f"case_num is not that of note {corpus.notes[note].id}"
-                faults.add(message, line=line, path=table.path)
-    cases = [feature.case for feature in corpus.features]
-    pairs = zip(columns.note[first_row:], columns.feature[first_row:], strict=True)
-    for line, (note, feature) in enumerate(pairs, start=1):
-        if note >= 0 and feature >= 0 and corpus.notes[note].case != cases[feature]:
-            message = (
-                f"feature {corpus.features[feature].id} belongs to case {cases[feature]}, note "
-                f"{corpus.notes[note].id} to case {corpus.notes[note].case}"
-            )
-            faults.add(message, line=line, path=table.path)
+    """Name every span outside its note."""
     length = np.array([len(note.text) for note in corpus.notes])
     row = np.array(columns.row_of_annotation, dtype=np.int64)
     row = row[np.array(columns.annotation_of_span, dtype=np.int64)]
     start, end = np.array(columns.start, np.int64), np.array(columns.end, np.int64)
     note_of = np.array(columns.note, dtype=np.int64)[row]
     wrong = (row >= first_row) & ((start < 0) | (start >= end) | (end > length[note_of]))
+    own = Faults(table.path, unit=faults.unit)
     for i in np.flatnonzero(wrong):
-        note_ = corpus.notes[int(note_of[i])]
-        line = int(row[i]) - first_row + 1
-        before = len(faults.found)
-        faults.check_span(int(start[i]), int(end[i]), len(note_.text), note_.id, line)
-        faults.found[before:] = [_at(f, table.path) for f in faults.found[before:]]
-
-
-def _at(fault: Any, path: Path) -> Any:
-    from dataclasses import replace
-
-    return replace(fault, path=path)
+        note = corpus.notes[int(note_of[i])]
+        line = table.lines[int(row[i]) - first_row]
+        own.check_span(int(start[i]), int(end[i]), len(note.text), note.id, line)
+    faults.found += own.found
 
 
 def write_annotations(
@@ -250,7 +299,7 @@ def write_annotations(
             stated = rows.details.get(i, NO_DETAIL).stated_text
             texts.append(" ".join(note.text[s:e] for s, e in spans) if stated is None else stated)
             places.append(";".join(f"{s} {e}" for s, e in spans))
-        columns["id"].append(f"{pn_num:05d}_{feature_num:03d}")
+        columns["id"].append(row_id(pn_num, feature_num))
         columns["case_num"].append(note.case)
         columns["pn_num"].append(pn_num)
         columns["feature_num"].append(feature_num)

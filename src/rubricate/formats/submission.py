@@ -16,7 +16,7 @@ from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import Format
-from rubricate.formats.nbme import row_id
+from rubricate.formats.nbme_annotations import row_id
 from rubricate.formats.tables import read_table, write_table
 
 # Nine digits: enough for any note, and never too many for the columns that hold offsets.
@@ -62,9 +62,8 @@ def read_submission(
     """
     faults = Faults(path, unit="row")
     table = read_table(path, ("id", "location"), faults)
-    faults.raise_any()
-    if table is None:  # pragma: no cover - only with faults
-        raise InputError([Fault("cannot be read", path)])
+    if table is None:
+        raise InputError(faults.found)
     place = {
         submission_id(note.id, feature.id): (i, like.feature_index[feature.id])
         for i, note in enumerate(like.notes)
@@ -72,8 +71,8 @@ def read_submission(
     }
     builder = RowsBuilder()
     seen: dict[str, int] = {}
-    pairs = zip(table.column("id"), table.column("location"), strict=True)
-    for line, (key, location) in enumerate(pairs, start=1):
+    columns = (table.column("id"), table.column("location"))
+    for line, key, location in zip(table.lines, *columns, strict=True):
         if key not in place:
             faults.add(f"id {key!r} is no (note, feature) of the corpus", line=line)
             continue

@@ -15,14 +15,32 @@ from rubricate.rubric import Scalar
 MOST_DIGITS = 18
 
 
-class Table:
-    """Named columns of text."""
+def is_number(text: str) -> bool:
+    """Tell whether a field is a whole number of 0 or more that is not too long to be one.
 
-    def __init__(self, path: Path, columns: Mapping[str, list[str]], faults: Faults) -> None:
+    Examples
+    --------
+    >>> is_number("007"), is_number("-7"), is_number("²")
+    (True, False, False)
+    """
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+
+
+class Table:
+    """Named columns of text; ``lines`` are the 1-based rows of the file they come from."""
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Mapping[str, list[str]],
+        faults: Faults,
+        lines: Sequence[int] | None = None,
+    ) -> None:
         self.path = path
         self.names = list(columns)
         self._columns = columns
         self._faults = faults
+        self.lines = range(1, len(self) + 1) if lines is None else lines
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
@@ -36,8 +54,8 @@ class Table:
         values = self._columns[name]
         numbers = []
         first: dict[int, int] = {}
-        for line, value in enumerate(values, start=1):
-            if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        for line, value in zip(self.lines, values, strict=True):
+            if not is_number(value):
                 message = f"column {name!r} needs a whole number of 0 or more"
                 self._faults.add(message, line=line, path=self.path)
                 numbers.append(-line)
@@ -49,6 +67,13 @@ class Table:
             numbers.append(number)
         return numbers
 
+    def need_filled(self, name: str) -> list[str]:
+        """Return a column as text; an empty field is a fault."""
+        for line, value in zip(self.lines, self._columns[name], strict=True):
+            if not value.strip():
+                self._faults.add(f"column {name!r} is empty", line=line, path=self.path)
+        return self._columns[name]
+
     def guessed(self, name: str) -> Sequence[Scalar]:
         """Return a column as whole numbers if all of it is, else as text."""
         values = self._columns[name]
@@ -58,57 +83,72 @@ class Table:
 
 
 def read_table(path: Path, columns: Sequence[str], faults: Faults) -> Table | None:
-    """Read a CSV file with a header; None (and faults) if it lacks a column or is broken."""
-    found = _read_fast(path)
-    if found is None:
-        found = _read_rows(path, faults)
-    if found is None:
+    """Read a CSV file with a header; None (and faults) if it lacks a column or is broken.
+
+    Rows with too few or too many fields are faults and left out, so that the others can be
+    looked at, too.
+    """
+    table = _read_fast(path, faults)
+    if table is None:
+        table = _read_rows(path, columns, faults)
+    if table is None:
         return None
-    missing = [name for name in columns if name not in found]
-    known = [name for name in columns if name in found]
+    missing = [name for name in columns if name not in table.names]
+    known = [name for name in columns if name in table.names]
     # The first line of a file without header is a note: only names that were looked for are shown.
     there = f"of the columns needed, {', '.join(known) if known else 'none'} is there"
     for name in missing:
-        faults.add(f"column {name!r} is missing; {there} ({len(found)} in all)", path=path)
-    return None if missing else Table(path, found, faults)
+        faults.add(f"column {name!r} is missing; {there} ({len(table.names)} in all)", path=path)
+    return None if missing else table
 
 
-def _read_fast(path: Path) -> dict[str, list[str]] | None:
+def _read_fast(path: Path, faults: Faults) -> Table | None:
     import polars as pl
 
     try:
-        table = pl.read_csv(path, infer_schema=False)
-        if table.width and table[table.columns[-1]].null_count():
+        # Without a header of its own polars gives columns of one name several names.
+        table = pl.read_csv(path, infer_schema=False, has_header=False)
+        if not table.height or table[table.columns[-1]].null_count():
             # A row cut short looks like one whose last field is empty: only counting tells.
             return None
+        header = table.row(0)
+        if len({name for name in header if name is not None}) < len(header):
+            return None
         # An empty field without quotes is read as null.
-        return {name: table[name].fill_null("").to_list() for name in table.columns}
+        columns = {
+            str(name): table[column][1:].fill_null("").to_list()
+            for name, column in zip(header, table.columns, strict=True)
+        }
+        return Table(path, columns, faults)
     except (OSError, pl.exceptions.PolarsError):
         # The message may quote the file, so it is dropped: the slow reader finds the rows.
         return None
 
 
-def _read_rows(path: Path, faults: Faults) -> dict[str, list[str]] | None:
-    lines = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> Table | None:
+    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    lines: list[int] = []
     try:
-        header = next(lines, None)
+        header = next(rows, None)
         if header is None:
             faults.add("the file is empty; a header with column names is expected", path=path)
             return None
+        for name in needed:
+            if header.count(name) > 1:
+                faults.add(f"column {name!r} occurs twice", path=path)
         columns: dict[str, list[str]] = {name: [] for name in header}
-        sound = True
-        for number, fields in enumerate(lines, start=1):
-            if len(fields) != len(header):
+        for number, fields in enumerate(rows, start=1):
+            if len(fields) == len(header):
+                lines.append(number)
+                for name, field in dict(zip(header, fields, strict=True)).items():
+                    columns[name].append(field)
+            elif fields:  # a blank line is no row
                 message = f"{len(fields)} fields, the header has {len(header)}"
                 faults.add(message, line=number, path=path)
-                sound = False
-                continue
-            for name, field in zip(header, fields, strict=True):
-                columns[name].append(field)
     except csv.Error as error:
-        faults.add(f"not valid CSV near line {lines.line_num}: {error}", path=path)
+        faults.add(f"not valid CSV near line {rows.line_num}: {error}", path=path)
         return None
-    return columns if sound else None
+    return Table(path, columns, faults, lines)
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
