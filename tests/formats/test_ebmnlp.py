@@ -1,5 +1,4 @@
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -209,6 +208,12 @@ def test_lenient_reading_takes_the_tokens_for_the_text(tmp_path: Path) -> None:
     assert note.metadata == {"split": "train", "text": "tokens"}
 
 
+def test_a_corpus_without_rubrics_gets_none(tmp_path: Path) -> None:
+    corpus = Corpus((Note("n", "c", "fever"),), ())
+    write_ebmnlp(corpus, tmp_path / "c")
+    assert read_ebmnlp(tmp_path / "c") == corpus
+
+
 def test_without_the_frame_our_own_folder_still_reads(tmp_path: Path) -> None:
     builder = CorpusBuilder()
     builder.add_note(Note("7", "c", "no chest pain"))
@@ -267,10 +272,8 @@ def test_cut_and_merged_annotations_are_counted() -> None:
 @pytest.mark.data
 @pytest.mark.skipif(not EXPERTS.is_dir(), reason="needs the public data beside the checkout")
 class TestExperts:
-    def test_shape_and_speed(self) -> None:
-        begin = time.process_time()
+    def test_shape(self) -> None:
         corpus = read_ebmnlp(EXPERTS)
-        assert time.process_time() - begin < 2
         assert len(corpus.notes) == 191
         assert [a.id for a in corpus.annotators] == ["E1", "E2", "E3", "E4"]
         # E4's outcomes are missing for 25 documents: not judged, which is not "nothing found".

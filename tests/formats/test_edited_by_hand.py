@@ -267,3 +267,44 @@ def test_an_emptied_file_is_a_fault(name: str, file: str, tmp_path: Path) -> Non
     emptied = place / file if file else place
     emptied.write_bytes(b"")
     assert faults_of(place, format=name) == [(emptied.name, None)]
+
+
+@pytest.mark.parametrize(
+    "name", ["brat", "webanno", "cas", "cas-json", "ebmnlp", "labelstudio", "doccano", "conll"]
+)
+def test_nothing_to_read_is_a_fault_unless_there_is_nothing(name: str, tmp_path: Path) -> None:
+    place = written(tmp_path, name)
+    empty = corpus_of_two_cases().select(notes=[])
+    write_corpus(empty, tmp_path / "empty" / place.name, format=name)
+    assert read_corpus(tmp_path / "empty" / place.name, format=name) == empty
+    if place.is_dir():
+        for part in place.iterdir():
+            if part.is_dir():
+                shutil.rmtree(part)
+            elif part.name != "rubricate.json":
+                part.unlink()
+        (place / "documents").mkdir()
+        (place / "annotations").mkdir()
+    else:
+        place.write_text("[]" if name == "labelstudio" else "", encoding="utf-8")
+    assert len(faults_of(place, format=name)) == 1
+    frame = place / "rubricate.json" if place.is_dir() else Path(f"{place}.rubricate.json")
+    frame.unlink()
+    assert len(faults_of(place, format=name)) == 1
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n != "submission"])
+def test_no_id_is_taken_for_a_file_of_ours(name: str, tmp_path: Path) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("rubricate", "0", "fever"))
+    builder.add_feature(Feature("0", "0", "Fever"))
+    for annotator in ("rubricate", "corpus", "label_config"):
+        builder.annotate(annotator, "rubricate", "0", [(0, 5)])
+    corpus = (
+        builder.build().select(annotators=["rubricate"]) if name == "conll" else builder.build()
+    )
+    place = tmp_path / {"jsonl": "c.jsonl", "labelstudio": "c.json", "conll": "c.conll"}.get(
+        name, "c"
+    )
+    write_corpus(corpus, place, format=name, strict=True)
+    assert read_corpus(place) == corpus

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricate import CorpusBuilder, Feature, Note, load_corpus
+from rubricate import CorpusBuilder, Feature, Note, load_corpus, read_corpus, write_corpus
 from rubricate.errors import InputError
 from rubricate.formats.frame import Frame, feature_labels, frame_path, read_frame, write_frame
 
@@ -41,6 +41,38 @@ def test_a_broken_frame_names_its_file(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError) as caught:
         read_frame(tmp_path, is_folder=True)
     assert caught.value.faults[0].path == tmp_path / "rubricate.json"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"id": "1"', '"id": "0"'),
+        ('"case": "0",', '"case": "1",'),
+        ('"id": "second"', '"id": "first"'),
+        ('"0_Fever": "0"', '"0_Fever": "7"'),
+        ('"0_Fever": "0"', '"0_Fever": ["0"]'),
+        ('"labels": {', '"labels": 7, "x": {'),
+        ('"n": [', '"n": ["7",'),
+        ('"n": [', '"n": [{"0": 1},'),
+        ('"n": {', '"m": 7, "n": {'),
+    ],
+)
+def test_a_frame_that_contradicts_itself_is_a_fault(tmp_path: Path, old: str, new: str) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "0", "fever"))
+    builder.add_feature(Feature("0", "0", "Fever"))
+    builder.add_feature(Feature("1", "0", "Cough"))
+    builder.add_feature(Feature("2", "1", "Male"))
+    builder.annotate("first", "n", "0", [(0, 5)])
+    builder.annotate("second", "n", "0", [(0, 5)])
+    write_corpus(builder.build(), tmp_path / "c", format="brat")
+    place = tmp_path / "c" / "rubricate.json"
+    content = place.read_text(encoding="utf-8")
+    assert old in content
+    place.write_text(content.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_corpus(tmp_path / "c")
+    assert [fault.path for fault in caught.value.faults] == [place]
 
 
 def test_unknown_labels_become_features() -> None:

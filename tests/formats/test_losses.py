@@ -37,6 +37,15 @@ def test_losses_are_counted_by_hand() -> None:
     }
 
 
+def test_spans_that_cover_nothing_overlap_nothing() -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "c", "no fever"))
+    builder.add_feature(Feature("f", "c", "No fever"))
+    for span in ((5, 2), (0, 3), (2, 4), (-3, 9), (900, 1), (3, 3)):
+        builder.annotate("a", "n", "f", [span])
+    assert count_losses(builder.build(), frozenset(HOLDABLE) - {"overlaps"}) == {"overlaps": 2}
+
+
 @given(corpora())
 def test_overlaps_against_brute_force(corpus: Corpus) -> None:
     rows = corpus.rows

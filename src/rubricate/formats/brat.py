@@ -17,12 +17,9 @@ from rubricate.formats.brat_write import ANNOTATION_CONF, VISUAL_CONF, write_bra
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, frame_path, read_frame
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.frame import Frame, read_frame
+from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.rubric import Feature
-
-#: Whose files lie in the folder itself, when nothing says who it was.
-DEFAULT_ANNOTATOR = "annotator"
 
 _FIRST_BYTES = b"TREAMN#*"
 
@@ -90,15 +87,13 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
     folder = _look(path, frame, faults)
     builder = frame.builder()
     configured = list(_configured_features(path, frame, faults))
-    if not frame_path(path, is_folder=True).exists():
-        if not folder.text_paths and not folder.ann_paths:
-            faults.add("there are no .txt and .ann files here")
-        for feature in configured:
-            builder.add_feature(feature)
+    n_files = len(folder.text_paths) + len(folder.ann_paths)
+    frame.check_notes(n_files, faults, need=".txt and .ann files")
+    for feature in () if frame.exists else configured:
+        builder.add_feature(feature)
     # A type that somebody added to annotation.conf is meant; any other new label is a slip.
     frame = frame.with_labels(feature.id for feature in configured)
-    known = [note_id for note_id in frame.notes if note_id in folder.texts]
-    for note_id in chain(known, (n for n in folder.texts if n not in frame.notes)):
+    for note_id in frame.in_order(folder.texts):
         builder.add_note(frame.note(note_id, folder.texts[note_id]))
     judged = []
     for (annotator_id, note_id), place in folder.ann_paths.items():
@@ -118,12 +113,11 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
 
 def _look(path: Path, frame: Frame, faults: Faults) -> _Folder:
     """Find all texts and annotation files, and read the texts."""
-    alone = frame.annotators[0].id if len(frame.annotators) == 1 else DEFAULT_ANNOTATOR
-    folder = _Folder()
+    folder, whose = _Folder(), frame.only_annotator
     for place in _visible_files(path):
         note_id = name_to_id(place.stem)
         parts = place.relative_to(path).parent.parts
-        annotator_id = "/".join(name_to_id(part) for part in parts) if parts else alone
+        annotator_id = "/".join(name_to_id(part) for part in parts) if parts else whose
         if place.suffix == ".txt":
             _add_text(folder, note_id, place, faults)
         elif (annotator_id, note_id) in folder.ann_paths:
@@ -228,21 +222,5 @@ FORMAT = Format(
     looks_like=looks_like_brat,
     read=read_brat,
     write=write_brat,
-    holds=HELD_BY_FRAME
-    | {
-        "fragments",
-        "overlaps",
-        "repeats",
-        "annotators",
-        "unannotated",
-        "empty notes",
-        "newlines",
-        "confidence",
-        "reasons",
-        "comments",
-        "attributes",
-        "stated text",
-        "boundaries",
-        "ids",
-    },
+    holds=HELD_BY_TOOLS,
 )

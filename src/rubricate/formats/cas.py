@@ -34,7 +34,7 @@ from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.frame import FRAME_NAME, read_frame
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.losses import HELD_BY_TOOLS
 
 _SUFFIXES = {".xmi", ".json", ".zip"}
 #: The folders of a project export that hold CAS files; the others hold sources, logs and the like.
@@ -94,7 +94,8 @@ def _candidates(path: Path) -> Iterator[Path]:
     for root in roots:
         for pattern in ("*", "*/*"):
             for file in sorted(root.glob(pattern)):
-                if file.suffix in _SUFFIXES and file.name != FRAME_NAME and file.is_file():
+                is_frame = file == path / FRAME_NAME
+                if file.suffix in _SUFFIXES and not is_frame and file.is_file():
                     yield file
 
 
@@ -113,8 +114,7 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
     faults = Faults(path)
     frame = read_frame(path, is_folder=path.is_dir())
     sources = list(_sources(path, faults, strict=strict))
-    if not sources and not faults.found and not frame.notes:
-        faults.add("no CAS files found: need .xmi, .json or .zip")
+    frame.check_notes(len(sources), faults, need="CAS files (.xmi, .json or .zip)")
     first: dict[str, _Source] = {}
     for source in sources:
         before = first.setdefault(source.note_id, source)
@@ -125,8 +125,7 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
     faults.found = list(dict.fromkeys(faults.found))
     faults.raise_any()
     builder = frame.builder()
-    order = {note_id: i for i, note_id in enumerate(frame.notes)}
-    for note_id in sorted(first, key=lambda id_: order.get(id_, len(order))):
+    for note_id in frame.in_order(first):
         builder.add_note(frame.note(note_id, first[note_id].read.text))
     judged = [(s.annotator, s.note_id, s.read) for s in sources if s.annotator is not None]
     for source in sources:
@@ -167,18 +166,13 @@ def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_Source]:
         yield _Source(file, note_id, annotator, read)
 
 
-_HOLDS = HELD_BY_FRAME | {
-    "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-    "confidence", "reasons", "comments", "attributes", "stated text", "boundaries", "ids",
-}  # fmt: skip
-
 FORMAT = Format(
     name="cas",
     summary="UIMA CAS XMI for INCEpTION, with its type system; CAS JSON is read, too",
     looks_like=looks_like_cas,
     read=read_cas,
     write=write_cas,
-    holds=_HOLDS,
+    holds=HELD_BY_TOOLS,
 )
 
 CAS_JSON = Format(
@@ -187,5 +181,5 @@ CAS_JSON = Format(
     looks_like=looks_like_cas_json,
     read=read_cas,
     write=write_cas_json,
-    holds=_HOLDS,
+    holds=HELD_BY_TOOLS,
 )

@@ -90,7 +90,7 @@ def read_conll(path: Path, *, strict: bool = True) -> Corpus:
     faults = Faults(path)
     frame = read_frame(path, is_folder=False)
     tagged = _read_lines(read_text(path), path.stem, faults)
-    frame.check_notes(len(tagged), faults)
+    frame.check_notes(len(tagged), faults, need="lines of a token and its tag")
     first: dict[str, int] = {}
     for note in tagged:
         note.id = name_to_id(note.id)

@@ -54,6 +54,7 @@ _KNOWN_KEYS = {"id", "text", "case", "relations", "Comments", "comments", *_LABE
 _COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 #: How much of a file is looked at to find its format.
 _LOOK = 1 << 20
+_NEED = "lines of JSON, each a note"
 
 
 def looks_like_doccano(path: Path) -> bool:
@@ -161,9 +162,13 @@ def read_doccano(path: Path, *, strict: bool = True) -> Corpus:
     faults = Faults(path)
     lines: list[_Line] = []
     for file, annotator in _files(path):
-        n_before = len(lines) + len(faults.found)
-        lines += _read_lines(file, annotator, faults)
-        frame.check_notes(len(lines) + len(faults.found) - n_before, faults, path=file)
+        own = Faults(file)
+        found = list(_read_lines(file, annotator, own))
+        if frame.exists:
+            frame.check_notes(len(found), own, need=_NEED)
+        faults.found += own.found
+        lines += found
+    frame.check_notes(len(lines), faults, need=_NEED)
     builder = frame.builder()
     _add_notes(builder, lines, frame, faults)
     for line in lines:
@@ -224,8 +229,7 @@ def _add_notes(builder: CorpusBuilder, lines: list[_Line], frame: Frame, faults:
             texts = [str(c.get("comment", "")) if isinstance(c, dict) else str(c) for c in said]
             key = f"comments ({line.annotator or UNANNOTATED})"
             comments.setdefault(line.note_id, {})[key] = "\n".join(texts)
-    order = {note_id: i for i, note_id in enumerate(frame.notes)}
-    for note_id in sorted(first, key=lambda id_: order.get(id_, len(order))):
+    for note_id in frame.in_order(first):
         builder.add_note(_note(first[note_id], frame, comments.get(note_id, {})))
 
 

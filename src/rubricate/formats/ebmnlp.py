@@ -72,6 +72,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True) -> Corpus:
     faults = Faults(path)
     frame = read_frame(folders.root, is_folder=True)
     stored = _read_stored_notes(folders, faults)
+    frame.check_notes(len(stored), faults, need="documents/PMID.tokens")
     files = list(list_ann_files(folders, stored.keys(), faults))
     known = {name_to_id(name): note for name, note in stored.items()}
     places = {}
@@ -136,11 +137,11 @@ def _splits(files: Iterable[AnnFile], faults: Faults) -> dict[str, str]:
 def _add_notes(
     builder: CorpusBuilder, frame: Frame, known: dict[str, _StoredNote], splits: dict[str, str]
 ) -> None:
-    for note_id in dict.fromkeys([*(n for n in frame.notes if n in known), *known]):
+    for note_id in frame.in_order(known):
         stored = known[note_id]
         note = frame.note(note_id, stored.text)
         if note_id not in frame.notes:
-            case = note.case if frame.rubrics else CASE
+            case = note.case if frame.exists else CASE
             split = {"split": splits[note_id]} if note_id in splits else {}
             note = replace(note, case=case, metadata=Metadata(split))
         if stored.text_from_tokens:
@@ -151,9 +152,9 @@ def _add_notes(
 def _add_features(
     builder: CorpusBuilder, frame: Frame, files: Iterable[AnnFile], faults: Faults
 ) -> None:
-    if not frame.rubrics:
+    if not frame.exists:
         builder.add_rubric(PICO)
-    case = frame.default_case if frame.rubrics else CASE
+    case = frame.default_case if frame.exists else CASE
     folders = {file.label: file.path.parent for file in files}
     for label in sorted(folders):
         own = Faults(folders[label])
@@ -179,7 +180,7 @@ def _place_tokens(
     faults.add(
         f"this token of note {note_id} is not in its text after offset "
         f"{places[-1][1] if places else 0}; text and tokens must hold the same words "
-        "(strict=False takes the tokens for the text)",
+        "(rubricate check, and strict=False in Python, take the tokens for the text)",
         line=len(places) + 1,
         path=stored.path,
     )

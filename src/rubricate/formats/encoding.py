@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
-from rubricate.rubric import Feature, Metadata, Rubric
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
 Json = dict[str, Any]
 
@@ -84,6 +85,26 @@ def metadata_from_json(value: Mapping[str, Any] | None) -> Metadata:
     return Metadata(value)
 
 
+class Head(NamedTuple):
+    """Everything of a corpus but its notes and rows."""
+
+    rubrics: tuple[Rubric, ...] = ()
+    annotators: tuple[Annotator, ...] = ()
+    scores: tuple[Score, ...] = ()
+    metadata: Metadata = NO_METADATA
+
+    def builder(self) -> CorpusBuilder:
+        """Return a builder that holds all of it already."""
+        builder = CorpusBuilder(self.metadata)
+        for rubric in self.rubrics:
+            builder.add_rubric(rubric)
+        for annotator in self.annotators:
+            builder.add_annotator(annotator)
+        for score in self.scores:
+            builder.add_score(score)
+        return builder
+
+
 def head_to_json(corpus: Corpus) -> Json:
     """Return everything of a corpus but its notes and rows."""
     head: Json = {
@@ -100,14 +121,52 @@ def head_to_json(corpus: Corpus) -> Json:
     return head
 
 
-def scores_from_json(values: list[Mapping[str, Any]]) -> tuple[Score, ...]:
-    """Return the scores of a head written by `head_to_json`."""
-    return tuple(
-        Score(
-            str(v["note"]),
-            str(v["annotator"]),
-            float(v["value"]),
-            None if v.get("maximum") is None else float(v["maximum"]),
+def head_from_json(value: Mapping[str, Any]) -> Head:
+    """Inverse of `head_to_json`.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, has the wrong type or has an id that occurs twice.
+
+    Examples
+    --------
+    >>> head_from_json({"rubrics": [], "annotators": [{"id": "a"}, {"id": "a"}]})
+    Traceback (most recent call last):
+    ValueError: annotator 'a' occurs twice
+    """
+    try:
+        head = Head(
+            rubrics=tuple(rubric_from_json(r) for r in value["rubrics"]),
+            annotators=tuple(annotator_from_json(a) for a in value["annotators"]),
+            scores=tuple(_score_from_json(s) for s in value.get("scores", ())),
+            metadata=metadata_from_json(value.get("metadata")),
         )
-        for v in values
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(json_reason(error)) from error
+    _need_unique("case", (rubric.case for rubric in head.rubrics))
+    _need_unique("feature", (f.id for rubric in head.rubrics for f in rubric.features))
+    _need_unique("annotator", (annotator.id for annotator in head.annotators))
+    return head
+
+
+def json_reason(error: Exception) -> str:
+    """Return what is wrong with a JSON value whose reading raised this error."""
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _need_unique(kind: str, ids: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for id_ in ids:
+        if id_ in seen:
+            raise ValueError(f"{kind} {id_!r} occurs twice")
+        seen.add(id_)
+
+
+def _score_from_json(value: Mapping[str, Any]) -> Score:
+    return Score(
+        str(value["note"]),
+        str(value["annotator"]),
+        float(value["value"]),
+        None if value.get("maximum") is None else float(value["maximum"]),
     )

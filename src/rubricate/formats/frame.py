@@ -11,21 +11,22 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note, Score
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import PlainAnnotation
 from rubricate.formats.encoding import (
-    annotator_from_json,
+    Head,
+    head_from_json,
     head_to_json,
+    json_reason,
     metadata_from_json,
-    rubric_from_json,
-    scores_from_json,
 )
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.losses import foreign_rows
@@ -35,6 +36,8 @@ FRAME_NAME = "rubricate.json"
 FRAME_VERSION = 1
 #: The case of notes when nothing says which it is.
 NO_CASE = "case"
+#: Who judged when nothing says who it was.
+DEFAULT_ANNOTATOR = "annotator"
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Frame:
     labels : mapping from the label used in the tool's files to the feature id
     judged : mapping from (annotator id, note id) to feature ids
         Only where the annotator judged something else than exactly the rubric of the note's case.
+    exists : bool
+        Whether there is such a file.
     """
 
     rubrics: tuple[Rubric, ...] = ()
@@ -56,17 +61,11 @@ class Frame:
     judged: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     scores: tuple[Score, ...] = ()
     metadata: Metadata = NO_METADATA
+    exists: bool = False
 
     def builder(self) -> CorpusBuilder:
         """Return a builder that holds the frame's rubrics, annotators and scores already."""
-        builder = CorpusBuilder(self.metadata)
-        for rubric in self.rubrics:
-            builder.add_rubric(rubric)
-        for annotator in self.annotators:
-            builder.add_annotator(annotator)
-        for score in self.scores:
-            builder.add_score(score)
-        return builder
+        return Head(self.rubrics, self.annotators, self.scores, self.metadata).builder()
 
     def note(self, note_id: str, text: str) -> Note:
         """Return the note with the case and metadata the frame knows."""
@@ -90,9 +89,9 @@ class Frame:
 
         Without rubrics every label is a feature; with them a slip of the pen would become one.
         """
-        if not self.rubrics or label in self.labels or label in self._feature_ids:
+        if not self.rubrics or label in self.labels or label in self.feature_ids:
             return
-        near = difflib.get_close_matches(label, [*self.labels, *self._feature_ids], n=1)
+        near = difflib.get_close_matches(label, [*self.labels, *self.feature_ids], n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         faults.add(
             f"label {label!r} stands for no feature of the rubrics{hint}; correct it, or add the "
@@ -100,14 +99,33 @@ class Frame:
             line=line,
         )
 
-    def check_notes(self, n_found: int, faults: Faults, *, path: Path | None = None) -> None:
-        """Note a fault if a file is empty although the frame knows notes."""
-        if self.notes and not n_found:
-            message = f"the file is empty, and {FRAME_NAME} speaks of {len(self.notes)} notes"
-            faults.add(message, path=path)
+    def check_notes(
+        self, n_found: int, faults: Faults, *, need: str, path: Path | None = None
+    ) -> None:
+        """Note a fault if there is nothing to read, unless the frame says that there are no notes.
+
+        ``need`` says what files, or lines, are sought.
+        """
+        if n_found or faults.found:
+            return
+        if self.notes:
+            message = f"there are no notes, and {FRAME_NAME} speaks of {len(self.notes)}"
+            faults.add(f"{message}: need {need}", path=path)
+        elif not self.exists:
+            faults.add(f"there are no notes: need {need}", path=path)
+
+    def in_order(self, note_ids: Collection[str]) -> list[str]:
+        """Return the ids of notes, those the frame knows first and in its order."""
+        return list(dict.fromkeys([*(n for n in self.notes if n in note_ids), *note_ids]))
+
+    @property
+    def only_annotator(self) -> str:
+        """Whose files they are that name nobody."""
+        return self.annotators[0].id if len(self.annotators) == 1 else DEFAULT_ANNOTATOR
 
     @cached_property
-    def _feature_ids(self) -> frozenset[str]:
+    def feature_ids(self) -> frozenset[str]:
+        """The features of the rubrics."""
         return frozenset(f.id for rubric in self.rubrics for f in rubric.features)
 
     def with_labels(self, labels: Iterable[str]) -> Frame:
@@ -221,28 +239,44 @@ def read_frame(path: Path, *, is_folder: bool) -> Frame:
     place = frame_path(path, is_folder=is_folder)
     if not place.exists():
         return Frame()
+    hint = "Correct it, delete it to read the files without it, or convert again from the source."
     try:
-        value = json.loads(read_text(place))
-        if value.get("rubricate_frame") != FRAME_VERSION:
-            raise ValueError("it was written by another version")
-        return Frame(
-            rubrics=tuple(rubric_from_json(r) for r in value["rubrics"]),
-            annotators=tuple(annotator_from_json(a) for a in value["annotators"]),
-            notes={
-                note_id: (str(n["case"]), metadata_from_json(n.get("metadata")))
-                for note_id, n in value["notes"].items()
-            },
-            labels=dict(value["labels"]),
-            judged={
-                (annotator, note): tuple(features)
-                for annotator, notes in value["judged"].items()
-                for note, features in notes.items()
-            },
-            scores=scores_from_json(value.get("scores", [])),
-            metadata=metadata_from_json(value.get("metadata")),
-        )
+        return _frame(json.loads(read_text(place)))
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        hint = "Delete it to read the folder without it, or convert again from the source."
-        raise InputError([Fault(f"not a valid frame file ({error}). {hint}", place)]) from error
+        message = f"not a valid frame file ({json_reason(error)}). {hint}"
+        raise InputError([Fault(message, place)]) from error
+
+
+def _frame(value: Any) -> Frame:
+    if not isinstance(value, dict) or value.get("rubricate_frame") != FRAME_VERSION:
+        raise ValueError(f'need a JSON object with "rubricate_frame": {FRAME_VERSION}')
+    head = head_from_json(value)
+    frame = Frame(
+        rubrics=head.rubrics,
+        annotators=head.annotators,
+        notes={
+            note_id: (str(n["case"]), metadata_from_json(n.get("metadata")))
+            for note_id, n in value["notes"].items()
+        },
+        labels={label: str(feature_id) for label, feature_id in value["labels"].items()},
+        judged={
+            (annotator, note): tuple(map(str, features))
+            for annotator, notes in value["judged"].items()
+            for note, features in notes.items()
+        },
+        scores=head.scores,
+        metadata=head.metadata,
+        exists=True,
+    )
+    _need_known(frame, "labels", frame.labels.values())
+    for (annotator, note), feature_ids in frame.judged.items():
+        _need_known(frame, f"judged by {annotator!r} in note {note!r}", feature_ids)
+    return frame
+
+
+def _need_known(frame: Frame, where: str, feature_ids: Iterable[str]) -> None:
+    for feature_id in feature_ids:
+        if feature_id not in frame.feature_ids:
+            raise ValueError(f"{where}: feature {feature_id!r} is in no rubric")

@@ -12,13 +12,7 @@ import numpy as np
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.encoding import (
-    annotator_from_json,
-    head_to_json,
-    metadata_from_json,
-    rubric_from_json,
-    scores_from_json,
-)
+from rubricate.formats.encoding import head_from_json, head_to_json, metadata_from_json
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.losses import HOLDABLE
@@ -99,7 +93,11 @@ def read_jsonl(path: Path, *, strict: bool = True) -> Corpus:
     if not values or values[0][1].get("rubricate") != VERSION:
         faults.add(f'the first line must be a head with "rubricate": {VERSION}', line=1)
         faults.raise_any()
-    builder = _builder(values[0][1], faults)
+    try:
+        builder = head_from_json(values[0][1]).builder()
+    except ValueError as error:
+        faults.add(f"not a valid head: {error}", line=1)
+        faults.raise_any()
     for number, value in values[1:]:
         try:
             _read_note(builder, value, number, faults, strict=strict)
@@ -123,25 +121,6 @@ class _ShapeError(ValueError):
 def _need(is_so: bool, what: str) -> None:
     if not is_so:
         raise _ShapeError(what)
-
-
-def _builder(head: Mapping[str, Any], faults: Faults) -> CorpusBuilder:
-    builder = CorpusBuilder()
-    try:
-        builder.metadata = metadata_from_json(head.get("metadata"))
-        for rubric in head["rubrics"]:
-            builder.add_rubric(rubric_from_json(rubric))
-        for annotator in map(annotator_from_json, head["annotators"]):
-            if annotator.id in builder.annotators:
-                raise ValueError(f"annotator {annotator.id!r} occurs twice")
-            builder.add_annotator(annotator)
-        for score in scores_from_json(head.get("scores", [])):
-            builder.add_score(score)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        faults.add(f"not a valid head: {what}", line=1)
-        faults.raise_any()
-    return builder
 
 
 def _read_note(

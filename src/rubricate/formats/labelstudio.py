@@ -38,7 +38,7 @@ from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
 from rubricate.formats.labelstudio_config import labelling_config
 from rubricate.formats.labelstudio_regions import FRAGMENT, read_regions
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.rubric import Metadata
 
 SYSTEM = "system"
@@ -176,6 +176,7 @@ def read_labelstudio(path: Path, *, strict: bool = True) -> Corpus:
                 for label, annotation in read_regions(result, note, number, faults, strict=strict):
                     frame.check_label(label, faults, line=number)
                     frame.annotate(builder, annotator_id, note.id, label, annotation)
+    frame.check_notes(len(builder.notes), faults, need="tasks")
     faults.raise_any()
     for annotator_id, note_id in judged:
         frame.judge_note(builder, annotator_id, note_id)
@@ -293,7 +294,5 @@ FORMAT = Format(
     looks_like=looks_like_labelstudio,
     read=read_labelstudio,
     write=write_labelstudio,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-       "confidence", "reasons", "comments", "attributes", "stated text", "boundaries", "ids"},
-)  # fmt: skip
+    holds=HELD_BY_TOOLS,
+)

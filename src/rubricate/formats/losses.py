@@ -39,6 +39,12 @@ HOLDABLE = {
 #: What a format keeps thanks to the frame file beside it (see `rubricate.formats.frame`).
 HELD_BY_FRAME = frozenset({"rubrics", "metadata", "groups", "unjudged", "scores", "foreign"})
 
+#: What annotation tools that know of annotators, comments and attributes hold, with a frame.
+HELD_BY_TOOLS = HELD_BY_FRAME | {
+    "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
+    "confidence", "reasons", "comments", "attributes", "stated text", "boundaries", "ids",
+}  # fmt: skip
+
 
 def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
     """Return how many items would be lost, by kind, where there are any.
@@ -98,15 +104,19 @@ def foreign_rows(corpus: Corpus) -> npt.NDArray[np.bool_]:
 
 
 def overlapping_annotations(rows: Rows) -> I64:
-    """Return the annotations that share a character with another of the same annotator and note."""
-    if len(rows.start) < 2:
+    """Return the annotations that share a character with another of the same annotator and note.
+
+    Spans that end before they start or begin before the note cover nothing.
+    """
+    covering = np.flatnonzero((rows.start >= 0) & (rows.start < rows.end))
+    if len(covering) < 2:
         return np.zeros(0, dtype=np.int64)
-    row = rows.span_row
+    row = rows.span_row[covering]
     note, annotator = rows.note[row], rows.annotator[row]
-    owner = rows.span_annotation
-    order = np.lexsort((rows.end, rows.start, annotator, note))
-    note, annotator, owner = note[order], annotator[order], owner[order]
-    start, end = rows.start[order].astype(np.int64), rows.end[order].astype(np.int64)
+    start, end = rows.start[covering].astype(np.int64), rows.end[covering].astype(np.int64)
+    order = np.lexsort((end, start, annotator, note))
+    note, annotator, owner = note[order], annotator[order], rows.span_annotation[covering][order]
+    start, end = start[order], end[order]
     new_block = np.concatenate(
         ([True], (note[1:] != note[:-1]) | (annotator[1:] != annotator[:-1]))
     )

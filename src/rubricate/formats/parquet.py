@@ -10,13 +10,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import (
-    annotator_from_json,
-    head_to_json,
-    metadata_from_json,
-    rubric_from_json,
-    scores_from_json,
-)
+from rubricate.formats.encoding import Head, head_from_json, head_to_json, metadata_from_json
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
 from rubricate.formats.losses import HOLDABLE
@@ -95,21 +89,24 @@ def read_parquet(path: Path, *, strict: bool = True) -> Corpus:
     try:
         corpus = _corpus(head, tables)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = "the tables or the head lack what they should hold; convert again from the source"
+        message = "the tables lack what they should hold; convert again from the source"
         raise InputError([Fault(message, path)]) from error
     _check(corpus, Faults(path, unit="row"), strict=strict)
     return corpus
 
 
-def _read_head(path: Path) -> dict[str, Any]:
+def _read_head(path: Path) -> Head:
     try:
-        head = json.loads(read_text(path))
+        value = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         message = f"not JSON: {error.msg} at column {error.colno}"
         raise InputError([Fault(message, path, error.lineno)]) from error
-    if not isinstance(head, dict) or head.get("rubricate_parquet") != VERSION:
+    if not isinstance(value, dict) or value.get("rubricate_parquet") != VERSION:
         raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
-    return head
+    try:
+        return head_from_json(value)
+    except ValueError as error:
+        raise InputError([Fault(f"not a valid head: {error}", path)]) from error
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
@@ -120,7 +117,8 @@ def _read_tables(path: Path) -> dict[str, Any]:
         place = path / f"{name}.parquet"
         try:
             tables[name] = pl.read_parquet(place)
-        except (OSError, pl.exceptions.PolarsError):
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # Some broken files make the reader panic, which is no Exception.
             faults.add("not a readable Parquet file" if place.exists() else "missing", path=place)
             continue
         for column in columns:
@@ -130,7 +128,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
     return tables
 
 
-def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
+def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
     notes, rows, annotations, spans = tables.values()
     known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
     for text in notes["metadata"].unique():
@@ -148,8 +146,8 @@ def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
             Note(i, c, t, known[m])
             for i, c, t, m in zip(*(notes[k] for k in _COLUMNS["notes"]), strict=True)
         ),
-        rubrics=tuple(rubric_from_json(r) for r in head["rubrics"]),
-        annotators=tuple(annotator_from_json(a) for a in head["annotators"]),
+        rubrics=head.rubrics,
+        annotators=head.annotators,
         rows=Rows(
             note=rows["note"].to_numpy(),
             annotator=rows["annotator"].to_numpy(),
@@ -164,8 +162,8 @@ def _corpus(head: dict[str, Any], tables: dict[str, Any]) -> Corpus:
             else None,
             details=details,
         ),
-        scores=scores_from_json(head.get("scores", [])),
-        metadata=metadata_from_json(head.get("metadata")),
+        scores=head.scores,
+        metadata=head.metadata,
     )
 
 
@@ -180,8 +178,6 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
     rows = corpus.rows
     if len(corpus.note_index) != len(corpus.notes):
         faults.add("notes.parquet: note ids occur twice")
-    if len(corpus.feature_index) != len(corpus.features):
-        faults.add(f"{HEAD}: feature ids occur twice")
     for name, column, size in (
         ("note", rows.note, len(corpus.notes)),
         ("annotator", rows.annotator, len(corpus.annotators)),

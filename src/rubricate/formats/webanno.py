@@ -11,14 +11,11 @@ from rubricate.errors import InputError
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, frame_path, read_frame
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.frame import Frame, read_frame
+from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.formats.webanno_layer import spans_to_annotations
 from rubricate.formats.webanno_read import LayerSpan, parse_tsv
 from rubricate.formats.webanno_write import NOBODY, write_webanno
-
-#: Whose files lie in the folder itself, when nothing says who it was.
-DEFAULT_ANNOTATOR = "annotator"
 
 
 def looks_like_webanno(path: Path) -> bool:
@@ -76,11 +73,9 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
             if (annotator_id, note_id) in judged:
                 faults.add(f"a second file of {annotator_id!r} for note {note_id!r}", path=place)
             judged[annotator_id, note_id] = (place, spans)
-    if not texts and not faults.found and not frame_path(path, is_folder=path.is_dir()).exists():
-        faults.add("there is no WebAnno TSV file here")
+    frame.check_notes(len(texts), faults, need=".tsv files of WebAnno TSV 3")
     builder = frame.builder()
-    known = [note_id for note_id in frame.notes if note_id in texts]
-    for note_id in chain(known, (n for n in texts if n not in frame.notes)):
+    for note_id in frame.in_order(texts):
         builder.add_note(frame.note(note_id, texts[note_id]))
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
@@ -98,13 +93,12 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
 
 def _files(path: Path, frame: Frame) -> Iterator[tuple[Path, str, str | None]]:
     """Yield each file with its note and annotator (None: nobody)."""
-    alone = frame.annotators[0].id if len(frame.annotators) == 1 else DEFAULT_ANNOTATOR
     exported = chain(path.glob("annotation/*/*.tsv"), path.glob("curation/*/*.tsv"))
     nested = sorted(exported) or sorted(path.glob("*/*.tsv"))
     direct = [path] if path.is_file() else sorted(path.glob("*.tsv"))
     for place in direct:
         if not place.name.startswith("."):
-            yield place, name_to_id(place.stem), alone
+            yield place, name_to_id(place.stem), frame.only_annotator
     for place in nested:
         if not place.name.startswith("."):
             annotator_id = None if place.stem == NOBODY else name_to_id(place.stem)
@@ -130,21 +124,5 @@ FORMAT = Format(
     looks_like=looks_like_webanno,
     read=read_webanno,
     write=write_webanno,
-    holds=HELD_BY_FRAME
-    | {
-        "fragments",
-        "overlaps",
-        "repeats",
-        "annotators",
-        "unannotated",
-        "empty notes",
-        "newlines",
-        "confidence",
-        "reasons",
-        "comments",
-        "attributes",
-        "stated text",
-        "boundaries",
-        "ids",
-    },
+    holds=HELD_BY_TOOLS,
 )
