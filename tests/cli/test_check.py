@@ -141,6 +141,21 @@ def test_neither_copy_nor_log_overwrites(source: Path, tmp_path: Path) -> None:
     assert not log.exists()
 
 
+@pytest.mark.parametrize("log", ["copy", "copy/log.csv"])
+def test_the_log_may_not_lie_in_the_copy(source: Path, tmp_path: Path, log: str) -> None:
+    for more in ((), ("--overwrite", "--to", "jsonl")):
+        refused = run(source, "--fix", tmp_path / "copy", "--log", tmp_path / log, *more)
+        assert refused.exit_code == 2
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_there_is_no_copy_without_its_log(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    refused = run(source, "--fix", tmp_path / "copy", "--log", tmp_path / "file" / "log.csv")
+    assert refused.exit_code == 1
+    assert not (tmp_path / "copy").exists()
+
+
 def test_options_of_the_copy_need_a_copy(source: Path) -> None:
     assert run(source, "--to", "jsonl").exit_code == 2
     assert run(source, "--log", "x.csv").exit_code == 2

@@ -46,6 +46,8 @@ def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
     wrong = run(main, ["convert", "open-notes", str(tmp_path / "x"), "--to", "brta"])
     assert wrong.exit_code == 1
     assert "brat" in wrong.output
+    wrong = run(main, ["convert", str(tmp_path / "nowhere"), str(tmp_path / "x"), "--to", "brta"])
+    assert "brat" in wrong.output
     wrong = run(
         main,
         ["convert", "open-notes", str(tmp_path / "x"), "--to", "jsonl", "--annotator", "refrence"],
@@ -63,6 +65,7 @@ def test_the_source_is_never_replaced_nor_written_into(tmp_path: Path) -> None:
     for target in (source, source.parent, source / "inside"):
         done = run(main, ["convert", str(source), str(target), "--to", "brat", "--overwrite"])
         assert done.exit_code == 2
+        assert f"{target}: " in done.output
     done = run(main, ["match", str(source), "--out", str(source.parent), "--overwrite"])
     assert done.exit_code == 2
     assert {path: path.read_bytes() for path in source.iterdir()} == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rubricate.checking.findings import CheckResult, Finding
 from rubricate.checking.judged import JudgedRow, Rule, judged_rows
@@ -10,7 +10,12 @@ from rubricate.checking.rules import choose_rules
 from rubricate.corpus import Corpus
 
 
-def check_corpus(corpus: Corpus, *, rules: Collection[str] | None = None) -> CheckResult:
+def check_corpus(
+    corpus: Corpus,
+    *,
+    rules: Collection[str] | None = None,
+    watch: Callable[[Iterable[JudgedRow]], Iterable[JudgedRow]] = iter,
+) -> CheckResult:
     """Find the faults of a corpus's annotations.
 
     Parameters
@@ -19,6 +24,8 @@ def check_corpus(corpus: Corpus, *, rules: Collection[str] | None = None) -> Che
         Read it with ``strict=False`` to have wrong offsets found here rather than refused.
     rules : collection of str, optional
         Names from `RULES`; all of them when not given.
+    watch : callable
+        Given the rows, yields them again: for progress bars.
 
     Returns
     -------
@@ -43,7 +50,7 @@ def check_corpus(corpus: Corpus, *, rules: Collection[str] | None = None) -> Che
     """
     chosen = choose_rules(rules)
     findings: list[Finding] = []
-    for row in judged_rows(corpus):
+    for row in watch(judged_rows(corpus)):
         findings.extend(check_row(row, chosen))
     return CheckResult(
         findings=tuple(findings),

@@ -17,7 +17,7 @@ from rubricate.cli.options import (
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses, print_table
+from rubricate.cli.output import print_json, print_losses, print_table, progress
 
 if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
@@ -76,7 +76,11 @@ def check_command(
     chosen = choose_rules(options["rules"] or None, skip=options["skip"])
     copy = _plan_copy(corpus_path, from_format, options)
     corpus = keep_where(read_corpus(corpus_path, format=from_format, strict=False), where)
-    result = check_corpus(corpus, rules=[rule.name for rule in chosen])
+    result = check_corpus(
+        corpus,
+        rules=[rule.name for rule in chosen],
+        watch=lambda rows: progress(rows, label="checking", length=len(corpus.rows)),
+    )
     fixed = None if copy is None else _write_copy(corpus, result, copy)
     if options["as_json"]:
         print_json(result.to_dict() | ({} if fixed is None else {"fixed": fixed}))
@@ -101,6 +105,9 @@ def _plan_copy(source: str, from_format: str | None, options: dict[str, Any]) ->
         return None
     log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
     refuse_touching(source, target, log)
+    copy = Path(target).resolve()
+    if copy in (log.resolve(), *log.resolve().parents):
+        raise click.UsageError(f"--log {log}: it would lie in the copy; choose another place")
     if log.exists() and not options["overwrite"]:
         raise OutputExistsError(log)
     is_embedded = source in EMBEDDED and not Path(source).exists()
@@ -112,11 +119,14 @@ def _plan_copy(source: str, from_format: str | None, options: dict[str, Any]) ->
 
 def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy) -> dict[str, Any]:
     from rubricate.checking import check_corpus, fix_corpus, write_changes
+    from rubricate.files import whole_output
     from rubricate.formats import write_corpus
 
     fixed, changes = fix_corpus(corpus, result)
-    lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
-    write_changes(changes, copy.log, overwrite=copy.overwrite)
+    # The log comes with the copy or not at all.
+    with whole_output(copy.log, overwrite=copy.overwrite) as place:
+        write_changes(changes, place)
+        lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
     left = check_corpus(fixed, rules=result.rules).counts
     return {
         "target": copy.target,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from rubricate.cli.options import (
     from_option,
     json_option,
+    keep_annotators,
     open_corpus,
     overwrite_option,
     refuse_touching,
@@ -29,33 +32,25 @@ Example: rubricate convert open-notes notes --to nbme
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
 @json_option
-def convert_command(
-    source: str,
-    target: str,
-    to_format: str,
-    from_format: str | None,
-    where: tuple[str, ...],
-    annotators: tuple[str, ...],
-    strict: bool,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def convert_command(source: str, target: str, to_format: str, **options: Any) -> None:
     """Read SRC and write it to DST in another format.
 
     What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
     nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, ebmnlp, conll.
     """
-    from rubricate.errors import UnknownNameError
-    from rubricate.formats import write_corpus
+    from rubricate.formats import FORMATS, write_corpus
 
+    FORMATS[to_format]  # An unknown name is refused before any work.
     refuse_touching(source, target)
-    corpus = open_corpus(source, from_format=from_format, where=where)
-    if annotators:
-        for name in annotators:
-            if name not in corpus.annotator_index:
-                raise UnknownNameError("annotator", name, list(corpus.annotator_index))
-        corpus = corpus.select(annotators=annotators)
-    lost = write_corpus(corpus, target, format=to_format, overwrite=overwrite, strict=strict)
+    corpus = open_corpus(source, from_format=options["from_format"], where=options["where"])
+    corpus = keep_annotators(corpus, options["annotators"])
+    lost = write_corpus(
+        corpus,
+        target,
+        format=to_format,
+        overwrite=options["overwrite"],
+        strict=options["strict"],
+    )
     result = {
         "target": target,
         "format": to_format,
@@ -64,7 +59,7 @@ def convert_command(
         "annotations": corpus.rows.n_annotations,
         "lost": lost,
     }
-    if as_json:
+    if options["as_json"]:
         print_json(result)
         return
     click.echo(

@@ -60,11 +60,22 @@ def refuse_touching(source: str, *outputs: str | Path, inside: bool = False) -> 
     origin = Path(source).resolve()
     if not origin.exists():
         return
-    for output in (Path(output).resolve() for output in outputs):
-        if output == origin or output in origin.parents:
-            raise click.UsageError(f"{output.name}: it would replace {source}; choose another")
-        if not inside and origin.is_dir() and origin in output.parents:
-            raise click.UsageError(f"{output.name}: it would lie inside {source}")
+    for output in outputs:
+        place = Path(output).resolve()
+        if place == origin or place in origin.parents:
+            raise click.UsageError(f"{output}: it would replace {source}; choose another")
+        if not inside and origin.is_dir() and origin in place.parents:
+            raise click.UsageError(f"{output}: it would lie inside {source}; choose another")
+
+
+def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:
+    """Keep these annotators; all of them if none is named."""
+    from rubricate.errors import UnknownNameError
+
+    for name in names:
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
+    return corpus.select(annotators=names) if names else corpus
 
 
 def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
