@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,16 +50,3 @@ def test_lookups_by_place() -> None:
     section = analysis.section_of(place("lisinopril"))
     assert section is not None
     assert section.name == "medications"
-
-
-def test_a_note_takes_about_a_millisecond() -> None:
-    analyse(NOTE)
-    best = min(_seconds() for _ in range(20))
-    # Ten times the time measured on an idle core: only a change of order should fail here.
-    assert best < 0.015
-
-
-def _seconds() -> float:
-    start = time.perf_counter()
-    analyse(NOTE)
-    return time.perf_counter() - start
