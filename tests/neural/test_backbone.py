@@ -11,13 +11,20 @@ from rubricate import Corpus
 from rubricate.errors import InputError
 from rubricate.neural.backbone import (
     folder_from_backbone,
+    network_from,
     read_weights,
     shape_of_bert,
     start_from_bert,
 )
+from rubricate.neural.batching import SpecialPieces
 from rubricate.neural.encoder import EncoderMatcher
+from rubricate.neural.hub import Source
+from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.model_folder import Settings
 from rubricate.neural.network import Network
+from rubricate.neural.passes import Lessons, Variation
 from rubricate.neural.pieces import PieceMaker
+from rubricate.neural.training import Recipe, Trainer
 
 CONFIG = {
     "model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4,
@@ -91,3 +98,62 @@ def test_other_weights_are_refused(bert: Path, network: Network, tmp_path: Path)
     (bert / "config.json").write_text('{"model_type": "gpt"}', encoding="utf-8")
     with pytest.raises(InputError):
         folder_from_backbone(bert, tmp_path)
+
+
+@pytest.fixture
+def roberta(maker: PieceMaker, tmp_path: Path) -> Path:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.AutoConfig.for_model(
+        "roberta", vocab_size=maker.n_pieces, hidden_size=32, num_hidden_layers=1,
+        num_attention_heads=4, intermediate_size=48, max_position_embeddings=130,
+        pad_token_id=maker.fill_id, bos_token_id=maker.start_id, eos_token_id=maker.stop_id,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "roberta")
+    maker.save(tmp_path / "roberta" / "tokenizer.json")
+    return tmp_path / "roberta"
+
+
+def test_another_encoder_can_be_fitted_saved_and_fitted_further(
+    roberta: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    matcher = EncoderMatcher(backbone=str(roberta), steps=2, threads=1).fit(corpus)
+    found = matcher.predict(corpus)
+    assert len(found.rows) == 18
+    matcher.save(tmp_path / "saved")
+    shape = Settings.read(tmp_path / "saved" / "settings.json").shape
+    assert (shape["architecture"], shape["positions"]) == ("roberta", 129)
+    again = EncoderMatcher.load(tmp_path / "saved")
+    assert again.predict(corpus) == found
+    again.fit(corpus)
+    assert len(again.predict(corpus).rows) == 18
+
+
+def test_a_network_learns_with_another_encoder(
+    roberta: Path, data: LearningSet, maker: PieceMaker, special: SpecialPieces
+) -> None:
+    network = network_from(Source(roberta), seed=1)
+    lessons = Lessons(
+        data, range(data.n_notes), special, maker.mask_id,
+        variation=Variation(sequences={1: 8, 4: 8, 0: 8}), seed=0,
+    )  # fmt: skip
+    trainer = Trainer(network, lessons, Recipe(steps=30, rate=2e-3, scorer_rate=5e-3, average=0.0))
+    trainer.run(every=10)
+    losses = [entry["loss"] for entry in trainer.history]
+    assert losses[-1] < losses[0]
+
+
+def test_a_tokenizer_of_another_model_is_refused(roberta: Path, tmp_path: Path) -> None:
+    path = roberta / "config.json"
+    changed = {**json.loads(path.read_text(encoding="utf-8")), "vocab_size": 30}
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(InputError):
+        folder_from_backbone(str(roberta), tmp_path)
+
+
+def test_a_bert_with_other_parts_is_wrapped(bert: Path) -> None:
+    pytest.importorskip("transformers")
+    assert network_from(Source(bert)).shape.architecture is None
+    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    (bert / "config.json").write_text(json.dumps({**config, "hidden_act": "relu"}))
+    assert network_from(Source(bert)).shape.architecture == "bert"

@@ -3,8 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 from rubricate.errors import InputError
 from rubricate.neural.pieces import PieceMaker
@@ -17,35 +26,116 @@ def test_places_are_those_of_the_characters(maker: PieceMaker) -> None:
     assert words == ["58", "year", "old", "man", ".", "🙂", "Cough"]
 
 
-@given(st.text(alphabet="ab 58\n\t.,é🙂", max_size=40))
-def test_pieces_never_begin_or_end_with_white_space(text: str) -> None:
-    from tokenizers import Tokenizer, models, pre_tokenizers
+SENTENCES = ["58 year old man has chest pain for 3 weeks.", "café, naïve: no fever"] * 9
+BRACKETS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+ANGLES = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
-    tokenizer = Tokenizer(models.BPE({"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[MASK]": 3}, []))
-    tokenizer = Tokenizer(
-        models.BPE(
-            {
-                piece: i
-                for i, piece in enumerate(
-                    [
-                        "[PAD]",
-                        "[CLS]",
-                        "[SEP]",
-                        "[MASK]",
-                        *sorted(pre_tokenizers.ByteLevel.alphabet()),
-                    ]
-                )
-            },
-            [],
-        )
+
+def word_piece() -> Tokenizer:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=120, special_tokens=BRACKETS, show_progress=False
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    (pieces,) = PieceMaker(tokenizer).cut([text])
-    covered = set()
-    for a, b in zip(pieces.start.tolist(), pieces.end.tolist(), strict=True):
-        assert text[a:b] == text[a:b].strip() != ""
-        covered |= set(range(a, b))
-    assert covered == {i for i, c in enumerate(text) if not c.isspace()}
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    return tokenizer
+
+
+def byte_level(*, spaced: bool) -> Tokenizer:
+    """As RoBERTa has it; a space may be put before the first word."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=spaced)
+    trainer = trainers.BpeTrainer(
+        vocab_size=320, special_tokens=ANGLES, show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return tokenizer
+
+
+def unigram(*, split: bool) -> Tokenizer:
+    """As XLM-RoBERTa (split) and DeBERTa-v3 have it: white space is turned into spaces."""
+    tokenizer = Tokenizer(models.Unigram())
+    metaspace = pre_tokenizers.Metaspace()
+    if split:
+        tokenizer.normalizer = normalizers.NFKC()
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.WhitespaceSplit(), metaspace]
+        )
+    else:
+        blank = normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " ")
+        tokenizer.normalizer = normalizers.Sequence(
+            [blank, normalizers.NFC(), normalizers.Strip(left=False, right=True)]
+        )
+        tokenizer.pre_tokenizer = metaspace
+    trainer = trainers.UnigramTrainer(
+        vocab_size=90, special_tokens=BRACKETS, unk_token="[UNK]", show_progress=False
+    )
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    return tokenizer
+
+
+@pytest.fixture(scope="module")
+def makers() -> dict[str, PieceMaker]:
+    made = {
+        "word pieces": word_piece(),
+        "bytes": byte_level(spaced=False),
+        "bytes, spaced": byte_level(spaced=True),
+        "unigram": unigram(split=False),
+        "unigram, split": unigram(split=True),
+    }
+    return {name: PieceMaker(tokenizer) for name, tokenizer in made.items()}
+
+
+PARTS = ["a", "b", "chest", " pain", "58", ".", "x/y", " ", "  ", "\n", "\t", "\r\n", "\u00a0",
+         "é", "e\u0301", "ñ", "½", "ﬁ", "…", "🙂", "👩‍⚕️", "中", "Ġ", "▁"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join))
+@example("▁58")
+@example(" 🙂")
+def test_pieces_cover_exactly_what_is_no_white_space(
+    makers: dict[str, PieceMaker], text: str
+) -> None:
+    wanted = {i for i, c in enumerate(text) if not c.isspace()}
+    for name, maker in makers.items():
+        (pieces,) = maker.cut([text])
+        start, end = pieces.start.tolist(), pieces.end.tolist()
+        covered = {i for a, b in zip(start, end, strict=True) for i in range(a, b)}
+        assert covered == wanted, name
+        assert all(a < b for a, b in zip(start, end, strict=True)), name
+        assert start == sorted(start), name
+
+
+def test_a_space_before_the_first_word_is_no_piece_of_it(makers: dict[str, PieceMaker]) -> None:
+    for name in ("bytes, spaced", "unigram"):
+        (pieces,) = makers[name].cut(["xy"])
+        assert pieces.start.tolist() == sorted(set(pieces.start.tolist())), name
+
+
+def test_special_pieces_are_those_the_tokenizer_uses(
+    makers: dict[str, PieceMaker], tmp_path: Path
+) -> None:
+    def special(maker: PieceMaker) -> tuple[int, ...]:
+        return maker.start_id, maker.stop_id, maker.fill_id, maker.mask_id
+
+    assert special(makers["bytes"]) == (0, 2, 1, 4)
+    assert special(makers["unigram"]) == (2, 3, 0, 4)
+    for name, maker in makers.items():
+        maker.save(tmp_path / "tokenizer.json")
+        assert special(PieceMaker.from_file(tmp_path / "tokenizer.json")) == special(maker), name
+    named = {"start": "[MASK]", "stop": "[PAD]", "fill": "[SEP]"}
+    other = PieceMaker(word_piece(), named)
+    assert special(other) == (4, 0, 3, 4)
+    other.save(tmp_path / "tokenizer.json")
+    assert special(PieceMaker.from_file(tmp_path / "tokenizer.json")) == (4, 0, 3, 4)
+
+
+def test_a_tokenizer_without_special_pieces_is_an_input_error() -> None:
+    with pytest.raises(InputError):
+        PieceMaker(Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
 
 
 def test_a_missing_or_wrong_file_is_an_input_error(tmp_path: Path) -> None:
