@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubricate.cli.options import (
     from_option,
+    input_hashes,
     json_option,
     open_corpus,
     overwrite_option,
     split_option,
 )
 from rubricate.cli.output import print_json, show_steps
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
+    from rubricate.matchers.matcher import Matcher
 
 EPILOG = """
 Example: rubricate fit open-notes --where case=4 --where split=train --out model
@@ -28,6 +34,12 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the model.")
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+@click.option(
+    "--report",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write an HTML page with the curves of training.",
+)
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option
 @overwrite_option
@@ -39,13 +51,17 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
+    matcher = make_matcher(name, **parse_settings(options["settings"]))
+    report: Path | None = options["report"]
+    if report is not None:
+        _need_report(matcher, report, out, overwrite=options["overwrite"])
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    parameters = parse_settings(options["settings"])
-    matcher = make_matcher(name, **parameters)
     watched: dict[str, Any] = {}
     if "progress" in inspect.signature(matcher.fit).parameters:
         watched["progress"] = show_steps("learning")
+    begun = time.monotonic()
     matcher.fit(corpus, annotator=options["annotator"], **watched)
+    seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
     result = {
         "model": str(out),
@@ -54,6 +70,9 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
         "features": len(corpus.features),
         "parameters": matcher.get_params(),
     }
+    if report is not None:
+        facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}
+        result["report"] = str(_write_report(report, matcher, corpus, facts, options["overwrite"]))
     if options["as_json"]:
         print_json(result)
     else:
@@ -61,6 +80,45 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
             f"wrote {out}: {name} learned from {len(corpus.notes):,} notes and "
             f"{len(corpus.features):,} features"
         )
+        if report is not None:
+            click.echo(f"report: {result['report']}")
+
+
+def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) -> None:
+    """Refuse, before minutes of fitting, a report that could not be written after it."""
+    from rubricate.errors import InputError, OutputExistsError
+    from rubricate.matchers.training_report import ReportsTraining
+
+    if not isinstance(matcher, ReportsTraining):
+        raise InputError(
+            f"--report: {matcher.name} is not trained step by step, so it has no curves to draw. "
+            "Matchers that are: encoder, bilstm-crf. Leave --report out, or use one of them."
+        )
+    page = report / "index.html"
+    if page.exists() and not overwrite:
+        raise OutputExistsError(page)
+    if out.resolve() in (report.resolve(), *report.resolve().parents):
+        raise click.UsageError(f"--report {report}: it would lie inside the model; choose another")
+
+
+def _write_report(
+    report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
+) -> Path:
+    from rubricate.errors import InputError
+    from rubricate.reports import write_training_report
+
+    found = getattr(matcher, "training_report_", None)
+    if found is None:
+        raise InputError("--report: there were no annotated notes to learn from; nothing to draw")
+    parameters = {f"parameter {k}": v for k, v in matcher.get_params().items() if v is not None}
+    return write_training_report(
+        report,
+        found,
+        matcher=matcher.name,
+        features={feature.id: feature.text for feature in corpus.features},
+        facts={**facts, **{name: str(value) for name, value in parameters.items()}},
+        overwrite=overwrite,
+    )
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:

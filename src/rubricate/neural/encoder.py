@@ -16,8 +16,10 @@ from rubricate.matchers.learning import judged_notes, learning_annotator
 from rubricate.matchers.matcher import own_parameters
 from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.batching import SpecialPieces
 from rubricate.neural.decoding import decode_row
+from rubricate.neural.encoder_report import encoder_report
 from rubricate.neural.inference import Engine, OnnxEngine, score_notes
 from rubricate.neural.model_folder import (
     NETWORK_FILE,
@@ -124,6 +126,11 @@ class EncoderMatcher:
         self.learned_from_ = corpus_hash(corpus, who)
         self.n_notes_ = n_notes
         return self
+
+    @property
+    def training_report_(self) -> TrainingReport | None:
+        """How the network was fitted; None before `fit`, as of the shipped network."""
+        return encoder_report(self.settings_) if hasattr(self, "settings_") else None
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the network finds, under the annotator ``encoder``."""

@@ -20,6 +20,7 @@ from rubricate.reports.page import (
     write_report,
 )
 from rubricate.reports.tables import Cell, html_table, mean_sd
+from rubricate.reports.training import training_page, write_training_report
 
 __all__ = [
     "Cell",
@@ -46,6 +47,8 @@ __all__ = [
     "mean_sd",
     "paragraph",
     "render_page",
+    "training_page",
     "write_evaluation_report",
     "write_report",
+    "write_training_report",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rubricate.corpus import Corpus
 from rubricate.measures.calibration import CalibrationResult, GroupCalibration
@@ -59,16 +59,6 @@ def calibration_section(systems: Mapping[str, Interpreted], corpus: Corpus) -> s
     return "".join(parts)
 
 
-def reliability_bins(
-    bins: Iterable[tuple[float, float, int, float, Point]],
-) -> list[ReliabilityBin]:
-    """Return points of a diagram from (low, high, rows, mean probability, share present)."""
-    return [
-        ReliabilityBin(probability, observed, n, (low, high))
-        for low, high, n, probability, observed in bins
-    ]
-
-
 def reliability_labels(name: str, brier: float, ece: float, n_rows: int) -> Labels:
     """Return the words around a reliability diagram."""
     return Labels(
@@ -81,11 +71,15 @@ def reliability_labels(name: str, brier: float, ece: float, n_rows: int) -> Labe
 
 def _diagram(name: str, found: CalibrationResult) -> str:
     values = found.overall.values
-    bins = reliability_bins(
-        (one.low, one.high, one.n_rows, one.probability,
-         Point(one.present, one.interval.low, one.interval.high))
+    bins = [
+        ReliabilityBin(
+            one.probability,
+            Point(one.present, one.interval.low, one.interval.high),
+            one.n_rows,
+            (one.low, one.high),
+        )
         for one in found.bins
-    )  # fmt: skip
+    ]
     labels = reliability_labels(name, values["brier"], values["ece"], found.overall.n_rows)
     return reliability_plot(bins, labels)
 

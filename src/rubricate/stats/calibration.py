@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -184,6 +184,43 @@ def reliability(
         for b in range(bins)
         if (own := place == b).any()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Probabilities beside what came true, summed up: rows, Brier score, ECE and bins.
+
+    Examples
+    --------
+    >>> found = Reliability.of([1, 0], [0.9, 0.2])
+    >>> Reliability.from_json(found.to_json()) == found
+    True
+    """
+
+    n_rows: int
+    brier: float
+    ece: float
+    bins: tuple[ReliabilityBin, ...]
+
+    @classmethod
+    def of(cls, present: npt.ArrayLike, probability: npt.ArrayLike) -> Reliability:
+        """Sum up rows."""
+        return cls(
+            int(np.asarray(present).size),
+            brier_score(present, probability),
+            expected_calibration_error(present, probability),
+            tuple(reliability(present, probability)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reliability:
+        """Read plain values."""
+        bins = tuple(ReliabilityBin(**one) for one in value["bins"])
+        return cls(int(value["n_rows"]), float(value["brier"]), float(value["ece"]), bins)
 
 
 def expected_calibration_error(

@@ -62,6 +62,23 @@ def test_training_stops_when_held_out_notes_get_no_better(trials: Corpus) -> Non
     assert [progress.best for progress in history] == [True, False, False]
 
 
+def test_the_course_of_training_is_told_and_saved(trials: Corpus, tmp_path: Path) -> None:
+    matcher = BiLstmCrfMatcher(recipe={**SMALL, "epochs": 3, "held_out": 0.25})
+    assert matcher.training_report_ is None
+    report = matcher.fit(trials).training_report_
+    assert report is not None
+    course = report.courses[0]
+    history = matcher.model_.history
+    assert [look.loss for look in course.looks] == [one.loss for one in history]
+    assert course.n_held >= 1
+    assert course.n_learned + course.n_held == matcher.model_.n_notes
+    held_out = [one.held_out or 0.0 for one in history]
+    assert course.chosen == held_out.index(max(held_out)) + 1
+    assert report.recipe["network.hidden"] == 8
+    matcher.save(tmp_path / "model")
+    assert BiLstmCrfMatcher.load(tmp_path / "model").training_report_ == report
+
+
 def test_without_notes_held_out_the_last_pass_is_kept(trials: Corpus) -> None:
     recipe = {**SMALL, "epochs": 2, "held_out": 0.0}
     history = BiLstmCrfMatcher(recipe=recipe).fit(trials).model_.history

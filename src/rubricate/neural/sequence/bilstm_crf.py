@@ -22,6 +22,7 @@ from rubricate.matchers.model_files import (
     write_json,
 )
 from rubricate.matchers.predictions import predict_corpus
+from rubricate.matchers.training_report import Course, Look, TrainingReport, flat_recipe
 from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch, one_thread
 from rubricate.neural.sequence.findings import (
     F64,
@@ -66,6 +67,7 @@ class TaggerModel:
     n_dropped: int
     history: tuple[Progress, ...] = ()
     bonus: float = 0.0
+    n_held: int = 0
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
         """Return each sequence's scores of tags."""
@@ -190,7 +192,9 @@ class BiLstmCrfMatcher:
         run = Run(network, recipe, seed=self.seed, identity=" ".join(parts))
         features = {feature.id: feature.text for feature in corpus.features}
         n_notes = len({one.note for one in tagged})
-        self.model_ = TaggerModel(network, vocabulary, features, learned_from, n_notes, n_dropped)
+        self.model_ = TaggerModel(
+            network, vocabulary, features, learned_from, n_notes, n_dropped, n_held=len(held)
+        )
         aside = corpus.select(notes=held, annotators=[who]) if who is not None and held else None
         with one_thread():
             run.train(
@@ -210,6 +214,31 @@ class BiLstmCrfMatcher:
         require_fitted(self, "model_")
         check_features(self.model_.features, corpus)
         return self._predict(corpus, self.model_.bonus)
+
+    @property
+    def training_report_(self) -> TrainingReport | None:
+        """How the network was trained; None before `fit`."""
+        if not hasattr(self, "model_") or not self.model_.history:
+            return None
+        model = self.model_
+        looks = tuple(
+            Look(
+                one.epoch,
+                one.loss,
+                measured={} if one.held_out is None else {"mean F1 of spans": one.held_out},
+            )
+            for one in model.history
+        )
+        chosen = next(one.epoch for one in reversed(model.history) if one.best)
+        facts = {"bonus for each annotation": f"{model.bonus:g}"}
+        if model.n_dropped:
+            facts["labels lost because a token has one feature"] = f"{model.n_dropped:,}"
+        return TrainingReport(
+            (Course("network", looks, model.n_notes - model.n_held, model.n_held, chosen),),
+            recipe=flat_recipe(asdict(make_recipe(self.recipe or {}))),
+            unit="epoch",
+            facts=facts,
+        )
 
     def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
         model = self.model_
@@ -242,6 +271,7 @@ class BiLstmCrfMatcher:
                 "shape": asdict(network.shape),
                 "n_dropped": model.n_dropped,
                 "bonus": model.bonus,
+                "n_held": model.n_held,
                 "history": [list(progress) for progress in model.history],
                 "vocabulary": model.vocabulary.to_json(),
             }
@@ -275,6 +305,7 @@ class BiLstmCrfMatcher:
             int(value["n_dropped"]),
             tuple(Progress(*one) for one in value["history"]),
             float(value["bonus"]),
+            int(value["n_held"]),
         )
         return matcher
 

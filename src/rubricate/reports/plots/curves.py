@@ -69,6 +69,8 @@ def curve_plot(
             else axes.level_guide(y, guide.value, _LEFT, x.end, guide.label)
         )
     body += [_path(i, one, x, y) for i, one in enumerate(kept)]
+    for i, one in enumerate(lines):
+        body += [_ring(i, x(at), y(p.value)) for at, p in kept[i] if at == one.chosen]
     body.append(axes.base_line(_LEFT, bottom, x.end, bottom))
     return drawing(
         width, bottom + 46, head + frame + "".join(body),
@@ -81,6 +83,13 @@ def _key(place: int, name: str) -> axes.Key:
     bar = line(-13, 0, 13, 0, stroke=stroke, class_=f"k{place % 8}", width=2,
                dash=palette.dash(place))  # fmt: skip
     return axes.Key(bar + palette.shape(place, 0, 0, radius=3.5), name)
+
+
+def _ring(place: int, x: float, y: float) -> str:
+    return element(
+        "circle", cx=x, cy=y, r=8, fill="none", stroke=palette.colour(place), stroke_width=2,
+        class_=f"k{place % 8}",
+    )  # fmt: skip
 
 
 def _usable(one: Line, log_x: bool) -> list[tuple[float, Point]]:

@@ -83,11 +83,12 @@ def check_lengths(categories: Sequence[str], series: Iterable[Series]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Values along x; the interval of each point makes a band."""
+    """Values along x; the interval of each point makes a band, ``chosen`` gets a ring."""
 
     name: str
     x: tuple[float, ...]
     points: tuple[Point, ...]
+    chosen: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
