@@ -152,3 +152,23 @@ def test_the_pico_papers_expert_figures() -> None:
     strict = agree(read_corpus(EXPERTS), matching=Matching("one-to-one", "token"), settings=FEW)
     ours = [m.mean["f1"] for m in strict.per_note["expert", "expert"]["interventions"].values()]
     assert ours == pytest.approx((0.576, 0.721, 0.733), abs=0.0006)
+
+
+def test_agreement_that_never_varies_gets_exact_limits_or_none() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    for i in range(8):
+        builder.add_note(Note(f"n{i}", "c", "aaaa bbbb cccc"))
+        for who in ("ann", "bob", "cy"):
+            builder.judge(who, f"n{i}", "f")
+            if i % 2:
+                builder.annotate(who, f"n{i}", "f", [(0, 4)])
+    whole = builder.build()
+    found = agree(whole, settings=FEW, empty="agree")
+    limit = 0.025 ** (1 / 8)
+    assert found.per_note["", ""]["f"]["exact"].interval == pytest.approx((limit, 1))
+    assert found.chance_corrected["krippendorff_alpha"]["interval"] == pytest.approx([limit, 1])
+    one = agree(three().select(notes=["n1"]), settings=FEW)
+    # A single note shows nothing of the spread.
+    assert one.pooled.to_dict()["characters"]["interval"] == [None, None]
+    assert one.chance_corrected["krippendorff_alpha"]["interval"] == [None, None]

@@ -96,7 +96,7 @@ def test_with_unequal_weights_a_perfect_value_has_no_known_limit() -> None:
     weights = {str(i): 1.0 if i < 20 else 90.0 for i in range(30)}
     recall = add_intervals(evaluation, FEW, weights=weights).to_dict()["presence"]["intervals"]
     # Ten notes stand for 900 in which anything may have been missed.
-    assert recall["recall"] == [None, 1.0]
+    assert recall["recall"] == [None, None]
     equal = add_intervals(evaluation, FEW, weights=dict.fromkeys(weights, 3.0)).to_dict()
     low = equal["presence"]["intervals"]["recall"][0]
     assert low == pytest.approx(proportion_interval(20, 20).low)
@@ -187,3 +187,37 @@ def test_a_worse_system_is_seen_to_be_worse() -> None:
     assert found["characters"]["difference"] > 0.1
     assert found["characters"]["interval"][0] > 0
     assert found["characters"]["p_value"] < 0.01
+
+
+def each_its_own_case(n: int) -> Evaluation:
+    """Notes of which each is the only one of its case; the prediction finds half of the words."""
+    builder = CorpusBuilder()
+    for i in range(n):
+        builder.add_feature(Feature(f"f{i}", f"c{i}", "F"))
+        builder.add_note(Note(f"n{i}", f"c{i}", "fever and cough"))
+        builder.annotate("ref", f"n{i}", f"f{i}", [(0, 9)])
+        builder.annotate("pred", f"n{i}", f"f{i}", [(0, 5 + i % 4)])
+    corpus = builder.build()
+    return evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="pred")
+
+
+def test_a_value_from_one_note_has_no_interval() -> None:
+    found = add_intervals(each_its_own_case(1), FEW).to_dict()["characters"]
+    assert 0 < found["f1"] < 1
+    assert found["interval"] == [None, None]
+    assert found["intervals"]["precision"][0] == pytest.approx(proportion_interval(1, 1).low)
+
+
+def test_notes_alone_in_their_case_still_give_a_width() -> None:
+    found = add_intervals(each_its_own_case(30), FEW).to_dict()
+    low, high = found["characters"]["interval"]
+    assert low < found["characters"]["f1"] < high
+    assert found["cases"]["c0"]["characters"]["interval"] == [None, None]
+
+
+def test_a_kappa_of_zero_is_no_share_of_notes() -> None:
+    everything = found_in(40, 10, 40)
+    presence = add_intervals(everything, FEW).to_dict()["presence"]
+    assert presence["kappa"] == 0
+    assert presence["intervals"]["kappa"] == [None, None]
+    assert presence["intervals"]["specificity"][1] == pytest.approx(proportion_interval(0, 30).high)

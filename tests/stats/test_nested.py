@@ -123,3 +123,21 @@ def test_a_layout_that_does_not_nest_is_refused() -> None:
         bootstrap_levels(counts, Layout([0, 1], ["a", "a"], ["s", "t"]), precision_recall_f1)
     with pytest.raises(InputError, match="labels"):
         bootstrap_levels(counts, Layout([0], ["a", "b"], ["s", "s"]), precision_recall_f1)
+
+
+def test_units_alone_in_their_stratum_still_vary_together() -> None:
+    rng = np.random.default_rng(4)
+    counts = rng.integers(1, 20, size=(40, 3))
+    alone = Layout(unit=np.arange(40), group=np.arange(40), stratum=np.arange(40))
+    together = Layout(unit=np.arange(40), group=np.zeros(40), stratum=np.zeros(40))
+    one, two = (
+        bootstrap_levels(counts, layout, precision_recall_f1, Resampling(resamples=4000)).overall
+        for layout in (alone, together)
+    )
+    assert (one.high > one.low).all()
+    assert one.low == pytest.approx(two.low, abs=0.01)
+    assert one.high == pytest.approx(two.high, abs=0.01)
+    flat = bootstrap_interval(
+        counts, precision_recall_f1, Resampling(resamples=4000), strata=np.arange(40)
+    )
+    assert flat.low == pytest.approx(two.low, abs=0.01)

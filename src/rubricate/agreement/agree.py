@@ -23,7 +23,7 @@ from rubricate.errors import InputError
 from rubricate.measures import Evaluation, Matching, evaluate_pairing
 from rubricate.measures.formulas import defined, mean_defined
 from rubricate.measures.intervals import Interpreted, add_intervals
-from rubricate.stats import Resampling, bootstrap_interval, ratio
+from rubricate.stats import Resampling, bootstrap_interval, exact_where_still, ratio
 
 #: Name of the pair of all groups when annotators have no group.
 EVERYBODY = ""
@@ -257,6 +257,9 @@ def _chance_corrected(corpus: Corpus, settings: Resampling) -> dict[str, Any]:
         by_note = np.zeros((len(notes), per_unit.shape[1]))
         np.add.at(by_note, place, per_unit)
         drawn = bootstrap_interval(by_note, statistic, settings)
+        # only full agreement is a share of notes: 0 is chance, not none of them
+        informs = (by_note != 0).any(axis=1).sum() if drawn.estimate == 1 else np.nan
+        drawn = exact_where_still(drawn, informs)
         result[name] = {
             "value": defined(float(drawn.estimate)),
             "interval": [defined(float(drawn.low)), defined(float(drawn.high))],

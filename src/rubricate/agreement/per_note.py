@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rubricate.agreement.pairs import AnnotatorPairs
 from rubricate.measures import CountTable, Matching, span_counts
 from rubricate.measures.formulas import defined
-from rubricate.stats import Resampling, bootstrap_interval, ratio
+from rubricate.stats import Resampling, bootstrap_interval, exact_where_still, ratio
 
 F64 = npt.NDArray[np.float64]
 #: What an annotator without a span in a row does to the row's value.
@@ -113,7 +113,10 @@ def _over_notes(values: F64, note: npt.NDArray[np.int64], settings: Resampling) 
     if len(notes) > 1:
         # A mean over notes is a ratio of sums over notes: (value, 1) add like any counts.
         counts = np.stack([by_note[:, 2], np.ones(len(notes))], axis=-1)
-        drawn = bootstrap_interval(counts, lambda sums: ratio(sums[..., 0], sums[..., 1]), settings)
+        drawn = exact_where_still(
+            bootstrap_interval(counts, lambda sums: ratio(sums[..., 0], sums[..., 1]), settings),
+            len(notes),
+        )
         interval = (float(drawn.low), float(drawn.high))
     return NoteMeans(
         dict(zip(STATISTICS, mean.tolist(), strict=True)),

@@ -56,7 +56,12 @@ def _widen(found: Bootstrapped, table: CountTable, group: I64, *, unequal: bool)
         return found
     if unequal:
         return exact_where_still(found, np.nan)
-    return exact_where_still(found, informing_notes(table, group, len(found.estimate)))
+    n_notes = informing_notes(table, group, len(found.estimate)).astype(np.float64)
+    if "kappa" in table.measure.statistics:
+        # a kappa of 0 is chance, not none of the notes
+        place = list(table.measure.statistics).index("kappa")
+        n_notes[found.estimate[:, place] == 0, place] = np.nan
+    return exact_where_still(found, n_notes)
 
 
 def informing_notes(table: CountTable, group: I64, n_groups: int) -> I64:

@@ -204,20 +204,21 @@ def exact_where_still(found: Bootstrapped, n_notes: npt.ArrayLike) -> Bootstrapp
 
     Where all n notes are perfect, every resample is perfect too and the bootstrap has no width.
     The limit is then that of Clopper & Pearson (1934) for n of n notes, (alpha / 2) ** (1 / n),
-    and for none of n notes one minus that.
+    and for none of n notes one minus that. Any other value that never varies, as that of a single
+    note, says nothing of its spread: its limits are nan.
 
     Parameters
     ----------
     found : Bootstrapped
         Estimates and limits.
     n_notes : array_like
-        Notes that inform each estimate, broadcast against the estimates; nan where nobody can
-        say, which makes the limit nan.
+        Notes that inform each estimate, broadcast against the estimates; nan where the estimate
+        is no share of notes, which makes its limits nan.
 
     Returns
     -------
     Bootstrapped
-        The same with wider limits where there was no width.
+        The same with other limits where there was no width.
 
     Examples
     --------
@@ -229,10 +230,14 @@ def exact_where_still(found: Bootstrapped, n_notes: npt.ArrayLike) -> Bootstrapp
     number = np.maximum(np.asarray(n_notes, dtype=np.float64), 1.0)
     bound = ((1.0 - found.confidence) / 2) ** (1 / number)
     still = found.low == found.high
+    one, none = found.estimate == 1, found.estimate == 0
+    low = np.where(one, bound, np.where(none, 0.0, np.nan))
+    high = np.where(one, 1.0, np.where(none, 1 - bound, np.nan))
+    unknown = np.isnan(number)
     return replace(
         found,
-        low=np.where(still & (found.estimate == 1), bound, found.low),
-        high=np.where(still & (found.estimate == 0), 1 - bound, found.high),
+        low=np.where(still, np.where(unknown, np.nan, low), found.low),
+        high=np.where(still, np.where(unknown, np.nan, high), found.high),
     )
 
 
@@ -267,7 +272,7 @@ def bootstrap_interval(
     weights : array_like, shape (n,), optional
         Design weights; the counts of a note are multiplied by its weight.
     strata : array_like, shape (n,), optional
-        Strata of the design; notes are drawn inside each. A stratum of one note adds no variance.
+        Strata of the design; notes are drawn inside each, those alone in their stratum together.
 
     Returns
     -------

@@ -130,6 +130,8 @@ def bootstrap_levels(
     Units (notes) are drawn with replacement inside their stratum (case), all groups (features) of
     a unit together. The sums of a stratum are those of its groups, the overall sums those of the
     strata, so one resampling serves all levels and the correlation of a note's features is kept.
+    For the overall sums, units that are alone in their stratum are drawn together, because alone
+    they would add no variance (see `rubricate.stats.resampling.stratum_rows`).
 
     Parameters
     ----------
@@ -180,9 +182,13 @@ def bootstrap_levels(
         group_order.append(groups)
         by_unit, by_draw = block.sum(axis=1, keepdims=True), sums.sum(axis=1, keepdims=True)
         stratum_parts.append(_measure(by_unit, by_draw, statistic, settings))
-        overall_sums += by_draw[:, 0]
+        if len(block) > 1:
+            overall_sums += by_draw[:, 0]
         units.append(by_unit[:, 0])
         unit_strata.append(np.full(len(block), number))
+    alone = [counts for counts in units if len(counts) == 1]
+    if alone:
+        overall_sums += resample_sums(np.concatenate(alone), settings.resamples, rng)
     total = table.sum(axis=0)
     accel = None
     if settings.method == "bca":

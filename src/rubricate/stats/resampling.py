@@ -115,6 +115,9 @@ def as_counts(
 def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.intp]]:
     """Return the row numbers of each stratum, in the order of the stratum's label.
 
+    Strata of one note are put together and come last: alone they would add no variance, and an
+    interval from them no width (collapsed strata: Cochran 1977, section 5A.12).
+
     Parameters
     ----------
     strata : array_like, shape (n,), optional
@@ -136,6 +139,8 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
     --------
     >>> [rows.tolist() for rows in stratum_rows(["b", "a", "b"], 3)]
     [[1], [0, 2]]
+    >>> [rows.tolist() for rows in stratum_rows(["c", "a", "b", "a"], 4)]
+    [[1, 3], [2, 0]]
     """
     if strata is None:
         return [np.arange(n)]
@@ -144,7 +149,11 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
         raise_if_any([Fault(f"strata has {labels.size} labels for {n} notes")])
     _, code = np.unique(labels, return_inverse=True)
     order = np.argsort(code, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(code))[:-1])
+    rows = np.split(order, np.cumsum(np.bincount(code))[:-1])
+    alone = [own for own in rows if len(own) == 1]
+    if len(alone) < 2:
+        return rows
+    return [*(own for own in rows if len(own) > 1), np.concatenate(alone)]
 
 
 def resample_sums(
@@ -161,7 +170,7 @@ def resample_sums(
     rng : numpy.random.Generator
         Source of chance.
     strata : array_like, shape (n,), optional
-        Notes are drawn inside each stratum, as many as it has.
+        Notes are drawn inside each stratum, as many as it has; see `stratum_rows`.
 
     Returns
     -------
