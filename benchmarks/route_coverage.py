@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 from rubricate.scoring.choosing import RouteSettings, choose_rules
-from rubricate.scoring.decisions import Items
+from rubricate.scoring.decisions import Items, ranks_in_notes
 
 N_FEATURES = 10
 #: Name → log odds of an error, its spread between notes, and what certainty tells of it.
@@ -64,7 +64,8 @@ def main() -> None:
                     population.found,
                     population.certainty,
                 )
-                kept = risk <= limit
+                most = N_FEATURES if pooled is None or pooled.most is None else pooled.most
+                kept = (risk <= limit) & (ranks_in_notes(population, risk) < most)
                 accepted.append(kept.mean())
                 broken += bool(kept.any()) and population.wrong[kept].mean() > args.max_error
             print(

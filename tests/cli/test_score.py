@@ -66,3 +66,13 @@ def test_wrong_settings_are_refused(model: Path, tmp_path: Path) -> None:
     assert score(*NOTES, *out, "--workers", "1", "--dask", "tcp://127.0.0.1:9").exit_code == 1
     assert score("open-notes", "--where", "split", *out).exit_code == 1
     assert not (tmp_path / "out" / "run.json").exists()
+
+
+def test_a_run_that_lacks_its_report_says_how_to_get_it(model: Path, tmp_path: Path) -> None:
+    arguments = [*NOTES, "--model", str(model), "--out", str(tmp_path / "out")]
+    assert score(*arguments, "--no-report").exit_code == 0
+    again = score(*arguments)
+    assert again.exit_code == 1
+    assert "trust report" in str(again.exception) + again.output
+    assert score(*arguments, "--overwrite").exit_code == 0
+    assert (tmp_path / "out" / "report.html").exists()

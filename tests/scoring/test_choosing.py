@@ -9,7 +9,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.scoring import Evidence, RouteSettings, choose_policy
 from rubricate.scoring.choosing import choose_rules, review_curve
-from rubricate.scoring.decisions import Items
+from rubricate.scoring.decisions import Items, ranks_in_notes
 
 N_FEATURES = 6
 
@@ -57,6 +57,8 @@ def broken_promises(
             -1.0 if rule is None or rule.threshold is None else rule.threshold for rule in found
         ]
         kept = risk <= np.array(limits)[population.feature]
+        if pooled is not None and pooled.most is not None and not rules:
+            kept &= ranks_in_notes(population, risk) < pooled.most
         accepted.append(kept.mean())
         broken += bool(kept.any()) and population.wrong[kept].mean() > chosen.max_error
     return broken / n_runs, float(np.mean(accepted))
@@ -163,12 +165,45 @@ def test_absences_without_a_probability_are_judged_by_how_often_they_are_wrong()
     )
     assert policy.matcher == "m"
     assert policy.pooled is not None and policy.pooled.threshold is not None
-    assert policy.why_review("f", Evidence((((0, 5),),), 0.9)) == ""
-    assert policy.why_review("f", Evidence()) != ""
-    assert policy.why_review("other", Evidence()) != ""
+    assert policy.why_review({"f": Evidence((((0, 5),),), 0.9)})["f"] == ""
+    assert policy.why_review({"f": Evidence()})["f"] != ""
+    assert policy.why_review({"other": Evidence()})["other"] != ""
 
 
 def test_corpora_without_common_items_are_refused() -> None:
     reference, predicted = judged([True], [0.9])
     with pytest.raises(InputError):
         choose_policy(reference, predicted.with_rows(predicted.rows.take([])))
+
+
+def test_a_policy_accepts_in_notes_what_it_accepted_when_it_was_tested() -> None:
+    rng = np.random.default_rng(3)
+    names = [f"f{i}" for i in range(8)]
+    reference, predicted = CorpusBuilder(), CorpusBuilder()
+    for builder in (reference, predicted):
+        for name in names:
+            builder.add_feature(Feature(name, "c", name))
+    evidence: dict[str, dict[str, Evidence]] = {}
+    for i in range(400):
+        note = Note(str(i), "c", "fever")
+        reference.add_note(note)
+        predicted.add_note(note)
+        for name in names:
+            sure = round(float(rng.choice([0.55, 0.8, 0.99])), 2)
+            spans = (((0, 5),),)
+            predicted.judge("m", note.id, name, probability=sure)
+            predicted.annotate("m", note.id, name, [(0, 5)], confidence=sure)
+            reference.judge("ann", note.id, name)
+            if rng.random() < (0.995 if sure > 0.9 else 0.8):
+                reference.annotate("ann", note.id, name, [(0, 5)])
+            evidence.setdefault(note.id, {})[name] = Evidence(spans, sure, sure)
+    policy = choose_policy(
+        reference.build(), predicted.build(), settings=RouteSettings(0.05, per_feature=False)
+    )
+    rule = policy.pooled
+    assert rule is not None and rule.threshold is not None and rule.most is not None
+    assert rule.most < len(names)
+    unseen = [sum(not why for why in policy.why_review(own).values()) for own in evidence.values()]
+    assert max(unseen) == rule.most
+    # The rule counts the notes that tested, the policy is applied to all.
+    assert rule.accepted <= sum(unseen) <= rule.accepted / 0.7 * 1.1

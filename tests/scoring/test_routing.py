@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,13 +33,13 @@ def test_a_policy_comes_back_from_its_file(tmp_path: Path) -> None:
     write_policy(POLICY, tmp_path / "p.json")
     read = read_policy(tmp_path / "p.json")
     assert read.to_dict() == POLICY.to_dict()
-    assert read.why_review("f", FOUND) == POLICY.why_review("f", FOUND) == ""
+    assert read.why_review({"f": FOUND})["f"] == POLICY.why_review({"f": FOUND})["f"] == ""
 
 
 def test_unsure_unknown_and_unsafe_items_are_reviewed() -> None:
-    assert POLICY.why_review("f", Evidence((((0, 5),),), 0.01))
-    assert POLICY.why_review("g", FOUND)
-    assert POLICY.why_review("h", FOUND)
+    assert POLICY.why_review({"f": Evidence((((0, 5),),), 0.01)})["f"]
+    assert POLICY.why_review({"g": FOUND})["g"]
+    assert POLICY.why_review({"h": FOUND})["h"]
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", '{"policy": 99}', '{"policy": 1}'])
@@ -53,3 +54,20 @@ def test_a_policy_is_for_one_matcher_and_wording() -> None:
     with pytest.raises(InputError) as raised:
         POLICY.check({"c": Rubric("c", (Feature("f", "c", "No fever"),))}, "exact")
     assert len(raised.value.faults) == 2
+
+
+def test_no_more_items_of_a_note_go_unseen_than_were_tested() -> None:
+    counts = (0.0, 50.0, 0.0, 50.0)
+    policy = replace(
+        POLICY,
+        model=replace(POLICY.model, features=dict.fromkeys("abcd", counts)),
+        pooled=replace(RULE, most=2),
+        rules={"d": RULE},
+    )
+    found = {
+        name: Evidence((((0, 5),),), sure)
+        for name, sure in zip("abcd", (0.9, 0.99, 0.95, 0.9), strict=True)
+    }
+    reasons = policy.why_review(found)
+    assert reasons["a"] and not (reasons["b"] or reasons["c"] or reasons["d"])
+    assert not policy.why_review({"a": found["a"]})["a"]

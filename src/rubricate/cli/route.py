@@ -104,6 +104,8 @@ def _print(policy: Policy, out: Path) -> None:
             for name, rule in rules.items()
         ],
     )
+    if policy.pooled and policy.pooled.most is not None:
+        click.echo(f"\nof one note at most {policy.pooled.most} items go unseen, the surest")
     if any(rule.threshold is None for rule in rules.values()):
         click.echo("\nwhere everything is for review, no threshold could be shown to be safe: more "
                    "notes, a better matcher or a larger --max-error would be needed")  # fmt: skip

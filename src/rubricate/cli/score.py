@@ -55,8 +55,16 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
     run that was killed goes on when it is started again. With --overwrite the same notes, rubric
     and model are not searched again, so corrections and policies cost little.
     """
+    from rubricate.errors import RubricateError
     from rubricate.matchers import default_matcher
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
+
+    done = (out / "run.json").exists() and not options["overwrite"]
+    if done and not options["no_report"] and not (out / "report.html").exists():
+        raise RubricateError(
+            f"{out} holds a finished run without its report. Use --overwrite to write both again "
+            "(nothing is searched twice), or `rubricate trust report` for the report alone."
+        )
 
     settings = ScoreSettings(
         matcher=options["matcher"] or default_matcher(),

@@ -13,7 +13,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.pairing import pair_rows
-from rubricate.scoring.decisions import F64, I64, Items, items_of
+from rubricate.scoring.decisions import F64, I64, Items, items_of, ranks_in_notes
 from rubricate.scoring.error_model import ErrorModel, fit_error_model
 from rubricate.scoring.risk_bounds import betting_p_value, binomial_p_value, upper_limits
 from rubricate.scoring.routing import CurvePoint, Policy, Rule
@@ -25,6 +25,8 @@ _MOST_THRESHOLDS = 60
 _MARGIN = 1.5
 #: Parts of the tuning notes; each is looked at with a model of the others.
 _PARTS = 5
+#: Of this share of the tuning notes no accepted item is left out by the most that a note may have.
+_WHOLE_NOTES = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,9 @@ def choose_rules(
     classification with a guaranteed risk: Geifman & El-Yaniv 2017). The confidence is divided
     between the rules, so that all hold together, and with them the whole. A feature of its own
     has one item a note: the exact binomial test. Pooled features are tested by `betting_p_value`
-    on notes, or with ``unit="item"`` by the binomial test.
+    on notes, or with ``unit="item"`` by the binomial test. What a note can lose at most decides how
+    many notes that test needs, so no more items of one note are accepted than nine of ten tuning
+    notes have at the threshold; of more the surest are.
 
     The promise is for notes drawn like these, in the same mix of cases.
 
@@ -249,29 +253,33 @@ class _Side:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Counts:
-    """Errors and accepted items, by threshold and note; columns in the order of the tests."""
+    """Errors and accepted items, by threshold and note; columns in the order of the tests.
+
+    ``most`` items of a note are accepted at each threshold.
+    """
 
     errors: F64
     accepted: F64
+    most: I64
 
     @staticmethod
-    def of(side: _Side, thresholds: F64) -> _Counts:
+    def of(side: _Side, thresholds: F64, most: I64) -> _Counts:
         items, risk, order = side.items, side.risk, side.order
         place = np.full(len(items.note_ids), -1)
         place[order] = np.arange(len(order))
         shape = (len(thresholds), len(order))
         errors, accepted = np.zeros(shape), np.zeros(shape)
-        column = place[items.note]
+        column, ranks = place[items.note], ranks_in_notes(items, risk)
         for i, threshold in enumerate(thresholds):
-            kept = risk <= threshold
+            kept = (risk <= threshold) & (ranks < most[i])
             accepted[i] = np.bincount(column[kept], minlength=len(order))
             errors[i] = np.bincount(column[kept & items.wrong], minlength=len(order))
-        return _Counts(errors, accepted)
+        return _Counts(errors, accepted, most)
 
-    def p_values(self, limit: float, unit: str, most: int) -> F64:
+    def p_values(self, limit: float, unit: str) -> F64:
         if unit == "item":
             return binomial_p_value(self.errors.sum(axis=1), self.accepted.sum(axis=1), limit)
-        return betting_p_value(self.errors, self.accepted, limit, most)
+        return betting_p_value(self.errors, self.accepted, limit, self.most)
 
     def rates(self) -> F64:
         with np.errstate(invalid="ignore"):
@@ -279,7 +287,18 @@ class _Counts:
         return rates
 
     def row(self, i: int) -> _Counts:
-        return _Counts(self.errors[i : i + 1], self.accepted[i : i + 1])
+        own = slice(i, i + 1)
+        return _Counts(self.errors[own], self.accepted[own], self.most[own])
+
+
+def _most_accepted(tuning: _Side, thresholds: F64, unit: str) -> I64:
+    """Return how many items of a note may be accepted at each threshold, by the tuning notes."""
+    every = np.full(len(thresholds), max(tuning.items.most, 1), dtype=np.int64)
+    if unit == "item" or not len(tuning.order):
+        return every
+    accepted = _Counts.of(tuning, thresholds, every).accepted
+    usual: I64 = np.ceil(np.quantile(accepted, _WHOLE_NOTES, axis=1)).astype(np.int64)
+    return np.clip(usual, 1, every)
 
 
 def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSettings) -> Rule:
@@ -287,12 +306,12 @@ def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSetting
     tuning, testing = (side.only(features) for side in sides)
     thresholds = _thresholds(tuning.risk)
     level, limit, unit = 1.0 - settings.confidence, settings.max_error, settings.unit
-    most = min(testing.items.most, len(features))
+    most = _most_accepted(tuning, thresholds, unit)
     chosen = -1
-    counts = _Counts.of(testing, thresholds)
+    counts = _Counts.of(testing, thresholds, most)
     if len(thresholds):
-        seen = _Counts.of(tuning, thresholds).p_values(limit, unit, most)
-        p_values = counts.p_values(limit, unit, most)
+        seen = _Counts.of(tuning, thresholds, most).p_values(limit, unit)
+        p_values = counts.p_values(limit, unit)
         for i in range(int(np.argmin(seen)), len(thresholds)):
             if p_values[i] > level:
                 break
@@ -303,7 +322,7 @@ def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSetting
         return Rule(None, settings.confidence, tested, 0, 0, 1.0, 1.0, method)
     own = counts.row(chosen)
     accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
-    bound = partial(own.p_values, unit=unit, most=most)
+    bound = partial(own.p_values, unit=unit)
     upper = float(upper_limits(bound, own.rates(), settings.confidence)[0])
     return Rule(
         float(thresholds[chosen]),
@@ -314,6 +333,7 @@ def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSetting
         1.0 - accepted / n_items,
         upper,
         method,
+        int(most[chosen]) if unit == "note" else None,
     )
 
 
@@ -321,16 +341,18 @@ def review_curve(
     items: Items, model: ErrorModel, settings: RouteSettings
 ) -> tuple[CurvePoint, ...]:
     """Return the share for review against the error of the rest, on the notes that tested."""
-    _, (items, tested) = _divided(items, settings)
+    (tuning, tuned), (items, tested) = _divided(items, settings)
     risk = _risks(model, items)
     thresholds = _thresholds(risk)
-    counts = _Counts.of(_Side(items, risk, tested), thresholds)
+    tuning_side = _Side(tuning, _held_out_risks(tuning, tuned), tuned)
+    most = _most_accepted(tuning_side, thresholds, settings.unit)
+    counts = _Counts.of(_Side(items, risk, tested), thresholds, most)
     points = []
     for i, threshold in enumerate(thresholds):
         own = counts.row(i)
         accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
         rates = own.rates()
-        bound = partial(own.p_values, unit=settings.unit, most=items.most)
+        bound = partial(own.p_values, unit=settings.unit)
         upper = float(upper_limits(bound, rates, settings.confidence)[0])
         rate = float(rates[0]) if accepted else None
         share = 1.0 - accepted / len(items.note)

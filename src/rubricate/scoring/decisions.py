@@ -82,3 +82,21 @@ def items_of(pairing: Pairing) -> Items:
         feature_ids=[feature.id for feature in pairing.reference.features],
         most=max(len(rubric) for rubric in pairing.reference.rubrics),
     )
+
+
+def ranks_in_notes(items: Items, risk: F64) -> I64:
+    """Return how many items of the same note are surer than each, or as sure and before it.
+
+    Examples
+    --------
+    >>> note, feature, no = np.array([0, 0, 1]), np.array([0, 1, 0]), np.zeros(3, dtype=bool)
+    >>> items = Items(note, feature, no, no, np.ones(3), ["m", "n"], ["f", "g"], 2)
+    >>> ranks_in_notes(items, np.array([0.2, 0.1, 0.3])).tolist()
+    [1, 0, 0]
+    """
+    order = np.lexsort((items.feature, risk, items.note))
+    note = items.note[order]
+    first = np.searchsorted(note, note)
+    ranks = np.empty(len(note), dtype=np.int64)
+    ranks[order] = np.arange(len(note)) - first
+    return ranks

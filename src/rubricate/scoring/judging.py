@@ -137,9 +137,11 @@ def judge_note(
         items = [_unseen(feature, known.get(feature.id), failed) for feature in rubric]
     else:
         pairs = zip(rubric, line["items"], strict=True)
+        found = {feature.id: Evidence.from_json(value) for feature, value in pairs}
+        reasons = {} if policy is None else policy.why_review(found)
         items = [
-            _item(feature, Evidence.from_json(value), known.get(feature.id), policy)
-            for feature, value in pairs
+            _item(feature, found[feature.id], known.get(feature.id), reasons.get(feature.id, ""))
+            for feature in rubric
         ]
     by_hand = bool(failed and items) and all(item.correction is not None for item in items)
     status = NOT_SCORED if failed else SCORED
@@ -164,11 +166,10 @@ def _unseen(feature: Feature, correction: Correction | None, why: str) -> ItemRe
 
 
 def _item(
-    feature: Feature, evidence: Evidence, correction: Correction | None, policy: Policy | None
+    feature: Feature, evidence: Evidence, correction: Correction | None, why: str
 ) -> ItemResult:
     if correction is not None:
         return _corrected(feature, evidence, correction)
-    why = policy.why_review(feature.id, evidence) if policy is not None else ""
     return ItemResult(feature, evidence, evidence.found, review_reason=why)
 
 

@@ -32,7 +32,9 @@ def binomial_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: floa
     return p_value
 
 
-def betting_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float, most: int) -> F64:
+def betting_p_value(
+    errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float, most: npt.ArrayLike
+) -> F64:
     r"""Return the p-value of "the error rate is above the limit" for notes with several items.
 
     Items of one note may depend on each other in any way; notes are independent. With E errors
@@ -50,8 +52,8 @@ def betting_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float
         A column a note, in an order that does not depend on them; rows are separate tests.
     limit : float
         Alpha.
-    most : int
-        Most items a note can have.
+    most : int or array_like of int
+        Most items of a note that can be accepted; one for all tests, or one for each.
 
     Examples
     --------
@@ -63,14 +65,15 @@ def betting_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: float
     """
     wrong = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     kept = np.atleast_2d(np.asarray(accepted, dtype=np.float64))
-    loss = (wrong + limit * (most - kept)) / most
+    whole = np.asarray(most, dtype=np.float64).reshape(-1, 1)
+    loss = (wrong + limit * (whole - kept)) / whole
     n_notes = loss.shape[1]
     # One made-up note at the limit stands for what is believed before the first.
     seen = np.arange(1, n_notes + 1, dtype=np.float64)
     before = np.zeros((len(loss), 1))
     mean = (limit + np.hstack([before, np.cumsum(loss, axis=1)[:, :-1]])) / seen
     squares = np.hstack([before, np.cumsum((loss - mean) ** 2, axis=1)[:, :-1]])
-    variance = (limit * (1 - limit) / most + squares) / seen
+    variance = (limit * (1 - limit) / whole + squares) / seen
     gap = np.maximum(limit - mean, 0.0)
     # Before anything is seen the gap is nothing, and so would be the first bet.
     gap[:, 0] = limit / 2

@@ -36,6 +36,8 @@ class Rule:
         Upper limit of the error rate of accepted items, at the rule's confidence.
     method : str
         ``"binomial"`` (Clopper-Pearson) or ``"betting"``.
+    most : int, optional
+        Most items of one note that go unseen: of more the surest do; None: any number.
     """
 
     threshold: float | None
@@ -46,6 +48,7 @@ class Rule:
     review_share: float
     upper: float
     method: str
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,23 @@ class Policy:
     curve: tuple[CurvePoint, ...]
     settings: Mapping[str, Any]
 
-    def why_review(self, feature: str, evidence: Evidence) -> str:
-        """Return why a person must see an item; empty if nobody must."""
-        risk = self.model.estimate(feature, evidence.found, evidence.certainty)
+    def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:
+        """Return why a person must see each item of a note; empty for those nobody must.
+
+        ``found`` has what was found for each feature of the note's rubric, in its order.
+        """
+        risks = {
+            name: self.model.estimate(name, one.found, one.certainty) for name, one in found.items()
+        }
+        reasons = {name: self._why(name, one, risks[name]) for name, one in found.items()}
+        pooled = [name for name, why in reasons.items() if not why and name not in self.rules]
+        if self.pooled is not None and self.pooled.most is not None:
+            surest = sorted(pooled, key=lambda name: risks[name] or 0.0)
+            for name in surest[self.pooled.most :]:
+                reasons[name] = f"{self.pooled.most} items of the note are surer: no more go unseen"
+        return reasons
+
+    def _why(self, feature: str, evidence: Evidence, risk: float | None) -> str:
         rule = self.rules.get(feature, self.pooled)
         if risk is None or rule is None:
             return "the policy was chosen without this feature"
@@ -122,7 +139,7 @@ class Policy:
         faults = []
         if matcher != self.matcher:
             faults.append(
-                Fault(f"the policy is for {self.matcher!r}, the notes are for {matcher!r}")
+                Fault(f"the policy is for the matcher {self.matcher!r}, the model is {matcher!r}")
             )
         for rubric in rubrics.values():
             faults += [

@@ -172,7 +172,7 @@ def measure_drift(
     settings = settings or DriftSettings()
     if not len(before) or not len(after):
         raise InputError("a run without notes cannot be compared")
-    same = set(before.notes) == set(after.notes)
+    same = sorted(before.notes) == sorted(after.notes)
     if same:
         after = _reordered(after, before)
     pairs = _note_measures(before, after, texts)
@@ -192,7 +192,11 @@ def measure_drift(
 
 def _reordered(run: Run, like: Run) -> Run:
     """Return the run with its notes in the order of another."""
-    order = np.array([run.note_index[note] for note in like.notes], dtype=np.int64)
+    places: dict[str, list[int]] = {}
+    for i, note in enumerate(run.notes):
+        places.setdefault(note, []).append(i)
+    # Notes with one id keep their order.
+    order = np.array([places[note].pop(0) for note in like.notes], dtype=np.int64)
     place = np.argsort(order)
     items = run.items
     moved = type(items)(

@@ -48,13 +48,14 @@ class Cluster:
 def find_duplicates(
     notes: Iterable[Note], *, threshold: float = 0.8, same_case: bool = True, words: int = 3
 ) -> tuple[Cluster, ...]:
-    """Find identical and nearly identical notes; all pairs are considered, none is sampled.
+    """Find identical and nearly identical notes.
 
     A note is the set of its runs of ``words`` words. Two notes are alike when the Jaccard index
     |A ∩ B| / |A ∪ B| of their sets is at least ``threshold`` (Broder 1997). Candidates come from
     an inverted index of each note's rarest runs: two notes that are alike must share one of their
-    (1 - threshold) |A| + 1 rarest (prefix filter; Chaudhuri, Ganti & Kaushik 2006), so nothing
-    is missed. Clusters are the notes linked by such pairs.
+    (1 - threshold) |A| + 1 rarest (prefix filter; Chaudhuri, Ganti & Kaushik 2006), so no pair is
+    missed, but for one case: notes that share only runs that more than 200 notes have are compared
+    with their nearest in size alone. Clusters are the notes linked by such pairs.
 
     Parameters
     ----------
