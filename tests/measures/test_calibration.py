@@ -63,6 +63,23 @@ def test_intervals_hold_their_estimates() -> None:
             assert interval.low <= found.overall.values[name] <= interval.high
 
 
+def test_intervals_of_the_error_hold_the_truth() -> None:
+    # logits ±2 and ±3, stated as they are or twice as large; gaps within a bin have one sign, so
+    # the ECE of endless rows is the mean gap between what is stated and what is so
+    places = np.array([-3.0, -2.0, 2.0, 3.0])
+    for slope in (1.0, 2.0):
+        gaps = 1 / (1 + np.exp(-slope * places)) - 1 / (1 + np.exp(-places))
+        truth, held = float(np.abs(gaps).mean()), 0
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            z = rng.choice(places, (40, 8))
+            present = rng.random(z.shape) < 1 / (1 + np.exp(-z))
+            found = calibrate(table(present), (1 / (1 + np.exp(-slope * z))).ravel(), FEW)
+            interval = found.intervals["ece"]
+            held += interval.low - 1e-12 <= truth <= interval.high
+        assert held >= 34
+
+
 def test_chance_is_the_mean_error_of_perfect_probabilities() -> None:
     rng = np.random.default_rng(1)
     p = rng.beta(0.7, 0.5, (40, 10))

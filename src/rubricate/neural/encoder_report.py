@@ -38,9 +38,9 @@ def encoder_report(settings: Settings) -> TrainingReport | None:
         recipe=flat_recipe(report.get("options", {})) | flat_recipe(report["recipe"]),
         held_out=_measured(report.get("held_out", {})),
         thresholds={
-            "inside": settings.thresholds.inside,
-            "presence": settings.thresholds.presence,
-            "rescue": settings.thresholds.rescue,
+            "feature is present from probability": settings.thresholds.presence,
+            "words are marked from probability": settings.thresholds.inside,
+            "or, where none reaches it, from this share of the highest": settings.thresholds.rescue,
         },
         feature_thresholds=dict(settings.feature_presence),
         before=Reliability.from_json(calibration["before"]) if calibration else None,

@@ -55,7 +55,9 @@ def curve_plot(
     width, height = size
     keys = [_key(i, one.name) for i, one in enumerate(lines)]
     head, top = axes.legend(keys, _LEFT, 4, width - _LEFT)
-    top += 12
+    # an upright guide begins a little above the plot, so that its name is clear of marks at the top
+    above = 10 if any(guide.axis == "x" for guide in guides) else 0
+    top += 12 + above
     bottom = top + height - 60
     x = _x_scale(lines, guides, log_x, (_LEFT, width - _RIGHT))
     y = _y_scale(lines, guides, shares, (bottom, top))
@@ -64,7 +66,7 @@ def curve_plot(
     body = [_band(i, one, x, y) for i, one in enumerate(kept)]
     for guide in guides:
         body.append(
-            axes.vertical_guide(x, guide.value, top, bottom, guide.label)
+            axes.vertical_guide(x, guide.value, top - above, bottom, guide.label)
             if guide.axis == "x"
             else axes.level_guide(y, guide.value, _LEFT, x.end, guide.label)
         )
