@@ -3,7 +3,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from rubricate import load_corpus, read_corpus
+from rubricate import CorpusBuilder, Metadata, Note, load_corpus, read_corpus, write_corpus
 from rubricate.cli import main
 
 
@@ -69,3 +69,31 @@ def test_the_source_is_never_replaced_nor_written_into(tmp_path: Path) -> None:
     done = run(main, ["match", str(source), "--out", str(source.parent), "--overwrite"])
     assert done.exit_code == 2
     assert {path: path.read_bytes() for path in source.iterdir()} == before
+
+
+def test_a_submission_is_converted_beside_its_corpus(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    submission, target = tmp_path / "s.csv", tmp_path / "c"
+    chosen = ["--where", "case=0", "--annotator", "reference"]
+    run(main, ["convert", "open-notes", str(submission), "--to", "submission", *chosen])
+    arguments = ["convert", str(submission), str(target), "--to", "brat"]
+    alone = run(main, arguments)
+    assert alone.exit_code == 1
+    assert "--like" in alone.output
+    assert run(main, [*arguments, "--like", "open-notes"]).exit_code == 0
+    read, corpus = read_corpus(target), load_corpus("open-notes")
+    assert len(read.notes) == len(corpus.notes)
+    assert len(read.rows) == len(corpus.select(cases=["0"], annotators=["reference"]).rows)
+
+
+def test_where_names_the_values_there_are_but_no_long_text(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    wrong = run(main, ["describe", "open-notes", "--where", "split=tset"])
+    assert wrong.exit_code == 1
+    assert "test, train" in wrong.output
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "c", "fever", Metadata(remark="SECRET " * 9)))
+    write_corpus(builder.build(), tmp_path / "c.jsonl", format="jsonl")
+    wrong = run(main, ["describe", str(tmp_path / "c.jsonl"), "--where", "remark=x"])
+    assert wrong.exit_code == 1
+    assert "SECRET" not in wrong.output

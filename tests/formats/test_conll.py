@@ -6,8 +6,9 @@ from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
+from rubricate.formats.annotations import first_annotator
 from rubricate.formats.conll import FORMAT, looks_like_conll, read_conll
-from rubricate.formats.conll_writer import count_conll_losses, first_annotator, write_conll
+from rubricate.formats.conll_writer import count_conll_losses, write_conll
 from rubricate.formats.losses import count_losses
 from rubricate.formats.pico import PICO
 from rubricate.formats.token_labels import note_tokens

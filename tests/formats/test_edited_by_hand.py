@@ -1,6 +1,7 @@
 """Files of other tools as people leave them: edited, cut off, saved by the wrong program."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,8 @@ def change_note(path: Path, change: Callable[[dict[str, object]], object]) -> No
         {"reference": {"0": [[[True, 3]]]}},
         {"reference": {"0": [[[3, 10**30]]]}},
         {"reference": {"0": {"probability": SECRET, "annotations": []}}},
+        {"reference": {"0": {"probability": 1.5, "annotations": []}}},
+        {"reference": {"0": {"probability": float("nan"), "annotations": []}}},
         {"reference": {"0": [{"spans": [[0, 1]], "confidence": SECRET}]}},
     ],
 )
@@ -170,10 +173,27 @@ def test_notes_of_the_wrong_shape_name_their_line(more: dict[str, object], tmp_p
     assert faults_of(place) == [("c.jsonl", 3)]
 
 
+@pytest.mark.parametrize(
+    ("name", "file"), [("jsonl", ""), ("parquet", "corpus.json"), ("brat", "rubricate.json")]
+)
+@pytest.mark.parametrize("weight", ["NaN", "1e999", '"heavy"', "[2]"])
+def test_a_weight_that_is_no_number_is_a_fault(
+    name: str, file: str, weight: str, tmp_path: Path
+) -> None:
+    place = written(tmp_path, name)
+    head = place / file if file else place
+    content = head.read_text(encoding="utf-8")
+    head.write_text(re.sub(r'"weight": ?2\.0', f'"weight": {weight}', content), encoding="utf-8")
+    assert [path for path, _ in faults_of(place)] == [head.name]
+
+
 def test_an_annotator_given_twice_is_a_fault(tmp_path: Path) -> None:
     place = written(tmp_path, "jsonl")
     edit(place, '"annotators":[{"id":"reference"}]', '"annotators":[{"id":"a"},{"id":"a"}]')
     assert faults_of(place) == [("c.jsonl", 1)]
+    place = written(tmp_path, "parquet")
+    edit(place / "corpus.json", '"id": "1"', '"id": "0"')
+    assert faults_of(place) == [("corpus.json", None)]
 
 
 @pytest.mark.parametrize("end", ["1900", "9" * 12, "9" * 30, "9" * 5000])

@@ -2,7 +2,15 @@ from pathlib import Path
 
 import pytest
 
-from rubricate import load_corpus, read_corpus, write_corpus
+from rubricate import (
+    Annotator,
+    CorpusBuilder,
+    Feature,
+    Note,
+    load_corpus,
+    read_corpus,
+    write_corpus,
+)
 from rubricate.errors import InputError
 
 
@@ -24,7 +32,7 @@ def test_a_submission_keeps_every_character_marked(tmp_path: Path) -> None:
 def test_a_submission_cannot_be_read_alone(tmp_path: Path) -> None:
     place = tmp_path / "submission.csv"
     place.write_text("id,location\n10000_000,0 5\n", encoding="utf-8")
-    with pytest.raises(InputError, match="beside"):
+    with pytest.raises(InputError, match="--like"):
         read_corpus(place)
 
 
@@ -38,3 +46,39 @@ def test_every_broken_row_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_corpus(place, like=corpus)
     assert [f.line for f in caught.value.faults] == [2, 3, 4, 5]
+
+
+def test_a_row_cut_short_does_not_hide_the_other_faults(tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    place = tmp_path / "submission.csv"
+    place.write_text("id,location\n10000_000\n\n99999_000,0 1\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_corpus(place, like=corpus)
+    assert [f.line for f in caught.value.faults] == [1, 3]
+
+
+def test_the_first_annotator_with_rows_is_written_and_no_foreign_row(tmp_path: Path) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("1", "0", "fever"))
+    builder.add_feature(Feature("0", "0", "Fever"))
+    builder.add_feature(Feature("100", "1", "Cough"))
+    builder.add_annotator(Annotator("idle"))
+    builder.annotate("busy", "1", "0", [(0, 5)])
+    builder.judge("busy", "1", "100")
+    corpus = builder.build()
+    place = tmp_path / "submission.csv"
+    assert write_corpus(corpus, place, format="submission")["foreign"] == 1
+    assert len(read_corpus(place, like=corpus).rows) == 1
+
+
+def test_ids_that_run_together_are_refused(tmp_path: Path) -> None:
+    builder = CorpusBuilder()
+    for note_id in ("1", "1_2"):
+        builder.add_note(Note(note_id, "0", "fever"))
+    for feature_id in ("2_3", "3"):
+        builder.add_feature(Feature(feature_id, "0", "Fever"))
+    for note_id in builder.notes:
+        builder.judge_all("a", note_id)
+    with pytest.raises(InputError, match="1_2_3"):
+        write_corpus(builder.build(), tmp_path / "submission.csv", format="submission")
+    assert list(tmp_path.iterdir()) == []

@@ -29,6 +29,7 @@ Example: rubricate convert open-notes notes --to nbme
 @from_option
 @split_option()
 @click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
+@click.option("--like", metavar="CORPUS", help="The corpus that SRC, a submission, speaks of.")
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
 @json_option
@@ -42,7 +43,10 @@ def convert_command(source: str, target: str, to_format: str, **options: Any) ->
 
     FORMATS[to_format]  # An unknown name is refused before any work.
     refuse_touching(source, target)
-    corpus = open_corpus(source, from_format=options["from_format"], where=options["where"])
+    like = None if options["like"] is None else open_corpus(options["like"])
+    corpus = open_corpus(
+        source, from_format=options["from_format"], where=options["where"], like=like
+    )
     corpus = keep_annotators(corpus, options["annotators"])
     lost = write_corpus(
         corpus,

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Values of metadata are listed in a message only if they are few and short.
+MOST_VALUES, LONGEST_VALUE = 20, 20
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 seed_option = click.option(
@@ -33,11 +36,17 @@ def split_option(
     return click.option("--where", multiple=True, metavar="NAME=VALUE", help=help_text)
 
 
-def open_corpus(path: str, *, from_format: str | None = None, where: Sequence[str] = ()) -> Corpus:
+def open_corpus(
+    path: str,
+    *,
+    from_format: str | None = None,
+    where: Sequence[str] = (),
+    like: Corpus | None = None,
+) -> Corpus:
     """Read the corpus a command was given, and keep the notes that ``where`` picks."""
     from rubricate.formats import read_corpus
 
-    corpus = read_corpus(path, format=from_format)
+    corpus = read_corpus(path, format=from_format, like=like)
     return keep_where(corpus, where)
 
 
@@ -90,9 +99,18 @@ def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
         if name not in known:
             listed = ", ".join(sorted(known))
             raise InputError(f"--where {condition}: no note has {name!r}; there are {listed}")
-        corpus = corpus.select(
+        kept = corpus.select(
             notes=lambda note, name=name, value=value: note.matches(name, value)  # type: ignore[misc]
         )
-    if where and not corpus.notes:
-        raise InputError(f"--where {' '.join(where)}: no note is left")
+        if not kept.notes:
+            raise InputError(f"--where {condition}: no note is left{_values_hint(corpus, name)}")
+        corpus = kept
     return corpus
+
+
+def _values_hint(corpus: Corpus, name: str) -> str:
+    """Return the values a field has, if they are few and short enough to be no note text."""
+    values = {str(n.case if name == "case" else n.metadata.get(name)) for n in corpus.notes}
+    if len(values) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in values):
+        return ""
+    return f"; {name} is one of {', '.join(sorted(values))}"

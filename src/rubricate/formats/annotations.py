@@ -56,6 +56,14 @@ def rows_by_annotator(corpus: Corpus, note_id: str) -> dict[int, list[int]]:
     return found
 
 
+def first_annotator(corpus: Corpus) -> Corpus:
+    """Return the corpus with its first annotator that judged anything, and no other."""
+    if len(corpus.annotators) < 2:
+        return corpus
+    busy = np.unique(corpus.rows.annotator)
+    return corpus.select(annotators=[corpus.annotators[int(busy[0]) if len(busy) else 0].id])
+
+
 def has_fragments(corpus: Corpus) -> bool:
     """Tell whether any annotation has several fragments."""
     return bool((np.diff(corpus.rows.first_span) > 1).any())

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from rubricate.corpus import Corpus, Note
+from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.frame import feature_labels, write_frame
 from rubricate.formats.pico import PRIORITY, TAGS
@@ -52,14 +51,6 @@ def write_conll(corpus: Corpus, path: Path) -> None:
             marks = _mark(chosen, note, places, tags) if judged else ["_"] * len(places)
             stream.writelines(_note_lines(note, places, marks, judged=judged))
     write_frame(chosen, path, is_folder=False)
-
-
-def first_annotator(corpus: Corpus) -> Corpus:
-    """Return the corpus with its first annotator that judged anything, and no other."""
-    if len(corpus.annotators) < 2:
-        return corpus
-    busy = np.unique(corpus.rows.annotator)
-    return corpus.select(annotators=[corpus.annotators[int(busy[0]) if len(busy) else 0].id])
 
 
 def feature_tags(corpus: Corpus) -> dict[str, str]:

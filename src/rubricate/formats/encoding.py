@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -23,12 +24,15 @@ def feature_to_json(feature: Feature) -> Json:
 
 
 def feature_from_json(value: Mapping[str, Any], case: str) -> Feature:
-    """Inverse of `feature_to_json`."""
+    """Inverse of `feature_to_json`; a weight that is no finite number is a ValueError."""
+    weight = float(value.get("weight", 1.0))
+    if not math.isfinite(weight):
+        raise ValueError(f"the weight of feature {str(value['id'])!r} must be finite")
     return Feature(
         str(value["id"]),
         case,
         str(value["text"]),
-        weight=float(value.get("weight", 1.0)),
+        weight=weight,
         kind=str(value.get("kind", "")),
         group=str(value.get("group", "")),
         note=str(value.get("note", "")),

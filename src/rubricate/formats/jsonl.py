@@ -147,6 +147,7 @@ def _read_note(
             items = found["annotations"] if isinstance(found, dict) else found
             _need(isinstance(items, list), f"feature {feature!r} needs a list of annotations")
             _need_number(probability, "probability")
+            _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
             builder.judge(annotator, note.id, feature, probability=probability)
             for item in items:
                 _read_annotation(builder, (annotator, note, feature), item, faults, line, strict)

@@ -191,6 +191,9 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
     keys = rows.key(n_annotators=len(corpus.annotators), n_features=len(corpus.features))
     if not (np.diff(keys) > 0).all():
         faults.add("rows.parquet: rows are not in order, or occur twice")
+    known = np.zeros(0) if rows.probability is None else rows.probability
+    if ((known < 0) | (known > 1)).any():
+        faults.add("rows.parquet: column 'probability' goes from 0 to 1")
     if strict:
         length = np.array([len(n.text) for n in corpus.notes], dtype=np.int64)
         note = rows.note[rows.span_row]

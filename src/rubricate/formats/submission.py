@@ -7,15 +7,16 @@ does not tell fragments from annotations either: each span becomes an annotation
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from rubricate.builder import RowsBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
+from rubricate.formats.annotations import first_annotator
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import Format
+from rubricate.formats.losses import foreign_rows
 from rubricate.formats.nbme_annotations import row_id
 from rubricate.formats.tables import read_table, write_table
 
@@ -94,21 +95,39 @@ def read_submission(
 
 
 def write_submission(corpus: Corpus, path: Path) -> None:
-    """Write the first annotator's rows as a submission; unjudged rows are left out."""
+    """Write the rows of the first annotator who has any, but those of another case's feature.
+
+    Raises
+    ------
+    InputError
+        If two rows get the same id, as those of note ``1`` with feature ``2_3`` and of note
+        ``1_2`` with feature ``3`` would.
+    """
+    corpus = first_annotator(corpus)
+    corpus = replace(corpus, rows=corpus.rows.take(~foreign_rows(corpus)))
     rows = corpus.rows
     start, end = rows.start.tolist(), rows.end.tolist()
     bounds = rows.first_span[rows.first_annotation].tolist()
     ids, locations = [], []
-    for row in np.flatnonzero(rows.annotator == 0).tolist():
+    first: dict[str, str] = {}
+    for row in range(len(rows)):
         note = corpus.notes[int(rows.note[row])]
-        ids.append(submission_id(note.id, corpus.features[int(rows.feature[row])].id))
+        feature = corpus.features[int(rows.feature[row])]
+        ids.append(submission_id(note.id, feature.id))
+        place = f"note {note.id!r}, feature {feature.id!r}"
+        if first.setdefault(ids[-1], place) != place:
+            raise InputError(
+                f"{first[ids[-1]]} and {place} both get the id {ids[-1]!r}: rename one"
+            )
         spans = sorted({(start[k], end[k]) for k in range(bounds[row], bounds[row + 1])})
         locations.append(";".join(f"{s} {e}" for s, e in spans))
     write_table(path, {"id": ids, "location": locations})
 
 
 def _read_alone(path: Path, *, strict: bool = True) -> Corpus:
-    hint = "it has no notes; give it to a command beside the corpus it speaks of"
+    hint = (
+        "it has no notes. Name the corpus it speaks of: evaluate CORPUS IT, convert --like CORPUS"
+    )
     raise InputError([Fault(f"a submission cannot be read alone: {hint}", path)])
 
 
