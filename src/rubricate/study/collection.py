@@ -24,6 +24,8 @@ from rubricate.study.settings import AnnotatorSettings
 
 #: Where annotators' folders are put back, unless told otherwise.
 RETURNED = "3-annotation/returned"
+#: How many missing notes of a file are named.
+_SHOWN = 5
 _SUFFIX = {"brat": ".ann", "webanno": ".tsv", "cas": ""}
 
 
@@ -245,14 +247,17 @@ def collect_study(
 
 
 def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
-    """Raise one error with all that is wrong and all that is missing."""
-    faults = [
-        *found.faults,
-        *(
-            Fault(f"note {t.shown_id!r} of annotator {t.annotator!r} is missing", path)
-            for t, path in late
-        ),
-    ]
+    """Raise one error with all that is wrong and all that is missing, a line a file."""
+    by_file: dict[tuple[Path, str], list[str]] = {}
+    for task, path in late:
+        by_file.setdefault((path, task.annotator), []).append(task.shown_id)
+    faults = list(found.faults)
+    for (path, annotator), ids in by_file.items():
+        shown = ", ".join(map(repr, ids[:_SHOWN])) + (", ..." if len(ids) > _SHOWN else "")
+        what = f"note {shown} of annotator {annotator!r} is missing"
+        if len(ids) > 1:
+            what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"
+        faults.append(Fault(f"{what}; --partial goes on without", path))
     if faults:
         raise InputError(faults)
 
