@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
+from rubricate.neural import export
 from rubricate.neural.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.export import export_int8, export_onnx, weights_of_onnx
 from rubricate.neural.inference import OnnxEngine
@@ -40,6 +41,14 @@ def test_weights_come_back(write, apart: float, network: Network, tmp_path: Path
     assert weights.keys() == own.keys()
     for name, value in own.items():
         assert float((weights[name] - value.detach()).abs().max()) <= apart, name
+
+
+def test_a_network_too_large_for_a_file_is_an_input_error(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "MOST_PARAMETERS", 10)
+    with pytest.raises(InputError, match="parameters"):
+        export_int8(network, tmp_path / "n.onnx")
 
 
 def test_what_is_no_network_is_an_input_error(tmp_path: Path) -> None:

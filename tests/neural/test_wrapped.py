@@ -65,7 +65,7 @@ def tiny_model(kind: str, **changes: Any) -> Any:
 def run(network: Network, passes: list[Pass]) -> tuple[np.ndarray, np.ndarray]:
     with torch.no_grad():
         pieces, presence = network.eval()(*tensors(make_batch(passes, SPECIAL), CPU))
-    return pieces.numpy(), presence.numpy()
+    return pieces.float().numpy(), presence.float().numpy()
 
 
 @pytest.fixture(params=sorted(ARCHITECTURES))
@@ -78,6 +78,7 @@ def test_every_architecture(network: Network, tmp_path: Path) -> None:
     """One test for all, since making the networks is what takes the time."""
     check_plain_states(network)
     check_features_and_padding(network)
+    check_half_precision(network)
     assert network.state_dict().keys() == dict(network.named_parameters()).keys()
     depths = {network.depth(n) for n, _ in network.encoder.named_parameters(prefix="encoder")}
     assert {0, 2} <= depths <= {0, 1, 2}
@@ -106,6 +107,15 @@ def check_features_and_padding(network: Network) -> None:
     both, presences = run(network, [Pass(NOTE, FEATURES[:1]), Pass(np.tile(NOTE, 2), FEATURES)])
     np.testing.assert_allclose(alone[0, 0, :22], both[0, 0, :22], atol=1e-5)
     np.testing.assert_allclose(presence[0, 0], presences[0, 0], atol=1e-5)
+
+
+def check_half_precision(network: Network) -> None:
+    """As on a GPU: nothing overflows, and little changes."""
+    passes = [Pass(NOTE, FEATURES), Pass(NOTE[:4], FEATURES[:1])]
+    with torch.autocast("cpu", torch.bfloat16):
+        halves, _ = run(network, passes)
+    whole, _ = run(network, passes)
+    np.testing.assert_allclose(halves, whole, atol=0.15)
 
 
 def compare(network: Network, path: Path, apart: float) -> None:

@@ -18,6 +18,8 @@ from rubricate.neural.network import Network
 
 INPUTS = ("note", "note_length", "feature", "owner", "position", "n_features")
 OPSET = 17
+#: An ONNX file in full precision, from which the one in eight bits is made, is under 2 GiB.
+MOST_PARAMETERS = 500_000_000
 _WORDS = "encoder.words."
 
 
@@ -73,6 +75,11 @@ def export_int8(network: Network, path: Path) -> None:
 
     Matrices have one scale a column (dynamic quantisation), words one a row; the scorer, small
     and at the end, stays whole.
+
+    Raises
+    ------
+    InputError
+        If the network is too large for such a file.
     """
     try:
         import onnx
@@ -84,6 +91,12 @@ def export_int8(network: Network, path: Path) -> None:
         raise MissingExtraError("saving the encoder", "train") from error
     compact = copy.deepcopy(network).cpu()
     compact.encoder.replace_words(_CompactWords(compact.encoder.word_weights.detach()))
+    count = sum(parameter.numel() for parameter in compact.parameters())
+    if count > MOST_PARAMETERS:
+        raise InputError(
+            f"the network has {count:,} parameters besides its words; a file that runs without "
+            f"torch holds {MOST_PARAMETERS:,}"
+        )
     root = logging.getLogger()
     before = root.level
     with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Mapping
@@ -125,8 +126,15 @@ class WrappedEncoder(nn.Module):
         }
         if self._n_sides:
             given["token_type_ids"] = sides.clamp(max=self._n_sides - 1)
-        last: Tensor = self.model(**given).last_hidden_state
+        with self._precision(pieces.device.type):
+            last: Tensor = self.model(**given).last_hidden_state
         return last
+
+    def _precision(self, device: str) -> contextlib.AbstractContextManager[Any]:
+        if self.config.model_type != "deberta":
+            return contextlib.nullcontext()
+        # The first DeBERTa hides pieces with a number that half precision cannot hold.
+        return torch.autocast(device, enabled=False)
 
     def _in_order(self, pieces: Tensor, positions: Tensor, sides: Tensor, seen: Tensor) -> Tensor:
         """Run with the padding at the end: in between it would move the features away."""
