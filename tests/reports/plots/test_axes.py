@@ -32,6 +32,7 @@ def test_logarithmic_ticks() -> None:
 def test_a_scale_of_one_value_is_in_the_middle() -> None:
     assert Scale(3, 3, 0, 10)(3) == 5
     assert round_values(3, 3) == [3]
+    assert round_values(0, 5e-324) == [0]  # the least number above 0
 
 
 def test_tick_texts_have_the_decimals_of_the_step() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -63,9 +64,9 @@ def round_values(low: float, high: float, n: int = 6) -> list[float]:
     >>> round_values(0.38, 0.97, 4)
     [0.4, 0.6, 0.8]
     """
-    if not high > low:
-        return [low]
     rough = (high - low) / max(n - 1, 1)
+    if not rough > sys.float_info.min:  # nothing between them that a number could name
+        return [low]
     size = 10.0 ** math.floor(math.log10(rough))
     step = min((m * size for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - rough))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
