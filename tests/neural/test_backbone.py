@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from safetensors.torch import save_file
 
 from rubricate import Corpus
 from rubricate.errors import InputError
+from rubricate.formats import write_corpus
 from rubricate.neural.backbone import (
     folder_from_backbone,
     network_from,
@@ -127,6 +130,26 @@ def test_another_encoder_can_be_fitted_saved_and_fitted_further(
     assert again.predict(corpus) == found
     again.fit(corpus)
     assert len(again.predict(corpus).rows) == 18
+
+
+WITHOUT_TORCH = """
+import sys
+for name in ("torch", "transformers", "onnx", "safetensors"):
+    sys.modules[name] = None
+from rubricate.formats import read_corpus
+from rubricate.neural.encoder import EncoderMatcher
+print(len(EncoderMatcher.load("saved").predict(read_corpus("corpus.jsonl")).rows))
+"""
+
+
+def test_another_encoder_runs_without_torch(roberta: Path, corpus: Corpus, tmp_path: Path) -> None:
+    EncoderMatcher(backbone=str(roberta), steps=1, threads=1).fit(corpus).save(tmp_path / "saved")
+    write_corpus(corpus, tmp_path / "corpus.jsonl", format="jsonl")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stdout.strip() == "18"
 
 
 def test_a_network_learns_with_another_encoder(
