@@ -28,6 +28,16 @@ def test_defaults_fill_the_rest(tmp_path: Path) -> None:
     assert settings.curation.rules == ("identical",)
 
 
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    assert read(tmp_path, "\ufeff" + GOOD).population.corpus == "x"
+
+
+def test_a_second_study_in_a_folder_is_refused_in_words(tmp_path: Path) -> None:
+    new_study(tmp_path)
+    with pytest.raises(InputError, match="another folder"):
+        new_study(tmp_path)
+
+
 def test_the_template_is_complete_but_for_the_answers(tmp_path: Path) -> None:
     settings = read_settings(new_study(tmp_path / "s", corpus="open-notes", name='a "b"'))
     assert settings.name == 'a "b"'
@@ -56,6 +66,13 @@ def test_the_template_names_every_setting() -> None:
         (GOOD + "[plan]\nprecison = 0.8\n", "precision"),
         (GOOD + '[plan]\nprecision = "high"\n', "plan.precision"),
         (GOOD + '[plan]\nmethod = "guess"\n', "plan.method"),
+        (GOOD + "[plan]\nrecall = 1.0\n", "plan.recall"),
+        (GOOD + "[plan]\nfrequency = 1.5\n", "plan.frequency"),
+        (GOOD + "[plan]\nhalf_width = 0.5\n", "plan.half-width"),
+        (GOOD + '[plan]\nfrequency_kind = "x"\n', "plan.frequency_kind"),
+        (GOOD + "[evaluation]\nresamples = 0\n", "evaluation.resamples"),
+        (GOOD + '[annotation]\nannotators = [{id = "ann"}, {id = "Ann"}]\n', "id of its own"),
+        (GOOD + '[annotation]\nannotators = [{id = "key.csv"}]\n', "key.csv"),
         (GOOD + '[annotation]\nformat = "word"\n', "annotation.format"),
         (GOOD + "[annotation]\ndouble_share = 2.0\n", "double_share"),
         (GOOD + "[annotation]\nweeks = 0\n", "weeks"),

@@ -265,6 +265,8 @@ def annotator_number(corpus: Corpus, annotator: str | None) -> int:
         if annotator not in corpus.annotator_index:
             raise UnknownNameError("annotator", annotator, known)
         return corpus.annotator_index[annotator]
+    if not known:
+        raise InputError("annotator: nobody judged anything in the corpus")
     if len(known) != 1:
         raise InputError(
             f"annotator: the corpus has {len(known)} ({', '.join(known)}); name one of them"

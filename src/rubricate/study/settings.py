@@ -14,7 +14,9 @@ from typing import Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.stats import METHODS
-from rubricate.stats.checks import one_of
+from rubricate.stats.checks import at_least, inside_unit, one_of
+from rubricate.stats.widths import half_width_faults
+from rubricate.study.tables import read_text
 
 STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
@@ -22,6 +24,9 @@ TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
 RULES = ("identical", "second-only", "senior-first", "union", "intersection")
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")
 ALLOCATIONS = ("sqrt", "proportional", "equal")
+#: Names of files that lie beside the annotators' folders.
+_TAKEN = ("key.csv", "assignment.json", "record.json")
+_KINDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +187,13 @@ def read_settings(path: Path) -> StudySettings:
     >>> read_settings(place).primary.name
     'smoking'
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    if not path.exists():
         hint = "Run: rubricate study new FOLDER"
-        raise InputError([Fault(f"there is no such file. {hint}", path)]) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError([Fault(f"cannot be read: {error}", path)]) from error
+        raise InputError([Fault(f"there is no such file. {hint}", path)])
+    try:
+        table = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError([Fault(f"is not valid TOML: {error}", path)]) from error
     faults: list[str] = []
     settings: StudySettings = _load(StudySettings, table, "", faults)
     if not faults:
@@ -230,7 +235,7 @@ def _value(hint: Any, value: Any, place: str, faults: list[str]) -> Any:
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        faults.append(f"{place} is {value!r}: it must be a {hint.__name__}")
+        faults.append(f"{place} is {value!r}: it must be {_KINDS[hint]}")
         return hint()
     return value
 
@@ -251,16 +256,10 @@ def _meaning(settings: StudySettings) -> list[str]:
         found += _messages(one_of(f"{place}.role", variable.role, ROLES))
         if bool(variable.features) == bool(variable.feature_text):
             found.append(f"{place} needs either features or feature_text")
+    found += _annotator_faults([a.id for a in settings.annotation.annotators])
+    found += _messages(_plan_faults(settings.plan))
+    found += _messages(at_least("evaluation.resamples", settings.evaluation.resamples, 1))
     annotation = settings.annotation
-    ids = [a.id for a in annotation.annotators]
-    if len(set(ids)) != len(ids) or "" in ids:
-        found.append("annotation.annotators: every annotator needs an id of its own")
-    odd = [i for i in ids if i and not _FOLDER_NAME.fullmatch(i)]
-    if odd:
-        found.append(
-            f"annotation.annotators: ids name folders, so they may hold letters, digits, - _ "
-            f"and . only, not {', '.join(map(repr, odd))}"
-        )
     if not 0 <= annotation.double_share <= 1:
         found.append(f"annotation.double_share is {annotation.double_share}: from 0 to 1")
     if annotation.training < 0 or annotation.weeks < 1:
@@ -273,11 +272,37 @@ def _meaning(settings: StudySettings) -> list[str]:
         one_of("annotation.format", annotation.format, TOOL_FORMATS)
         + one_of("annotation.by", annotation.by, ("random", "site", "case"))
         + one_of("sampling.allocation", settings.sampling.allocation, ALLOCATIONS)
-        + one_of("plan.method", settings.plan.method, ("assurance", "slice"))
-        + one_of("plan.interval", settings.plan.interval, METHODS)
         + [f for rule in settings.curation.rules for f in one_of("curation.rules", rule, RULES)]
     )
     return found
+
+
+def _annotator_faults(ids: list[str]) -> list[str]:
+    found = []
+    # Some file systems do not tell "ann" from "Ann".
+    if len({i.casefold() for i in ids}) != len(ids) or "" in ids:
+        found.append("annotation.annotators: every annotator needs an id of its own")
+    odd = [i for i in ids if i and (not _FOLDER_NAME.fullmatch(i) or i.casefold() in _TAKEN)]
+    if odd:
+        found.append(
+            "annotation.annotators: ids name folders, so they may hold letters, digits, - _ "
+            f"and . only, and none may be {', '.join(_TAKEN)}, not {', '.join(map(repr, odd))}"
+        )
+    return found
+
+
+def _plan_faults(plan: PlanSettings) -> list[Fault]:
+    shares = ["precision", "recall", "confidence", "assurance"]
+    if plan.frequency:
+        shares.append("frequency")
+    return [
+        *(fault for name in shares for fault in inside_unit(f"plan.{name}", getattr(plan, name))),
+        *(Fault(f"plan.{fault.message}") for fault in half_width_faults(plan.half_width)),
+        *at_least("plan.design_effect", plan.design_effect, 1),
+        *one_of("plan.method", plan.method, ("assurance", "slice")),
+        *one_of("plan.frequency_kind", plan.frequency_kind, ("internal", "external")),
+        *one_of("plan.interval", plan.interval, METHODS),
+    ]
 
 
 def _messages(faults: list[Fault]) -> list[str]:

@@ -23,7 +23,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
     except UnicodeDecodeError as error:
-        what = f"is not UTF-8 (byte {error.start}); save it as CSV UTF-8"
+        what = f"is not UTF-8 (byte {error.start}); save it as UTF-8"
         raise InputError([Fault(what, path)]) from error
 
 

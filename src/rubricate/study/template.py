@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rubricate.errors import OutputExistsError
+from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.study.settings import STUDY_FILE
 
@@ -133,7 +133,7 @@ def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
 
     Raises
     ------
-    OutputExistsError
+    InputError
         If there is a study already.
 
     Examples
@@ -145,7 +145,9 @@ def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
     place = Path(folder)
     target = place / STUDY_FILE
     if target.exists():
-        raise OutputExistsError(target)
+        raise InputError(
+            [Fault("is there already; edit it, or choose another folder for a new study", target)]
+        )
     # A JSON string is a TOML string.
     text = _STUDY.format(
         name=json.dumps(name or place.absolute().name, ensure_ascii=False),
