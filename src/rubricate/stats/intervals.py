@@ -205,11 +205,9 @@ def f1_corner_interval(
     Parameters
     ----------
     tp, fp, fn : float
-        Units found by both, by the predicted side only, by the reference side only.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
-        How the limits of precision and recall are made.
-    confidence : float
-        Nominal confidence of each of the two.
+        As for `f1_interval`.
+    method, confidence
+        How the limits of precision and of recall are made, and the confidence of each.
 
     Returns
     -------

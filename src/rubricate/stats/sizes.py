@@ -165,16 +165,10 @@ def assured_size(
 
     Parameters
     ----------
-    p : float
-        Expected proportion, strictly between 0 and 1.
-    half_width : float
-        Half the width that the interval must stay below.
+    p, half_width, confidence, method
+        As for `first_size`.
     assurance : float
         Probability that the width is met.
-    confidence : float
-        Nominal confidence.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
-        Interval.
 
     Returns
     -------

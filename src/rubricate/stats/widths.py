@@ -132,14 +132,10 @@ def assured_half_width(
     ----------
     n : int
         Units in the study; with none the half width is 0.5, nothing is known.
-    p : float
-        Expected proportion, strictly between 0 and 1.
     assurance : float
         Probability that the interval is no wider.
-    confidence : float
-        Nominal confidence.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
-        Interval.
+    p, confidence, method
+        As for `width_probability`.
 
     Returns
     -------
