@@ -61,11 +61,18 @@ def test_counts_alone_are_enough(tmp_path: Path) -> None:
         "name,tp,detections,manual\na,9,8,10\n",
         "name,tp,fp,fn,f2\na,3,1,1,.5\n",
         "name,tp,fp,fn,f1\na,3,1,1,high\n",
+        "name,tp,fp,fn,f1\na,3,1,1,75%\n",
+        "name,tp,fp,fn,detections,manual\na,3,1,1,9,4\n",
     ],
 )
 def test_bad_tables_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError):
         audit_table(write(tmp_path, text))
+
+
+def test_a_value_that_the_counts_leave_undefined_is_flagged_in_words(tmp_path: Path) -> None:
+    (cell,) = audit_table(write(tmp_path, "name,tp,fp,fn,precision\na,0,0,3,1.00\n")).flagged
+    assert cell.reason == "the counts leave it undefined"
 
 
 def test_all_faults_come_at_once(tmp_path: Path) -> None:

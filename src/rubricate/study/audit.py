@@ -164,6 +164,9 @@ def _counts(line: Mapping[str, str]) -> tuple[int, int, int]:
     tp = numbers["tp"]
     fp = numbers["fp"] if "fp" in numbers else numbers["detections"] - tp
     fn = numbers["fn"] if "fn" in numbers else numbers["manual"] - tp
+    for name, total in (("detections", tp + fp), ("manual", tp + fn)):
+        if numbers.get(name, total) != total:
+            raise ValueError(f"{name} is {numbers[name]}, but tp, fp and fn make it {total}")
     if fp < 0 or fn < 0:
         raise ValueError(f"tp is {tp}, more than there are detections or manual annotations")
     return tp, fp, fn
@@ -178,7 +181,9 @@ def _printed(line: Mapping[str, str]) -> dict[str, tuple[float, int]]:
             try:
                 found[name] = float(text), len(text.partition(".")[2])
             except ValueError:
-                raise ValueError(f"{name} is {text!r}: it must be a number") from None
+                raise ValueError(
+                    f"{name} is {text!r}: it must be a share written as a number, like 0.97"
+                ) from None
     return found
 
 
@@ -190,8 +195,9 @@ def _judge(
         state, reason = "ok", ""
         rules = [values[cell], values.get(cell.replace("f1_", "f1_j_"), values[cell])]
         if not any(_rounds_to(rule, value, decimals) for rule in rules):
-            shown = f"{_half_up(values[cell], decimals):.{decimals}f}"
-            state, reason = "differs", f"the counts give {shown}"
+            shown = f"the counts give {_half_up(values[cell], decimals):.{decimals}f}"
+            undefined = "the counts leave it undefined"
+            state, reason = "differs", undefined if math.isnan(values[cell]) else shown
         impossible = _impossible(cell, {k: v for k, (v, _) in printed.items()}, decimals)
         if impossible and state != "ok":
             state, reason = "impossible", f"{impossible}; {reason}"
@@ -204,7 +210,7 @@ def _impossible(cell: str, printed: Mapping[str, float], decimals: int) -> str:
     value, slack = printed[cell], 10.0**-decimals
     name, _, part = cell.partition("_")
     if not 0 <= value <= 1:
-        return "it lies outside 0 to 1"
+        return "it lies outside 0 to 1 (shares are wanted, no percentages)"
     if part == "low" and name in printed and value > printed[name] + slack:
         return f"the lower limit is above the {name}"
     if part == "high" and name in printed and value < printed[name] - slack:
