@@ -50,6 +50,15 @@ NOTES = {
 SOUGHT = {"f1": ("58 year", "58"), "f2": ("Chest pain", "chest pain"), "f3": ("Cough", "cough")}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Networks as small as these only wait for their own threads on a busy machine."""
+    if find_spec("torch") is not None:
+        import torch
+
+        torch.set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def maker() -> PieceMaker:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers

@@ -1,31 +1,136 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rubricate.neural.decoding import Thresholds, decode_row
+from rubricate.neural.decoding import (
+    Opinion,
+    Thresholds,
+    character_chances,
+    decode_characters,
+    decode_row,
+)
 from rubricate.neural.pieces import PieceMaker, Pieces
+
+
+def places(*edges: tuple[int, int]) -> Pieces:
+    start, end = (np.array([e[k] for e in edges], np.int32) for k in (0, 1))
+    return Pieces(np.arange(len(edges), dtype=np.int32), start, end)
+
+
+def chances(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+@st.composite
+def cut_text(draw: st.DrawFn) -> tuple[str, Pieces, np.ndarray]:
+    """A text of words and white space, cut into pieces that may share a character."""
+    text, edges = draw(st.sampled_from(["", " ", "\n "])), []
+    for _ in range(draw(st.integers(0, 12))):
+        size = draw(st.integers(1, 4))
+        edges.append((len(text), len(text) + size))
+        if draw(st.integers(0, 4)) == 0:
+            # A character of several bytes may be cut into several pieces.
+            edges.append((len(text) + size - 1, len(text) + size))
+        text += "w" * size + draw(st.sampled_from(["", "", " ", "\n", " - ", " \t"]))
+    value = st.floats(0, 1, width=32)
+    inside = draw(st.lists(value, min_size=len(edges), max_size=len(edges)))
+    return text, places(*edges), chances(*inside)
+
+
+THRESHOLDS = st.builds(
+    Thresholds,
+    st.sampled_from([0.3, 0.5, 0.7]),
+    st.sampled_from([0.2, 0.5]),
+    st.sampled_from([0.5, 1.0]),
+)
+
+
+@given(cut_text(), st.floats(0, 1), THRESHOLDS)
+def test_one_network_gives_the_same_in_pieces_and_in_characters(
+    cut: tuple[str, Pieces, np.ndarray], presence: float, at: Thresholds
+) -> None:
+    text, pieces, inside = cut
+    found = decode_characters(text, [Opinion(pieces, inside)], presence, at)
+    assert found == decode_row(pieces, inside, presence, at)
+
+
+@given(cut_text(), st.integers(1, 3), THRESHOLDS)
+def test_copies_of_a_network_say_what_it_says(
+    cut: tuple[str, Pieces, np.ndarray], n: int, at: Thresholds
+) -> None:
+    text, pieces, inside = cut
+    halves = np.round(inside * 8) / 8  # their sums are exact
+    one = Opinion(pieces, halves.astype(np.float32))
+    found = decode_characters(text, [one] * 2**n, 0.9, at)
+    alone = decode_row(pieces, one.inside, 0.9, at)
+    assert [d[:2] for d in found] == [d[:2] for d in alone]
+
+
+@given(cut_text(), cut_text())
+def test_runs_of_several_networks_are_trimmed_and_apart(
+    first: tuple[str, Pieces, np.ndarray], second: tuple[str, Pieces, np.ndarray]
+) -> None:
+    text = first[0] if len(first[0]) >= len(second[0]) else second[0]
+    opinions = [Opinion(pieces, inside) for _, pieces, inside in (first, second)]
+    last = -1
+    for start, end, confidence in decode_characters(text, opinions, 0.9, Thresholds(0.3)):
+        assert text[start:end] == text[start:end].strip() != ""
+        assert last < start
+        assert 0 <= confidence <= 1
+        last = end
+
+
+def test_words_on_which_networks_differ() -> None:
+    text = "chest pain today"
+    words = Opinion(places((0, 5), (6, 10), (11, 16)), chances(0.9, 0.9, 0.0))
+    halves = Opinion(places((0, 5), (6, 8), (8, 10), (11, 16)), chances(0.8, 0.6, 0.0, 0.2))
+    ((start, end, _),) = decode_characters(text, [words, halves], 0.9, Thresholds())
+    assert text[start:end] == "chest pa"
+    doubled = words._replace(weight=3.0)
+    ((start, end, _),) = decode_characters(text, [doubled, halves], 0.9, Thresholds())
+    assert text[start:end] == "chest pain"
+
+
+def test_a_gap_is_inside_where_both_neighbours_are() -> None:
+    pieces = places((1, 3), (5, 6))
+    found = character_chances(pieces, chances(0.5, 0.75), 8)
+    assert found.tolist() == [0, 0.5, 0.5, 0.5, 0.5, 0.75, 0, 0]
+    assert character_chances(places(), chances(), 3).tolist() == [0, 0, 0]
+
+
+def test_a_character_cut_in_two_is_marked_whole() -> None:
+    pieces = places((0, 1), (1, 2), (1, 2), (2, 3))
+    inside = chances(0.9, 0.1, 0.75, 0.9)
+    found = decode_row(pieces, inside, 0.9, Thresholds())
+    assert [d[:2] for d in found] == [(0, 3)]
 
 
 def test_runs_are_cut_where_a_piece_is_outside(maker: PieceMaker) -> None:
     text = "\n 58 year old\n man"
     (pieces,) = maker.cut([text])
-    inside = np.array([0.9, 0.8, 0.1, 0.7], np.float32)
+    inside = chances(0.9, 0.8, 0.1, 0.7)
     found = decode_row(pieces, inside, 0.9, Thresholds())
     assert [text[d.start : d.end] for d in found] == ["58 year", "man"]
 
 
 def test_an_absent_feature_has_no_runs(maker: PieceMaker) -> None:
     (pieces,) = maker.cut(["58 year"])
-    assert decode_row(pieces, np.array([0.9, 0.9], np.float32), 0.2, Thresholds()) == []
+    inside = chances(0.9, 0.9)
+    assert decode_row(pieces, inside, 0.2, Thresholds()) == []
+    assert decode_characters("58 year", [Opinion(pieces, inside)], 0.2, Thresholds()) == []
 
 
 def test_a_present_feature_keeps_its_best_pieces(maker: PieceMaker) -> None:
     (pieces,) = maker.cut(["58 year"])
-    (only,) = decode_row(pieces, np.array([0.4, 0.1], np.float32), 0.9, Thresholds())
+    (only,) = decode_row(pieces, chances(0.4, 0.1), 0.9, Thresholds())
     assert (only.start, only.end) == (0, 2)
 
 
-def test_an_empty_note_has_none() -> None:
-    none = np.zeros(0, np.int32)
-    empty = Pieces(none, none, none)
-    assert decode_row(empty, np.zeros(0, np.float32), 1.0, Thresholds()) == []
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_note_has_none(text: str) -> None:
+    empty = places()
+    assert decode_row(empty, chances(), 1.0, Thresholds()) == []
+    assert decode_characters(text, [Opinion(empty, chances())], 1.0, Thresholds()) == []

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+
+from rubricate.errors import Fault, InputError
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,3 +43,68 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
         facts = json.loads(stored.metadata()["facts"])
     return Checkpoint(tensors, facts)
+
+
+def parameters_of(network: nn.Module) -> dict[str, Tensor]:
+    """Return a copy of the weights by name."""
+    return {name: value.detach().clone() for name, value in network.named_parameters()}
+
+
+@torch.no_grad()
+def load_parameters(network: nn.Module, values: Mapping[str, Tensor]) -> None:
+    """Put weights by name into a network that has the same ones."""
+    for name, parameter in network.named_parameters():
+        parameter.copy_(values[name])
+
+
+class StageStore:
+    """The stages of one fit in a folder: those finished, and the one under way.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Without one nothing is kept.
+    key : str
+        Says which fit this is; a folder of another one is refused.
+
+    Raises
+    ------
+    InputError
+        If the folder is a file or holds another fit.
+    """
+
+    def __init__(self, folder: Path | None, key: str) -> None:
+        self._folder = folder
+        if folder is None:
+            return
+        if folder.exists() and not folder.is_dir():
+            raise InputError([Fault("the checkpoint is a file; need a folder", folder)])
+        folder.mkdir(parents=True, exist_ok=True)
+        mark = folder / "fit.json"
+        if mark.is_file() and mark.read_text(encoding="utf-8") != key:
+            text = "holds another fit (other notes, options or start); delete it or name another"
+            raise InputError([Fault(text, folder)])
+        mark.write_text(key, encoding="utf-8")
+
+    def running(self, stage: str) -> Path | None:
+        """Return where a stage keeps its state while it runs."""
+        return None if self._folder is None else self._folder / f"{stage}.running"
+
+    def best(self, stage: str) -> Path | None:
+        """Return where a stage keeps its best weights so far."""
+        return None if self._folder is None else self._folder / f"{stage}.best"
+
+    def finished(self, stage: str) -> Checkpoint | None:
+        """Return the weights and facts a stage ended with, if it did."""
+        if self._folder is None:
+            return None
+        return read_checkpoint(self._folder / f"{stage}.safetensors")
+
+    def finish(self, stage: str, checkpoint: Checkpoint) -> None:
+        """Keep what a stage ended with in place of its state."""
+        if self._folder is None:
+            return
+        write_checkpoint(self._folder / f"{stage}.safetensors", checkpoint)
+        for path in (self.running(stage), self.best(stage)):
+            if path is not None:
+                path.unlink(missing_ok=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,18 +19,21 @@ from rubricate.matchers.matcher import own_parameters
 from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
-from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.decoding import decode_row
+from rubricate.neural.decoding import Decoded, Opinion, decode_characters, decode_row
 from rubricate.neural.encoder_report import encoder_report
-from rubricate.neural.inference import Engine, OnnxEngine, score_notes
-from rubricate.neural.model_folder import (
-    NETWORK_FILE,
-    SETTINGS_FILE,
-    TOKENIZER_FILE,
-    Settings,
-    shipped_folder,
+from rubricate.neural.fragments import join_fragments
+from rubricate.neural.inference import RowScores
+from rubricate.neural.members import (
+    Member,
+    MemberReader,
+    common_settings,
+    copy_members,
+    list_members,
+    read_members,
 )
-from rubricate.neural.pieces import PieceMaker, Pieces
+from rubricate.neural.model_folder import SETTINGS_FILE, Settings, model_files, shipped_folder
+from rubricate.neural.pieces import Pieces
+from rubricate.neural.recipes import read_recipe
 from rubricate.rubric import Rubric
 
 #: Notes read in one go; more would only hold more in memory.
@@ -53,10 +58,14 @@ class EncoderMatcher:
     seed : int
         Seed of all that is drawn in `fit`.
     backbone : str, optional
-        Folder of a BERT-like encoder that `fit` starts from instead of the shipped network; it
-        then needs hundreds of notes of many cases.
+        Folder of a pretrained encoder, or its name at the hub, that `fit` starts from instead
+        of the shipped network; it then needs hundreds of notes of many cases.
     checkpoint : str, optional
-        A file that `fit` writes as it goes and resumes from when it was interrupted.
+        A folder that `fit` writes to as it goes and resumes from when it was interrupted.
+    recipe : str or mapping
+        How `fit` learns: ``"usual"``, ``"competition"``, or the options of
+        `rubricate.neural.recipes.FitRecipe` that differ from the usual ones (or from the recipe
+        named under ``"like"``).
 
     Attributes
     ----------
@@ -83,6 +92,7 @@ class EncoderMatcher:
         seed: int = 0,
         backbone: str | None = None,
         checkpoint: str | None = None,
+        recipe: str | Mapping[str, Any] = "usual",
     ) -> None:
         self.features_per_pass = features_per_pass
         self.threads = threads
@@ -90,6 +100,7 @@ class EncoderMatcher:
         self.seed = seed
         self.backbone = backbone
         self.checkpoint = checkpoint
+        self.recipe = recipe
 
     def get_params(self) -> dict[str, Any]:
         """Return the constructor's parameters."""
@@ -107,6 +118,7 @@ class EncoderMatcher:
         ``progress`` is called now and then with the step, the number of steps and the loss.
         """
         self._per_pass()
+        recipe = read_recipe(self.recipe)
         self._start()
         who = learning_annotator(corpus, annotator)
         n_notes = sum(1 for _ in judged_notes(corpus, who))
@@ -114,13 +126,14 @@ class EncoderMatcher:
             from rubricate.neural.fitting import FitOptions, fit_folder
 
             options = FitOptions(
+                recipe=recipe,
                 steps=self.steps,
                 seed=self.seed,
                 checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
                 threads=self.threads,
             )
             target = self._scratch()
-            fit_folder(self.folder_, target, corpus, who, options, progress)
+            fit_folder(self._only_folder(), target, corpus, who, options, progress)
             self._open(target)
         self.features_ = {feature.id: feature.text for feature in corpus.features}
         self.learned_from_ = corpus_hash(corpus, who)
@@ -135,18 +148,25 @@ class EncoderMatcher:
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the network finds, under the annotator ``encoder``."""
         self._per_pass()
-        if not hasattr(self, "folder_"):
+        if not hasattr(self, "members_"):
             self._open(shipped_folder())
         return predict_corpus(corpus, self.name, self._find)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the model as a folder: ``model.json``, network, tokenizer, settings."""
-        if not hasattr(self, "folder_"):
+        """Write the model as a folder: ``model.json``, network, tokenizer, settings.
+
+        Several networks are written into sub-folders, which ``members.json`` lists.
+        """
+        if not hasattr(self, "members_"):
             self._open(shipped_folder())
         with whole_output(Path(folder), overwrite=overwrite) as place:
             place.mkdir()
-            for name in (NETWORK_FILE, TOKENIZER_FILE, SETTINGS_FILE):
-                shutil.copyfile(self.folder_ / name, place / name)
+            if len(self.members_) == 1:
+                source = self.members_[0].folder
+                for name in model_files(source):
+                    shutil.copyfile(source / name, place / name)
+            else:
+                list_members(self.members_, place, self.settings_)
             parameters = {**self.get_params(), "backbone": None, "checkpoint": None}
             header = Header(
                 self.name,
@@ -156,6 +176,9 @@ class EncoderMatcher:
                 getattr(self, "features_", {}),
             )
             write_header(place, header, editable=[SETTINGS_FILE])
+            # After the header, which answers for files: for the members their list does.
+            if len(self.members_) > 1:
+                copy_members(self.members_, place)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -169,9 +192,32 @@ class EncoderMatcher:
         matcher.n_notes_ = header.n_notes
         return matcher
 
+    @classmethod
+    def load_average(cls, folders: Sequence[str | Path]) -> Self:
+        """Return the mean of several saved models, however their tokenizers cut the notes.
+
+        Each model counts the same, whether it has one network or several. The parameters are
+        those of the first.
+        """
+        models = [cls.load(folder) for folder in folders]
+        if not models:
+            raise InputError("no model to average")
+        members = []
+        for model in models:
+            total = sum(member.weight for member in model.members_)
+            members += [replace(one, weight=one.weight / total) for one in model.members_]
+        matcher = models[0]
+        if len(models) > 1:
+            matcher.features_ = {k: v for model in models for k, v in model.features_.items()}
+            hashes = "".join(model.learned_from_ for model in models)
+            matcher.learned_from_ = hashlib.sha256(hashes.encode()).hexdigest()
+            matcher.n_notes_ = max(model.n_notes_ for model in models)
+            matcher._use(members, common_settings(members))
+        return matcher
+
     def _start(self) -> None:
         """Open what `fit` goes on from: the model loaded, the backbone, or the shipped one."""
-        if hasattr(self, "folder_"):
+        if hasattr(self, "members_"):
             return
         if self.backbone is None:
             self._open(shipped_folder())
@@ -179,8 +225,16 @@ class EncoderMatcher:
         from rubricate.neural.backbone import folder_from_backbone
 
         target = self._scratch()
-        folder_from_backbone(Path(self.backbone), target, seed=self.seed)
+        folder_from_backbone(self.backbone, target, seed=self.seed)
         self._open(target)
+
+    def _only_folder(self) -> Path:
+        if len(self.members_) > 1:
+            raise InputError(
+                f"this model averages {len(self.members_)} networks and cannot be fitted further; "
+                "fit each of the models it was made from, then average them again"
+            )
+        return self.members_[0].folder
 
     def _scratch(self) -> Path:
         """Return a folder that lasts as long as this matcher, which reads and saves from it."""
@@ -189,11 +243,13 @@ class EncoderMatcher:
         return Path(folder)
 
     def _open(self, folder: Path) -> None:
-        """Read a model's settings and tokenizer; the network itself when it is first needed."""
-        self.settings_ = Settings.read(folder / SETTINGS_FILE)
-        self._maker = PieceMaker.from_file(folder / TOKENIZER_FILE)
-        self._engine: Engine | None = None
-        self.folder_ = folder
+        """Read a model's settings and tokenizers; networks when they are first needed."""
+        self._use(read_members(folder), Settings.read(folder / SETTINGS_FILE))
+
+    def _use(self, members: Sequence[Member], settings: Settings) -> None:
+        self.members_ = tuple(members)
+        self.settings_ = settings
+        self._readers = [MemberReader(member) for member in members]
 
     def _per_pass(self) -> int | None:
         asked = self.features_per_pass
@@ -204,26 +260,62 @@ class EncoderMatcher:
         return asked
 
     def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-        if self._engine is None:
-            self._engine = OnnxEngine(self.folder_ / NETWORK_FILE, threads=self.threads)
-        special = SpecialPieces(self._maker.start_id, self._maker.stop_id, self._maker.fill_id)
-        features = self._maker.cut([feature.text for feature in rubric])
+        sought = [feature.text for feature in rubric]
         for first in range(0, len(notes), CHUNK):
-            pieces = self._maker.cut([note.text for note in notes[first : first + CHUNK]])
-            scores = score_notes(
-                self._engine, pieces, features, special, features_per_pass=self._per_pass()
-            )
-            for own, rows in zip(pieces, scores, strict=True):
-                yield self._findings(rubric, own, rows)
+            some = notes[first : first + CHUNK]
+            texts = [note.text for note in some]
+            said = [
+                reader.read(texts, sought, self._per_pass(), self.threads)
+                for reader in self._readers
+            ]
+            for i, note in enumerate(some):
+                yield self._findings(rubric, note.text, [(p[i], rows[i]) for p, rows in said])
 
-    def _findings(self, rubric: Rubric, pieces: Pieces, rows: Sequence[Any]) -> NoteFindings:
+    def _findings(
+        self, rubric: Rubric, text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+    ) -> NoteFindings:
         found: list[Found] = []
         probabilities: dict[str, float] = {}
-        for feature, (inside, presence) in zip(rubric, rows, strict=True):
-            at = self.settings_.of_feature(feature.id)
-            chance = float(self.settings_.calibration(presence))
+        for k, feature in enumerate(rubric):
+            rows = [(pieces, rows[k]) for pieces, rows in said]
+            chance, runs = self._decoded(feature.id, text, rows)
             probabilities[feature.id] = chance
-            for start, end, confidence in decode_row(pieces, inside, presence, at):
+            for spans, confidence in join_fragments(text, runs):
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
-                found.append(Found(feature.id, ((start, end),), confidence, reason))
+                found.append(Found(feature.id, spans, confidence, reason))
         return NoteFindings(found, probabilities)
+
+    def _decoded(
+        self, feature: str, text: str, said: Sequence[tuple[Pieces, RowScores]]
+    ) -> tuple[float, list[Decoded]]:
+        """Return how probable it is that the feature is present, and where it is found."""
+        at = self.settings_.of_feature(feature)
+        if len(said) == 1:
+            pieces, row = said[0]
+            chance = float(self.settings_.calibration(row.presence))
+            return chance, decode_row(pieces, row.inside, row.presence, at)
+        weights = [member.weight for member in self.members_]
+        each = [
+            float(member.settings.calibration(row.presence))
+            for member, (_, row) in zip(self.members_, said, strict=True)
+        ]
+        chance = sum(w * p for w, p in zip(weights, each, strict=True)) / sum(weights)
+        opinions = [
+            Opinion(pieces, row.inside, w) for w, (pieces, row) in zip(weights, said, strict=True)
+        ]
+        return chance, decode_characters(text, opinions, chance, at)
+
+
+def average_models(
+    folders: Sequence[str | Path], out: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write one model that finds what several encoders, taken together, find.
+
+    Parameters
+    ----------
+    folders : sequence of paths
+        Saved models of the encoder, on any backbones.
+    out : path
+        The new model's folder; it holds a copy of all networks.
+    """
+    EncoderMatcher.load_average(folders).save(out, overwrite=overwrite)

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from rubricate.errors import MissingExtraError
+from rubricate.files import file_hash
+from rubricate.matchers.model_files import corpus_hash
 from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.decoding import Thresholds
-from rubricate.neural.learning_set import LearningSet, learning_set
-from rubricate.neural.measuring import Ruler, Scored
-from rubricate.neural.model_folder import SETTINGS_FILE, TOKENIZER_FILE, Settings
-from rubricate.neural.passes import ALL, Lessons, Variation
+from rubricate.neural.folds import Part, parts_of
+from rubricate.neural.inference import Engine, OnnxEngine
+from rubricate.neural.learning_set import learning_set
+from rubricate.neural.measuring import Scored
+from rubricate.neural.members import Member, common_settings, copy_members, list_members
+from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.pieces import PieceMaker
-from rubricate.stats.calibration import fit_calibration
+from rubricate.neural.recipes import FitRecipe
+from rubricate.neural.settling import (
+    HeldOut,
+    choose_precision,
+    held_out_calibration,
+    held_out_figures,
+    settle,
+)
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.neural.network import Network
-    from rubricate.neural.training import Progress
+    from rubricate.neural.teaching import FitPlan
 
-#: A case with fewer notes can spare none to choose the best step on: all are learned from.
-FEWEST_TO_HOLD_OUT = 20
-#: Held-out rows from which on thresholds and calibration are fitted anew.
-FEWEST_ROWS = 100
-#: Held-out rows of a feature, and rows of the rarer kind, for a threshold of its own.
-FEWEST_OF_FEATURE, FEWEST_OF_KIND = 30, 5
+#: Called now and then with the step, the number of steps and the loss.
+Watch = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +46,19 @@ class FitOptions:
 
     Parameters
     ----------
+    recipe : FitRecipe
+        All that can be switched.
     steps : int, optional
-        Most steps; by default 60 and 6 for each note, at most 900.
-    held_out : float
-        Share of the notes that choose the best step, the thresholds and the calibration.
-    patience : int
-        How many looks at the held-out notes may pass without a better one.
-    every : int
-        Steps between two looks.
+        Most steps of a stage, whatever the recipe says.
+    checkpoint : Path, optional
+        A folder that keeps what is needed to go on after a kill.
     """
 
+    recipe: FitRecipe = field(default_factory=FitRecipe)
     steps: int | None = None
     seed: int = 0
     checkpoint: Path | None = None
     threads: int | None = None
-    held_out: float = 0.2
-    patience: int = 4
-    every: int = 20
-
-
-#: Few passes a step, so that one takes about a second on two cores.
-FIT_VARIATION = Variation(
-    features={1: 0.2, 4: 0.2, ALL: 0.6}, sequences={1: 8, 4: 5, ALL: 4}, phrase=0.2, masked=0.08
-)
-
-
-def usual_steps(n_notes: int) -> int:
-    """Return how many steps suit a number of notes.
-
-    Examples
-    --------
-    >>> usual_steps(10), usual_steps(500)
-    (120, 900)
-    """
-    return min(60 + 6 * n_notes, 900)
 
 
 def fit_folder(
@@ -82,197 +67,173 @@ def fit_folder(
     corpus: Corpus,
     annotator: str | None,
     options: FitOptions,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Watch | None = None,
 ) -> Settings:
     """Fit the network in ``source`` to the annotated notes and write a model into ``target``.
+
+    With one fold ``target`` holds a network, with more a sub-folder for each.
 
     Raises
     ------
     MissingExtraError
         If torch is not installed.
+    InputError
+        If there are fewer notes than folds, or the checkpoint is of another fit.
     """
     try:
         import torch
     except ImportError as error:
         raise MissingExtraError("fitting the encoder", "train") from error
-    from rubricate.neural.storage import read_network, write_network
 
     before = torch.get_num_threads()
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     try:
-        settings = Settings.read(source / SETTINGS_FILE)
-        maker = PieceMaker.from_file(source / TOKENIZER_FILE)
-        network = read_network(source)
-        fitted = _Fit(network, learning_set(corpus, annotator, maker), maker, options)
-        settings = fitted.run(settings, progress, [f.id for f in corpus.features])
-        write_network(network, target)
+        with tempfile.TemporaryDirectory(prefix="rubricate-fit-") as place:
+            fit = _Fit(source, corpus, annotator, options)
+            return fit.run(target, Path(place), progress)
     finally:
         torch.set_num_threads(before)
-    shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    settings.write(target / SETTINGS_FILE)
-    return settings
 
 
 class _Fit:
-    """One fit: which notes are held out, the best weights so far, what was measured."""
+    """One fit: its notes, its parts, and what is written in the end."""
 
     def __init__(
-        self, network: Network, data: LearningSet, maker: PieceMaker, options: FitOptions
+        self, source: Path, corpus: Corpus, annotator: str | None, options: FitOptions
     ) -> None:
-        self.network = network
-        self.data = data
-        self.options = options
+        from rubricate.neural.checkpoints import StageStore
+        from rubricate.neural.teaching import FitPlan
+
+        self.source = source
+        self.recipe = options.recipe
+        self.threads = options.threads
+        self.features = [feature.id for feature in corpus.features]
+        self.settings = Settings.read(source / SETTINGS_FILE)
+        maker = PieceMaker.from_file(source / TOKENIZER_FILE)
         self.special = SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
-        self.mask_id = maker.mask_id
-        self.learn, self.held = hold_out(data, options.held_out, options.seed)
-        self.best: tuple[float, dict[str, Any]] | None = None
-        self.waited = 0
-
-    def run(
-        self,
-        settings: Settings,
-        progress: Callable[[int, int, float], None] | None,
-        features: list[str],
-    ) -> Settings:
-        """Learn; leave the best weights in the network; return the settings that suit them."""
-        from rubricate.neural.training import Recipe, Trainer
-
-        steps = self.options.steps or usual_steps(len(self.learn))
-        recipe = Recipe(
-            steps=steps, rate=1e-4, scorer_rate=3e-4, average=0.98, seed=self.options.seed
-        )
-        lessons = Lessons(
-            self.data, self.learn, self.special, self.mask_id,
-            variation=FIT_VARIATION, seed=self.options.seed,
+        self.data = learning_set(corpus, annotator, maker)
+        self.plan: FitPlan = FitPlan(
+            self.data, _features_of_case(corpus), self.special, maker.mask_id,
+            self.recipe, options.steps, options.seed,
         )  # fmt: skip
-        trainer = Trainer(self.network, lessons, recipe)
+        self.parts = parts_of(self.data, self.recipe.folds, self.recipe.held_out, options.seed)
+        key = fit_key(source, corpus_hash(corpus, annotator), options)
+        self.store = StageStore(options.checkpoint, key)
 
-        def watch(now: Progress, current: Network) -> dict[str, Any]:
-            if progress is not None:
-                progress(now.step, now.steps, now.loss)
-            return self._look(now, current)
+    def run(self, target: Path, place: Path, progress: Watch | None) -> Settings:
+        """Teach every network, settle what they share, write the model; ``place`` is for now."""
+        from rubricate.neural.checkpoints import load_parameters, parameters_of
+        from rubricate.neural.storage import read_network
+        from rubricate.neural.teaching import Clock, read_language, teach
 
-        if self.options.checkpoint is not None and self.options.checkpoint.is_file():
-            self._resume_best()
-        trainer.run(watch=watch, every=self.options.every, checkpoint=self.options.checkpoint)
-        if self.best is not None:
-            self.network.load_state_dict(self.best[1])
-        report = {
-            "notes": {"learned_from": len(self.learn), "held_out": len(self.held)},
-            "recipe": asdict(recipe),
-            "curve": trainer.history,
-        }
-        return self._settle(replace(settings, report=report), features)
+        rounds = 2 if self.recipe.pseudo else 1
+        steps = sum(self.plan.n_steps(part) for part in self.parts) * rounds
+        clock = Clock(progress, self.recipe.language_steps + steps)
+        network = read_network(self.source)
+        language = read_language(network, self.plan, self.store, clock)
+        start = parameters_of(network)
+        reports, held = [], []
+        for number, part in enumerate(self.parts, start=1):
+            load_parameters(network, start)
+            report = teach(network, part, f"member{number}", self.plan, self.store, clock)
+            reports.append({**report, "stages": [*language, *report["stages"]]})
+            held += self._write(network, part, place / str(number))
+        return self._finish(target, place, reports, held)
 
-    def _look(self, now: Progress, current: Network) -> dict[str, Any]:
-        """Measure on the held-out notes and keep the best weights."""
-        if not self.held:
-            return {}
-        scored = self._score(current)
-        found = Ruler(self.data, self.held).figures(scored, Thresholds())
-        worth = found.characters + found.presence
-        self.waited += 1
-        if self.best is None or worth > self.best[0]:
-            self.best = (worth, {n: p.detach().clone() for n, p in current.named_parameters()})
-            self.waited = 0
-            self._keep_best()
-        return {
-            "characters": found.characters,
-            "presence": found.presence,
-            "stop": self.waited >= self.options.patience,
-        }
-
-    def _best_path(self) -> Path | None:
-        path = self.options.checkpoint
-        return None if path is None else path.with_name(path.name + ".best")
-
-    def _keep_best(self) -> None:
-        from rubricate.neural.checkpoints import Checkpoint, write_checkpoint
-
-        path = self._best_path()
-        if path is not None and self.best is not None:
-            write_checkpoint(path, Checkpoint(self.best[1], {"worth": self.best[0]}))
-
-    def _resume_best(self) -> None:
-        from rubricate.neural.checkpoints import read_checkpoint
-
-        path = self._best_path()
-        found = None if path is None else read_checkpoint(path)
-        if found is not None:
-            self.best = (float(found.facts["worth"]), found.tensors)
-
-    def _score(self, network: Network) -> Scored:
+    def _write(self, network: Network, part: Part, folder: Path) -> list[HeldOut]:
+        """Write one network, in full precision too where held-out notes can compare the two."""
+        from rubricate.neural.export import export_onnx
         from rubricate.neural.scoring_torch import score_rows
+        from rubricate.neural.storage import write_network
 
-        return score_rows(
-            network, self.data, self.held, self.special, features_per_pass=None, budget=4096
-        )
+        folder.mkdir()
+        shutil.copyfile(self.source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
+        write_network(network, folder)
+        if not part.held:
+            return []
+        whole = _whole_file(folder)
+        export_onnx(network, whole)
+        eight = folder / NETWORK_FILE
 
-    def _settle(self, settings: Settings, features: list[str]) -> Settings:
-        """Fit thresholds and calibration to the held-out notes, where there are enough."""
-        if not self.held:
-            return settings
-        ruler = Ruler(self.data, self.held)
-        if len(ruler.rows) < FEWEST_ROWS:
-            return settings
-        scored = self._score(self.network)
-        present = self.data.row_marked[ruler.rows] > 0
-        return replace(
-            settings,
-            thresholds=ruler.best_thresholds(scored),
-            calibration=fit_calibration(scored.presence, present),
-            feature_presence=feature_thresholds(
-                scored.presence,
-                present,
-                [features[f] for f in self.data.row_feature[ruler.rows].tolist()],
-            ),
-        )
+        def score(one: Network | Engine) -> Scored:
+            per_pass = self.recipe.measured_with
+            return score_rows(
+                one, self.data, part.held, self.special, features_per_pass=per_pass, budget=4096
+            )
 
-
-def feature_thresholds(
-    presence: npt.NDArray[np.float32], present: npt.NDArray[np.bool_], feature: list[str]
-) -> dict[str, float]:
-    """Return for each feature seen often enough, both present and absent, its best threshold.
-
-    Best is the highest presence F1; of thresholds that tie, the one nearest one half.
-
-    Examples
-    --------
-    >>> chance = np.tile(np.array([0.3, 0.1], np.float32), 20)
-    >>> feature_thresholds(chance, chance > 0.2, ["f"] * 40)
-    {'f': 0.3}
-    """
-    own_rows: dict[str, list[int]] = {}
-    for i, name in enumerate(feature):
-        own_rows.setdefault(name, []).append(i)
-    best: dict[str, float] = {}
-    for name, rows in own_rows.items():
-        there, chance = present[rows], presence[rows]
-        rarer = min(int(there.sum()), int((~there).sum()))
-        if len(rows) < FEWEST_OF_FEATURE or rarer < FEWEST_OF_KIND:
-            continue
-        tried = [k / 20 for k in range(4, 17)]
-        scores = [
-            2 * int((there & (chance >= t)).sum()) / int(there.sum() + (chance >= t).sum())
-            for t in tried
+        return [
+            HeldOut(
+                part.held,
+                trained=score(network),
+                whole=score(OnnxEngine(whole, threads=self.threads)),
+                eight_bits=score(OnnxEngine(eight, threads=self.threads)),
+            )
         ]
-        best[name] = max(zip(scores, tried, strict=True), key=lambda x: (x[0], -abs(x[1] - 0.5)))[1]
-    return best
+
+    def _finish(
+        self, target: Path, place: Path, reports: list[dict[str, Any]], held: list[HeldOut]
+    ) -> Settings:
+        settings = settle(self.settings, self.data, held, self.features)
+        common: dict[str, Any] = {"options": asdict(self.recipe)}
+        if held:
+            common["held_out"] = held_out_figures(settings, self.data, held)
+            common["calibration"] = held_out_calibration(settings, self.data, held)
+            common["precision"] = choose_precision(settings, self.data, held)
+            for report, one in zip(reports, held, strict=True):
+                report["held_out"] = held_out_figures(settings, self.data, [one])
+        whole = common.get("precision", {}).get("kept") == "full"
+        folders = []
+        for number, report in enumerate(reports, start=1):
+            folder = place / str(number)
+            replace(settings, report=report).write(folder / SETTINGS_FILE)
+            if whole:
+                _whole_file(folder).replace(folder / NETWORK_FILE)
+            folders.append(folder)
+        if len(folders) == 1:
+            shutil.copytree(folders[0], target, dirs_exist_ok=True)
+            settings = replace(settings, report={**reports[0], **common})
+            settings.write(target / SETTINGS_FILE)
+            return settings
+        members = [Member(folder, Settings.read(folder / SETTINGS_FILE)) for folder in folders]
+        settings = common_settings(members, {**_summary(reports), **common})
+        list_members(members, target, settings)
+        copy_members(members, target)
+        return settings
 
 
-def hold_out(data: LearningSet, share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Divide the judged notes of each case into those to learn from and those held out.
+def fit_key(source: Path, notes: str, options: FitOptions) -> str:
+    """Return what tells one fit from another, for its checkpoints."""
+    given = [file_hash(source / NETWORK_FILE), notes, asdict(options.recipe)]
+    text = json.dumps([*given, options.steps, options.seed], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
-    A case with fewer than `FEWEST_TO_HOLD_OUT` notes gives none away.
-    """
-    rng = np.random.default_rng(seed)
-    learn: list[int] = []
-    held: list[int] = []
-    judged = [i for i in range(data.n_notes) if len(data.rows(i)) and len(data.note(i))]
-    for case in sorted({int(data.note_case[i]) for i in judged}):
-        own = rng.permutation([i for i in judged if data.note_case[i] == case]).tolist()
-        n = round(share * len(own)) if len(own) >= FEWEST_TO_HOLD_OUT else 0
-        held += own[:n]
-        learn += own[n:]
-    return sorted(learn), sorted(held)
+
+def _whole_file(folder: Path) -> Path:
+    """Return where a network in full precision waits; beside its folder, not to be copied."""
+    return folder.with_name(f"{folder.name}.onnx")
+
+
+def _features_of_case(corpus: Corpus) -> dict[int, list[int]]:
+    index = corpus.feature_index
+    return {i: [index[f.id] for f in rubric] for i, rubric in enumerate(corpus.rubrics)}
+
+
+def _summary(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the report of several networks: the mean of their curves, and each one's own."""
+    held = sum(report["notes"]["held_out"] for report in reports)
+    curves: dict[int, list[dict[str, Any]]] = {}
+    for report in reports:
+        for entry in report["curve"]:
+            curves.setdefault(entry["step"], []).append(entry)
+    mean = [
+        {key: sum(one[key] for one in own) / len(own) for key in own[0] if key != "step"}
+        | {"step": step}
+        for step, own in sorted(curves.items())
+    ]
+    return {
+        "notes": {"learned_from": held, "held_out": held},
+        "recipe": reports[0]["recipe"],
+        "curve": mean,
+        "members": list(reports),
+    }

@@ -58,13 +58,23 @@ class Ruler:
 
     def decide(self, scored: Scored, at: Thresholds) -> npt.NDArray[np.bool_]:
         """Tell of each piece of each row whether it is inside an annotation."""
+        inside = self._lifted(scored.inside)
         highest = np.zeros(len(self.rows), np.float32)
-        np.maximum.at(highest, self._row_of, scored.inside)
+        np.maximum.at(highest, self._row_of, inside)
         present = scored.presence >= at.presence
         limit = np.minimum(at.inside, highest * at.rescue)
         limit = np.where(highest >= at.inside, at.inside, limit)
         limit = np.where(present, limit, np.inf)
-        return np.asarray(scored.inside >= limit[self._row_of])
+        return np.asarray(inside >= limit[self._row_of])
+
+    def _lifted(self, inside: F32) -> F32:
+        """Give pieces that share a character the highest of theirs, as decoding does."""
+        if not (self._gap < 0).any():
+            return inside
+        group = np.concatenate(([0], np.cumsum(self._gap[:-1] >= 0)))
+        highest = np.zeros(int(group[-1]) + 1, np.float32)
+        np.maximum.at(highest, group, inside)
+        return highest[group]
 
     def counts(self, inside: npt.NDArray[np.bool_]) -> tuple[I64, I64, I64]:
         """Return shared, predicted and marked characters of each row."""

@@ -35,6 +35,8 @@ class Variation:
         How often a row of another case's feature, which only a teacher judged, is in a pass.
     taught : float
         How far the targets of judged rows are a teacher's probabilities, where there is one.
+    pseudo : float
+        Share of the passes over notes that only a teacher judged, where there are any.
     """
 
     features: dict[int, float] = field(default_factory=lambda: {1: 0.3, 4: 0.2, ALL: 0.5})
@@ -43,6 +45,7 @@ class Variation:
     masked: float = 0.08
     foreign: float = 0.0
     taught: float = 0.0
+    pseudo: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -109,6 +112,7 @@ class Lessons:
         self.variation = variation
         self.seed = seed
         self._phrases = _phrases(data, self.notes)
+        self._chance = self._chances()
 
     def lesson(self, step: int) -> Lesson:
         """Return the lesson of one step."""
@@ -125,7 +129,9 @@ class Lessons:
     def _draw_rows(self, note: int, kind: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw the rows of a pass; those only a teacher judged come in as often as asked."""
         own = np.asarray(self.data.rows(note))
-        n_judged = len(own) if self.taught is None else int(self.taught.n_judged[note])
+        n_judged = 0 if self.taught is None else int(self.taught.n_judged[note])
+        # Without a teacher all rows were judged; of a note nobody judged all are the teacher's.
+        n_judged = n_judged or len(own)
         judged, foreign = rng.permutation(own[:n_judged]), rng.permutation(own[n_judged:])
         if kind == ALL:
             extra = int(rng.integers(1, len(foreign) + 1)) if len(foreign) else 0
@@ -140,10 +146,22 @@ class Lessons:
 
     def _draw(self, step: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw notes: any, but alike in length, so that little of a batch is padding."""
-        drawn = rng.choice(self.notes, size=4 * size)
+        drawn = rng.choice(self.notes, size=4 * size, p=self._chance)
         length = np.diff(self.data.note_first)[drawn]
         start = int(rng.integers(0, 3 * size + 1))
         return np.asarray(drawn[np.argsort(length, kind="stable")][start : start + size])
+
+    def _chances(self) -> npt.NDArray[np.float64] | None:
+        """Return how often each note is drawn; None is all alike."""
+        if self.taught is None or not self.variation.pseudo:
+            return None
+        pseudo = self.taught.n_judged[self.notes] == 0
+        if pseudo.all() or not pseudo.any():
+            return None
+        share = self.variation.pseudo
+        return np.asarray(
+            np.where(pseudo, share / pseudo.sum(), (1 - share) / (~pseudo).sum()), np.float64
+        )
 
     def _lesson(
         self,
@@ -228,9 +246,8 @@ def with_foreign_rows(data: LearningSet, notes: Sequence[int], n: int, seed: int
         strangers = rng.choice(np.setdiff1d(known, own), size=extra, replace=False)
         row_feature += [own, strangers.astype(np.int32)]
         span = slice(data.mark_first[data.row_first[i]], data.mark_first[data.row_first[i + 1]])
-        nothing = np.zeros(extra * length, np.uint16)
-        marked += [data.marked[span], nothing]
-        after += [data.marked_after[span], nothing]
+        marked += [data.marked[span], np.zeros(extra * length, np.uint16)]
+        after += [data.marked_after[span], np.zeros(extra * length, np.int32)]
         rows = slice(data.row_first[i], data.row_first[i + 1])
         totals += [data.row_marked[rows], np.zeros(extra, np.int32)]
         sizes += [length] * (len(own) + extra)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rubricate.neural.batching import Batch, SpecialPieces
-from rubricate.neural.inference import score_notes
+from rubricate.neural.inference import Engine, score_notes
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.measuring import Scored
 from rubricate.neural.network import Network
@@ -43,7 +43,7 @@ class TorchEngine:
 
 
 def score_rows(
-    network: Network,
+    network: Network | Engine,
     data: LearningSet,
     notes: Sequence[int],
     special: SpecialPieces,
@@ -51,8 +51,11 @@ def score_rows(
     features_per_pass: int | None,
     budget: int = 32768,
 ) -> Scored:
-    """Return the probabilities for every row of the notes, in the order of `Ruler`."""
-    engine = TorchEngine(network)
+    """Return the probabilities for every row of the notes, in the order of `Ruler`.
+
+    ``network`` may be anything that computes logits, such as a network in a file.
+    """
+    engine = TorchEngine(network) if isinstance(network, Network) else network
     alike: dict[tuple[int, ...], list[int]] = {}
     for i in notes:
         alike.setdefault(tuple(data.row_feature[list(data.rows(i))].tolist()), []).append(i)

@@ -13,7 +13,13 @@ import torch
 from torch import Tensor
 
 from rubricate.errors import Fault, InputError
-from rubricate.neural.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from rubricate.neural.checkpoints import (
+    Checkpoint,
+    load_parameters,
+    parameters_of,
+    read_checkpoint,
+    write_checkpoint,
+)
 from rubricate.neural.losses import LossWeights, row_loss
 from rubricate.neural.network import Network
 from rubricate.neural.passes import Lesson, Lessons
@@ -101,7 +107,7 @@ class Trainer:
         self._optimizer = torch.optim.AdamW(
             _groups(network, recipe), lr=recipe.rate, fused=self.device.type == "cuda"
         )
-        self._averages = {n: p.detach().clone() for n, p in network.named_parameters()}
+        self._averages = parameters_of(network)
         self._step = 0
         self._spent = 0.0
         self._stopped = False
@@ -139,7 +145,7 @@ class Trainer:
     def use_averages(self) -> None:
         """Put the averaged weights into the network."""
         if self.recipe.average:
-            self._load(self._averages)
+            load_parameters(self.network, self._averages)
 
     def _done(self) -> float:
         done = self._step / self.recipe.steps
@@ -210,19 +216,14 @@ class Trainer:
         now = dict(self.network.named_parameters())
         torch._foreach_lerp_([self._averages[n] for n in names], [now[n] for n in names], 1 - decay)
 
-    @torch.no_grad()
-    def _load(self, values: dict[str, Tensor]) -> None:
-        for name, parameter in self.network.named_parameters():
-            parameter.copy_(values[name])
-
     def _report(self, loss: float, watch: Watch | None) -> None:
         entry: dict[str, Any] = {"step": self._step, "loss": loss, "seconds": self._spent}
         if watch is not None:
-            own = {n: p.detach().clone() for n, p in self.network.named_parameters()}
+            own = parameters_of(self.network)
             self.use_averages()
             progress = Progress(self._step, self.recipe.steps, loss, self._spent)
             entry.update(watch(progress, self.network) or {})
-            self._load(own)
+            load_parameters(self.network, own)
         self._stopped = bool(entry.pop("stop", False))
         self.history.append(entry)
 
@@ -248,7 +249,8 @@ class Trainer:
         tensors_ = found.tensors
         if not {f"weights.{n}" for n, _ in self.network.named_parameters()} <= set(tensors_):
             raise InputError([Fault("a checkpoint of another network", path)])
-        self._load({n: tensors_[f"weights.{n}"] for n, _ in self.network.named_parameters()})
+        names = [n for n, _ in self.network.named_parameters()]
+        load_parameters(self.network, {n: tensors_[f"weights.{n}"] for n in names})
         for name, parameter in self.network.named_parameters():
             self._averages[name] = tensors_[f"averages.{name}"].to(self.device)
             state = {

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate.neural import settling
+from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.measuring import Ruler, Scored
+from rubricate.neural.model_folder import Settings
+from rubricate.neural.settling import (
+    HeldOut,
+    choose_precision,
+    feature_thresholds,
+    held_out_figures,
+    settle,
+)
+
+FEATURES = ["f1", "f2", "f3"]
+
+
+def said(data: LearningSet, notes: list[int], sure: float = 0.9) -> Scored:
+    """What a network says that is right everywhere, this sure."""
+    ruler = Ruler(data, notes)
+    inside = np.concatenate([data.targets(i, r) for i in notes for r in data.rows(i)])
+    present = data.row_marked[ruler.rows] > 0
+    return Scored(
+        ruler.rows,
+        np.where(inside, sure, 0.1).astype(np.float32),
+        np.where(present, sure, 0.1).astype(np.float32),
+    )
+
+
+def held(data: LearningSet, notes: list[int], sure: float = 0.9) -> HeldOut:
+    return HeldOut(notes, said(data, notes), said(data, notes), said(data, notes, sure))
+
+
+def test_few_rows_settle_nothing(data: LearningSet) -> None:
+    settings = Settings()
+    assert settle(settings, data, [held(data, [0, 1])], FEATURES) == settings
+    assert settle(settings, data, [], FEATURES) == settings
+
+
+def test_all_folds_choose_together(data: LearningSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "FEWEST_ROWS", 18)
+    parts = [held(data, [0, 4, 2]), held(data, [5, 1, 3])]
+    settings = settle(Settings(), data, parts, FEATURES)
+    assert settings.calibration.slope > 1
+    assert held_out_figures(settings, data, parts) == {"characters": 1.0, "presence": 1.0}
+    # One part alone has too few.
+    assert settle(Settings(), data, parts[:1], FEATURES) == Settings()
+
+
+def test_a_falling_calibration_is_not_taken(
+    data: LearningSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "FEWEST_ROWS", 18)
+    notes = list(range(6))
+    right = said(data, notes)
+    wrong = Scored(right.rows, right.inside, 1 - right.presence)
+    several = Scored(*(np.tile(part, 1) for part in (wrong.rows, wrong.inside, wrong.presence)))
+    settings = settle(Settings(), data, [HeldOut(notes, several, several, several)], FEATURES)
+    assert settings.calibration.slope > 0
+
+
+@pytest.mark.parametrize(("sure", "kept"), [(0.9, "eight bits"), (0.3, "full")])
+def test_precision_is_chosen_by_what_eight_bits_cost(
+    data: LearningSet, sure: float, kept: str
+) -> None:
+    found = choose_precision(Settings(), data, [held(data, [0, 1, 2], sure)])
+    assert found["kept"] == kept
+    assert found["full"] == 1.0
+    assert (found["full"] - found["eight_bits"] >= 0.005) == (kept == "full")
+
+
+def test_rare_features_get_no_threshold_of_their_own() -> None:
+    chance = np.full(40, 0.9, np.float32)
+    assert feature_thresholds(chance, np.ones(40, bool), ["f"] * 40) == {}
