@@ -1,9 +1,10 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from rubricate import read_corpus
+from rubricate import load_corpus, read_corpus, write_corpus
 from rubricate.cli import main
 
 RUN = CliRunner().invoke
@@ -70,3 +71,33 @@ def test_nothing_found_is_said_on_standard_error(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert json.loads(done.stdout)["annotations"] == 0
     assert "--model" in done.stderr
+
+
+def test_several_models_are_averaged(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    from rubricate.neural.encoder import EncoderMatcher
+
+    for name in ("a", "b"):
+        EncoderMatcher(threads=1).save(tmp_path / name)
+    notes = load_corpus("open-notes").select(cases=["14"], annotators=())
+    few = tmp_path / "few.jsonl"
+    write_corpus(notes.select(notes=[n.id for n in notes.notes[:1]]), few, format="jsonl")
+    found = []
+    for out, models in (("one", ["a"]), ("two", ["a", "b"])):
+        given = [part for name in models for part in ("--model", str(tmp_path / name))]
+        done = RUN(main, ["match", str(few), "--out", str(tmp_path / f"{out}.jsonl"), *given])
+        assert done.exit_code == 0, done.output
+        found.append(read_corpus(tmp_path / f"{out}.jsonl"))
+    assert found[0].rows.start.tolist() == found[1].rows.start.tolist()
+    assert found[0].rows.end.tolist() == found[1].rows.end.tolist()
+
+
+def test_only_encoders_are_averaged(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    for name in ("a", "b"):
+        RUN(main, ["fit", "open-notes", "--matcher", "exact", "--where", "case=30",
+                   "--out", str(tmp_path / name)])  # fmt: skip
+    done = RUN(main, ["match", "open-notes", "--where", "case=30", "--model", str(tmp_path / "a"),
+                      "--model", str(tmp_path / "b"), "--out", str(tmp_path / "x.jsonl")])  # fmt: skip
+    assert done.exit_code == 1
+    assert "exact" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,8 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 
 @click.command("match", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
-@click.option("--model", type=click.Path(path_type=Path, exists=True), help="A model of `fit`.")
+@click.option("--model", "models", type=click.Path(path_type=Path, exists=True), multiple=True,
+              help="A model of `fit`; several encoders are averaged.")  # fmt: skip
 @click.option(
     "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
 )
@@ -52,7 +54,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     if options["rubric"]:
         corpus = _with_rubric(corpus, options["rubric"])
     predicted = predict_in_parts(
-        _matcher(corpus, options["model"], options["name"]),
+        _matcher(corpus, options["models"], options["name"]),
         corpus,
         progress=lambda parts: progress(parts, label="matching", length=len(parts)),
     )
@@ -68,7 +70,9 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
         "lost": lost,
     }
     if not predicted.rows.n_annotations:
-        hint = "" if options["model"] else "; some matchers need examples: fit one and give --model"
+        hint = (
+            "" if options["models"] else "; some matchers need examples: fit one and give --model"
+        )
         click.echo(f"warning: nothing was found{hint}", err=True)
     if options["as_json"]:
         print_json(result)
@@ -80,11 +84,15 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     print_losses(lost)
 
 
-def _matcher(corpus: Corpus, model: Path | None, name: str | None) -> Any:
+def _matcher(corpus: Corpus, models: Sequence[Path], name: str | None) -> Any:
     from rubricate.matchers import default_matcher, fit_matcher, load_matcher
 
-    if model is not None:
-        return load_matcher(model)
+    if len(models) > 1:
+        from rubricate.neural.encoder import EncoderMatcher
+
+        return EncoderMatcher.load_average(models)
+    if models:
+        return load_matcher(models[0])
     # Only the rubric is learned from: annotations of the notes to be matched must not leak in.
     return fit_matcher(name or default_matcher(), corpus.select(notes=(), annotators=()))
 
