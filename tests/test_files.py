@@ -54,6 +54,36 @@ def test_a_failed_overwrite_leaves_the_old(tmp_path: Path) -> None:
     assert [p.name for p in target.iterdir()] == ["old"]
 
 
+def test_the_old_comes_back_when_the_new_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "old").write_text("x", encoding="utf-8")
+    move = Path.replace
+
+    def fail_once(place: Path, to: Path) -> Path:
+        if to == target and not (place / "old").exists():
+            raise OSError("the disk is gone")
+        return move(place, to)
+
+    monkeypatch.setattr(Path, "replace", fail_once)
+    with pytest.raises(OSError, match="gone"), whole_output(target, overwrite=True) as place:
+        place.mkdir()
+    assert [p.name for p in target.iterdir()] == ["old"]
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_who_has_no_home_can_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", no_home)
+    with whole_output(tmp_path / "out") as place:
+        place.write_text("done", encoding="utf-8")
+    assert (tmp_path / "out").exists()
+
+
 def test_hash_sees_names_and_content(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     folder.mkdir()

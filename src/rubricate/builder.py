@@ -127,8 +127,7 @@ class CorpusBuilder:
 
     def add_rubric(self, rubric: Rubric) -> None:
         """Add a rubric with all its features."""
-        known = self._rubrics.get(rubric.case)
-        if known is not None and known.features:
+        if self._of_case.get(rubric.case):
             raise ValueError(f"the rubric of case {rubric.case!r} was already added")
         self._rubrics[rubric.case] = replace(rubric, features=())
         for feature in rubric.features:
@@ -190,8 +189,18 @@ class CorpusBuilder:
         confidence: float | None = None,
         detail: Detail = NO_DETAIL,
     ) -> None:
-        """Add one annotation (and judge its row)."""
+        """Add one annotation (and judge its row).
+
+        Raises
+        ------
+        ValueError
+            If it has no span: `judge` says that nothing was found.
+        KeyError
+            If the note or the feature was not added before.
+        """
         pairs = [(s.start, s.end) if isinstance(s, Span) else s for s in spans]
+        if not pairs:
+            raise ValueError("an annotation needs a span; judge() says that nothing was found")
         self._rows.annotate(
             *self._key(annotator_id, note_id, feature_id),
             pairs,
@@ -202,6 +211,10 @@ class CorpusBuilder:
     def _key(self, annotator_id: str, note_id: str, feature_id: str) -> tuple[int, int, int]:
         if annotator_id not in self.annotators:
             self.add_annotator(Annotator(annotator_id))
+        if note_id not in self._note_number:
+            raise KeyError(f"note {note_id!r} was not added")
+        if feature_id not in self._feature_number:
+            raise KeyError(f"feature {feature_id!r} was not added")
         return (
             self._note_number[note_id],
             self._annotator_number[annotator_id],

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rubricate.errors import InputError, OutputExistsError
@@ -71,17 +71,26 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
 def _refuse_large(path: Path) -> None:
     """Refuse to replace a folder that holds much more than any output of ours."""
     target = path.resolve()
-    for name, place in (("working", Path.cwd()), ("home", Path.home())):
+    places = {"working": Path.cwd()}
+    with suppress(RuntimeError):  # who has no home has nothing to lose there
+        places["home"] = Path.home()
+    for name, place in places.items():
         if target.is_dir() and (target == place or target in place.parents):
             raise InputError(f"{path} holds the {name} folder and is not replaced; choose another")
 
 
 def _replace(new: Path, target: Path, staging: Path) -> None:
     """Put ``new`` at ``target``; a folder that is in the way is moved aside first."""
+    old = staging / f".old.{target.name}"
     if target.is_dir():
         # A full folder cannot be replaced in one step: the old one goes into the staging folder.
-        target.replace(staging / f".old.{target.name}")
-    new.replace(target)
+        target.replace(old)
+    try:
+        new.replace(target)
+    except BaseException:
+        if old.exists():
+            old.replace(target)
+        raise
 
 
 def file_hash(path: Path) -> str:

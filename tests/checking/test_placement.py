@@ -1,6 +1,7 @@
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
+from rubricate.builder import RowsBuilder
 from rubricate.checking import check_corpus
 from rubricate.checking.placement import has_words, locate
 from rubricate.rows import Detail
@@ -107,11 +108,19 @@ def test_overlapping_fragments(
     assert repairs == ([] if expected is None else [expected])
 
 
-@pytest.mark.parametrize("spans", [[], [(3, 4)], [(8, 9)], [(3, 4), (8, 9)]])
+@pytest.mark.parametrize("spans", [[(3, 4)], [(8, 9)], [(3, 4), (8, 9)]])
 def test_no_words(spans: list[tuple[int, int]]) -> None:
     findings = check_corpus(corpus_with("has feve.", spans)).findings
     assert {f.rule for f in findings} == {"no-words"}
     assert not findings[0].is_repairable
+
+
+def test_no_span_at_all() -> None:
+    builder = RowsBuilder()
+    builder.annotate(0, 0, 0, [])
+    corpus = corpus_with("has fever", [(4, 9)]).with_rows(builder.build())
+    (finding,) = check_corpus(corpus).findings
+    assert (finding.rule, finding.is_repairable) == ("no-words", False)
 
 
 @pytest.mark.parametrize("sign", ["♀", "+", "↑", "Ø", "3", "发", "👩"])

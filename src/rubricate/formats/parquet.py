@@ -195,6 +195,8 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
     if ((known < 0) | (known > 1)).any():
         faults.add("rows.parquet: column 'probability' goes from 0 to 1")
     if strict:
+        if (np.diff(rows.first_span) < 1).any():
+            faults.add("annotations.parquet: column 'n_spans' must be 1 or more")
         length = np.array([len(n.text) for n in corpus.notes], dtype=np.int64)
         note = rows.note[rows.span_row]
         wrong = (rows.start < 0) | (rows.start >= rows.end) | (rows.end > length[note])
