@@ -9,6 +9,7 @@ import pytest
 
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.neural import hub
+from rubricate.neural.backbone import network_from
 from rubricate.neural.hub import (
     Source,
     empty_model,
@@ -30,9 +31,13 @@ SENTENCES = ["58 year old man has chest pain for 3 weeks.", "denies cough and fe
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    config = transformers.AutoConfig.for_model("roberta", **SIZES)
-    transformers.AutoModel.from_config(config).half().save_pretrained(tmp_path)
-    return tmp_path
+    return save("roberta", tmp_path)
+
+
+def save(kind: str, folder: Path) -> Path:
+    config = transformers.AutoConfig.for_model(kind, **SIZES)
+    transformers.AutoModel.from_config(config).half().save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture
@@ -53,6 +58,28 @@ def test_a_name_the_hub_does_not_give_is_one_message(no_hub: None) -> None:
         find_source("nobody/nothing-of-the-kind")
     with pytest.raises(InputError):
         find_source("no name at all")
+
+
+@pytest.mark.parametrize(("kind", "architecture"), [("roberta", "roberta"), ("bert", None)])
+def test_a_name_is_read_as_the_hub_gives_it(
+    kind: str,
+    architecture: str | None,
+    tmp_path: Path,
+    no_hub: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the hub's own cache holds needs no connection."""
+    stored = tmp_path / "models--some--model"
+    snapshot = save(kind, stored / "snapshots" / ("a" * 40))
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("a" * 40, encoding="utf-8")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    source = find_source("some/model")
+    assert source == Source(snapshot, "some/model")
+    assert network_from(source).shape.architecture == architecture
+    (snapshot / "model.safetensors").rename(snapshot / "pytorch_model.bin")
+    with pytest.raises(InputError, match="safetensors"):
+        load_model(source)
 
 
 @pytest.mark.parametrize("path", ["./none", "/none/at/all", "a/b/c", "~/none-at-all"])
