@@ -36,6 +36,9 @@ def test_every_value_has_an_interval_that_contains_it() -> None:
             assert measure["interval"] == measure["intervals"]["f1"]
     assert seen > 300
     assert result["intervals"]["unit"] == "note"
+    bca = add_intervals(raters(["0"]), Resampling(resamples=50, method="bca")).to_dict()
+    assert bca["intervals"]["method"] == "bootstrap-bca"
+    assert bca["intervals"]["macro_method"] == "bootstrap-percentile"
 
 
 def test_one_case_overall_is_the_plain_bootstrap_by_note() -> None:

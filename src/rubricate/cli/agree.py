@@ -13,6 +13,7 @@ from rubricate.cli.measuring import (
     print_measures,
     resampling,
     shown,
+    shown_value,
 )
 from rubricate.cli.options import (
     from_option,
@@ -130,13 +131,9 @@ def _print(result: dict[str, Any]) -> None:
         _print_group(group, _EMPTY[result["empty"]])
     for name, value in result["presence_all"].items():
         click.echo(
-            f"\n{name.replace('_', ' ')} on presence: {_number(value['value'])} "
+            f"\n{name.replace('_', ' ')} on presence: {shown_value(value['value'])} "
             f"({shown(value['interval'])})"
         )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 def _print_group(group: dict[str, Any], empty: str) -> None:
@@ -151,7 +148,7 @@ def _print_group(group: dict[str, Any], empty: str) -> None:
         [
             (
                 name or "all features",
-                *(f"{_number(kinds[k]['f1'])} ({_number(kinds[k]['sd']['f1'])})"
+                *(f"{shown_value(kinds[k]['f1'])} ({shown_value(kinds[k]['sd']['f1'])})"
                   for k in ("exact", "one_side_boundary", "token_overlap")),
                 kinds["exact"]["n_notes"],
             )

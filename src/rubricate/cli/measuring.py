@@ -93,7 +93,14 @@ def macro_f1(value: dict[str, Any]) -> float | None:
     return found
 
 
+def shown_value(value: float | None, form: str = ".3f") -> str:
+    """Return a value as text, a dash where it is undefined."""
+    return "–" if value is None else format(value, form)
+
+
 def shown(interval: list[float | None]) -> str:
     """Return an interval as text."""
     low, high = interval
-    return "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    if low is None or high is None:
+        return shown_value(None)
+    return f"{shown_value(low)} to {shown_value(high)}"

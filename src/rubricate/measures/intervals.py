@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from rubricate.stats import Bootstrapped, Interval, Layout, Levels, Resampling, 
 from rubricate.stats.bootstrap import summarise
 
 Path = tuple[str, ...]
+#: Macro means have percentiles: BCa needs their jackknife, which groups' results do not hold.
+_MACRO_METHOD: Literal["percentile"] = "percentile"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,7 @@ class Interpreted:
         result["intervals"] = {
             "confidence": self.settings.confidence,
             "method": f"bootstrap-{self.settings.method}",
+            "macro_method": f"bootstrap-{_MACRO_METHOD}",
             "unit": "note",
             "resamples": self.settings.resamples,
             "seed": self.settings.seed,
@@ -196,16 +199,12 @@ def _row_weights(
 
 
 def _macro(found: Bootstrapped, settings: Resampling) -> Bootstrapped:
-    """Return the mean over groups and its interval; percentile, whatever the method of the rest.
-
-    BCa needs the jackknife of the mean, which the groups' results no longer hold.
-    """
+    """Return the mean over groups and its interval, by percentiles whatever the rest is made by."""
     estimate = mean_defined(found.estimate, axis=0)
     replicates = (
         mean_defined(found.replicates, axis=1) if found.replicates is not None else estimate
     )
-    plain = Resampling(settings.resamples, settings.confidence, "percentile", settings.seed)
-    return summarise(estimate, replicates, plain, None)
+    return summarise(estimate, replicates, replace(settings, method=_MACRO_METHOD), None)
 
 
 def _without_replicates(levels: Levels) -> Levels:
