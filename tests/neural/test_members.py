@@ -153,6 +153,19 @@ def test_the_mean_is_one_model_saved_and_loaded(
         average_models(saved, again)
 
 
+def test_the_report_has_the_curve_of_each(
+    model_folder: Path, saved: tuple[Path, Path], corpus: Corpus, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        matcher = EncoderMatcher(threads=1, steps=2)
+        matcher._open(model_folder)
+        matcher.fit(corpus).save(tmp_path / name)
+    report = EncoderMatcher.load_average([tmp_path / "a", tmp_path / "b"]).training_report_
+    assert report is not None
+    assert [course.n_learned for course in report.courses] == [6, 6]
+    assert EncoderMatcher.load_average(saved).training_report_ is None
+
+
 def test_one_model_alone_is_itself(saved: tuple[Path, Path], corpus: Corpus) -> None:
     for folder in saved:
         alone = EncoderMatcher.load(folder).predict(corpus)

@@ -158,5 +158,11 @@ def common_settings(members: Sequence[Member], report: Mapping[str, Any] | None 
             for feature in special
         },
         calibration=Calibration(),
-        report=report or {"members": [dict(member.settings.report) for member in members]},
+        report=report or _reports(members),
     )
+
+
+def _reports(members: Sequence[Member]) -> dict[str, Any]:
+    """Return the report of models that were fitted apart: each one's own."""
+    own = [dict(member.settings.report) for member in members]
+    return {"notes": {}, "recipe": {}, "curve": [], "members": own}
