@@ -62,8 +62,6 @@ class PieceMaker:
 
     def __init__(self, tokenizer: Any, names: Mapping[str, str] | None = None) -> None:
         own = _own_special(tokenizer)
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         self._tokenizer = tokenizer
         numbers = {role: self._special(role, names or {}, own) for role in USUAL_NAMES}
         self.start_id, self.stop_id = numbers["start"], numbers["stop"]
@@ -135,15 +133,15 @@ class PieceMaker:
 
 
 def _own_special(tokenizer: Any) -> dict[str, int]:
-    """Return the special pieces a tokenizer tells by what it does."""
+    """Return the special pieces a tokenizer tells by what it does; switch off what it adds."""
     own: dict[str, int] = {}
-    bare = tokenizer.encode("a", add_special_tokens=False).ids
-    whole = tokenizer.encode("a").ids
     if tokenizer.padding is not None:
         own["fill"] = int(tokenizer.padding["pad_id"])
-        whole = whole[: len(bare) + 2]
-    if len(whole) == len(bare) + 2 and whole[1:-1] == bare:
-        own["start"], own["stop"] = whole[0], whole[-1]
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    around = tokenizer.encode("").ids
+    if len(around) == 2:
+        own["start"], own["stop"] = around
     return own
 
 
