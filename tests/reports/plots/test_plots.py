@@ -195,3 +195,17 @@ def test_histograms_count_everything_finite(read_svg: Read) -> None:
     read_svg(svg)
     assert "1 to 1.25: 2" in svg
     assert "1.75 to 2: 1" in svg
+
+
+@pytest.mark.parametrize("values", [[0.0, 5e-324], [1.0, 1.0 + 2**-52], [-0.3, -0.3]])
+def test_values_that_nothing_lies_between_are_drawn(values: list[float], read_svg: Read) -> None:
+    x, points = tuple(values), tuple(Point(v, *values) for v in values)
+    both = [Series("s", points)]
+    drawn = [
+        histogram(values, LABELS),
+        bar_plot(["a", "b"], both, LABELS),
+        dot_plot(["a", "b"], both, LABELS),
+        *(curve_plot([Line("l", x, points)], LABELS, log_x=log_x) for log_x in (False, True)),
+    ]
+    for svg in drawn:
+        read_svg(svg)

@@ -122,6 +122,9 @@ def histogram(
     known = np.asarray([v for v in values if math.isfinite(v)], dtype=np.float64)
     if span is None:
         span = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    # values too near to each other to cut between are all in one bin of an axis around them
+    if span[1] - span[0] <= 4 * n_bins * np.spacing(max(map(abs, span))):
+        span = (span[0], span[0])
     counts, edges = np.histogram(known, bins=n_bins, range=span)
     top, bottom, left = 10.0, 230.0, 68.0
     x = axes.Scale(float(edges[0]), float(edges[-1]), left, width - 14)

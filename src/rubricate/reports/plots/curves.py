@@ -11,6 +11,8 @@ from rubricate.reports.plots.data import Guide, Labels, Line, Point, limits
 from rubricate.reports.plots.svg import MUTED, drawing, element, label, line, number, tooltip
 
 _LEFT, _RIGHT = 68.0, 30.0
+#: The least x of a logarithmic axis: half of a smaller number may be 0, which has no place there.
+_LEAST = 1e-300
 
 
 def curve_plot(
@@ -98,7 +100,7 @@ def _usable(one: Line, log_x: bool) -> list[tuple[float, Point]]:
     return [
         (x, point)
         for x, point in zip(one.x, one.points, strict=True)
-        if math.isfinite(x) and point.is_defined and (x > 0 or not log_x)
+        if math.isfinite(x) and point.is_defined and (x > _LEAST or not log_x)
     ]
 
 
@@ -107,7 +109,7 @@ def _x_scale(
 ) -> axes.Scale:
     values = [x for one in lines for x, _ in _usable(one, log_x)]
     values += [g.value for g in guides if g.axis == "x" and math.isfinite(g.value)]
-    values = [v for v in values if v > 0 or not log_x] or [1.0]
+    values = [v for v in values if v > _LEAST or not log_x] or [1.0]
     low, high = min(values), max(values)
     if low == high:
         low, high = (low / 2, high * 2) if log_x else (low - 0.5, high + 0.5)
