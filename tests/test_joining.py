@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from strategies import corpora
 
-from rubricate import Corpus, load_corpus
+from rubricate import Annotator, Corpus, Note, Score, load_corpus
 from rubricate.errors import InputError
 from rubricate.joining import join_corpora
 
@@ -46,3 +46,14 @@ def test_features_of_notes_that_are_not_shared_do_not_matter() -> None:
     second = corpus.select(annotators=["second_rater"])
     joined = join_corpora({"first": first, "second": second})
     assert joined == corpus.select(cases=["0"])
+
+
+def test_scores_go_with_their_annotator() -> None:
+    scores = (Score("n", "a", 3.0), Score("n", "examiner", 4.0), Score("m", "a", 5.0))
+    notes = (Note("n", "c", "fever"), Note("m", "c", "cough"))
+    first = Corpus(notes, (), (Annotator("a"),), scores=scores)
+    joined = join_corpora({"x": first, "y": first.select(notes=["n"])})
+    assert [(s.note, s.annotator) for s in joined.scores] == [
+        ("n", "x:a"), ("n", "examiner"), ("n", "y:a"), ("n", "examiner"),
+    ]  # fmt: skip
+    assert {s.annotator for s in first.select(annotators=["a"]).scores} == {"a"}

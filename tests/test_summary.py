@@ -1,4 +1,4 @@
-from rubricate import Corpus, load_corpus
+from rubricate import Corpus, Note, load_corpus
 from rubricate.summary import describe_corpus
 
 
@@ -12,3 +12,8 @@ def test_counts_of_the_embedded_corpus_are_those_of_its_datasheet() -> None:
 
 def test_an_empty_corpus_can_be_described() -> None:
     assert describe_corpus(Corpus((), ()))["notes"] == 0
+
+
+def test_notes_of_a_case_without_rubric_are_counted() -> None:
+    (case,) = describe_corpus(Corpus((Note("n", "c", "fever"),), ()))["cases"]
+    assert (case["case"], case["notes"], case["features"]) == ("c", 1, 0)

@@ -267,7 +267,7 @@ class Corpus:
         kept_annotators = tuple(
             a for a, k in zip(self.annotators, keep_annotator, strict=True) if k
         )
-        note_ids, annotator_ids = {n.id for n in kept_notes}, {a.id for a in kept_annotators}
+        note_ids = {n.id for n in kept_notes}
         return replace(
             self,
             notes=kept_notes,
@@ -275,7 +275,9 @@ class Corpus:
             annotators=kept_annotators,
             rows=rows,
             scores=tuple(
-                s for s in self.scores if s.note in note_ids and s.annotator in annotator_ids
+                s
+                for s in self.scores
+                if s.note in note_ids and (annotators is None or s.annotator in annotators)
             ),
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rubricate.corpus import Annotator, Corpus
+from rubricate.corpus import Annotator, Corpus, Score
 from rubricate.errors import Fault, InputError
 from rubricate.rows import Rows
 
@@ -52,19 +52,19 @@ def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
     base = first.select(notes=shared)
     parts: list[Rows] = []
     annotators: list[Annotator] = []
+    scores: list[Score] = []
     ids = [a.id for corpus in corpora.values() for a in corpus.annotators]
     for name, corpus in corpora.items():
         part = corpus.select(notes=shared)
         parts.append(_relabelled(part, base, offset=len(annotators)))
-        for a in part.annotators:
-            annotators.append(replace(a, id=f"{name}:{a.id}") if ids.count(a.id) > 1 else a)
+        new_id = {i: f"{name}:{i}" if ids.count(i) > 1 else i for i in part.annotator_index}
+        annotators += [replace(a, id=new_id[a.id]) for a in part.annotators]
+        scores += [replace(s, annotator=new_id.get(s.annotator, s.annotator)) for s in part.scores]
     return replace(
         base,
         annotators=tuple(annotators),
         rows=Rows.concatenate(parts),
-        scores=tuple(
-            s for corpus in corpora.values() for s in corpus.scores if s.note in set(shared)
-        ),
+        scores=tuple(scores),
     )
 
 

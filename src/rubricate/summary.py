@@ -40,15 +40,16 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         )
     notes_of = _count(note.case for note in corpus.notes)
     rows_of = _count(corpus.notes[int(i)].case for i in rows.note)
+    # A case that nobody wrote a rubric for has notes all the same.
     cases = [
         {
-            "case": rubric.case,
-            "title": rubric.title,
-            "notes": notes_of.get(rubric.case, 0),
-            "features": len(rubric),
-            "rows": rows_of.get(rubric.case, 0),
+            "case": case,
+            "title": corpus.rubric(case).title,
+            "notes": notes_of.get(case, 0),
+            "features": len(corpus.rubric(case)),
+            "rows": rows_of.get(case, 0),
         }
-        for rubric in corpus.rubrics
+        for case in dict.fromkeys([*(rubric.case for rubric in corpus.rubrics), *notes_of])
     ]
     return {
         "notes": len(corpus.notes),
