@@ -122,3 +122,28 @@ def test_altered_models_are_refused(model_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "m" / "network.onnx").write_bytes(b"other")
     with pytest.raises(InputError):
         EncoderMatcher.load(tmp_path / "m")
+
+
+def test_folds_are_fitted_saved_and_loaded(
+    model_folder: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    matcher = tiny(model_folder, steps=4, threads=1, recipe={"folds": 2, "every": 2})
+    found = matcher.fit(corpus).predict(corpus)
+    matcher.save(tmp_path / "m")
+    assert sorted(p.name for p in (tmp_path / "m").iterdir()) == [
+        "member1", "member2", "members.json", "model.json", "settings.json",
+    ]  # fmt: skip
+    again = EncoderMatcher.load(tmp_path / "m")
+    assert again.recipe == {"folds": 2, "every": 2}
+    assert again.predict(corpus) == found
+    assert again.n_notes_ == 6
+    assert found.annotators[0].id == "encoder"
+
+
+def test_a_wrong_recipe_is_told_before_anything_is_learned(
+    model_folder: Path, corpus: Corpus
+) -> None:
+    matcher = tiny(model_folder, recipe={"folds": -1, "foldz": 2})
+    with pytest.raises(InputError) as caught:
+        matcher.fit(corpus)
+    assert len(caught.value.faults) == 2

@@ -219,3 +219,16 @@ def test_full_precision_is_kept_where_eight_bits_cost_too_much(
     assert names == {"network.onnx"}
     stored = b"MatMulInteger" in (folder / "member1" / "network.onnx").read_bytes()
     assert stored != whole
+
+
+def test_a_network_in_full_precision_is_fitted_further(
+    fit: Callable, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folds, "FEWEST_TO_HOLD_OUT", 5)
+    monkeypatch.setattr(settling, "WORTH_WHOLE", -1.0)
+    options = FitOptions(FitRecipe(held_out=0.34), steps=2, threads=1)
+    settings, first = fit(corpus, options)
+    assert settings.report["precision"]["kept"] == "full"
+    (tmp_path / "again").mkdir()
+    fit_folder(first, tmp_path / "again", corpus, "ann", options)
+    assert not same_networks(first, tmp_path / "again")
