@@ -133,6 +133,19 @@ def test_special_pieces_are_those_the_tokenizer_uses(
     assert special(PieceMaker.from_file(tmp_path / "tokenizer.json")) == (4, 0, 3, 4)
 
 
+def test_the_mask_is_the_special_piece_of_that_name(tmp_path: Path) -> None:
+    """MPNet's vocabulary has BERT's ``[MASK]`` as a word, and ``<mask>``."""
+    words = ["[MASK]", "[CLS]", "[SEP]", "[PAD]", "<mask>"]
+    vocabulary = {word: i for i, word in enumerate(words)}
+    maker = PieceMaker(Tokenizer(models.WordLevel(vocabulary, unk_token="[PAD]")))
+    assert maker.mask_id == 0
+    named = PieceMaker(
+        Tokenizer(models.WordLevel(vocabulary, unk_token="[PAD]")), {"mask": "<mask>"}
+    )
+    named.save(tmp_path / "tokenizer.json")
+    assert PieceMaker.from_file(tmp_path / "tokenizer.json").mask_id == 4
+
+
 def test_a_tokenizer_without_special_pieces_is_an_input_error() -> None:
     with pytest.raises(InputError):
         PieceMaker(Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))

@@ -90,6 +90,9 @@ class PieceMaker:
         if role in names:
             number = self._tokenizer.token_to_id(names[role])
             if number is not None:
+                if number not in self._tokenizer.get_added_tokens_decoder():
+                    # So that the file says it too.
+                    self._tokenizer.add_special_tokens([names[role]])
                 return int(number)
         if role in own:
             return own[role]
@@ -142,6 +145,11 @@ def _own_special(tokenizer: Any) -> dict[str, int]:
     around = tokenizer.encode("").ids
     if len(around) == 2:
         own["start"], own["stop"] = around
+    # A vocabulary may hold another's special pieces besides, as MPNet's does; they are no more
+    # than words there.
+    for number, piece in sorted(tokenizer.get_added_tokens_decoder().items()):
+        if piece.special and "mask" in piece.content.lower():
+            own.setdefault("mask", int(number))
     return own
 
 
