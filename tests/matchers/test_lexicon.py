@@ -220,3 +220,31 @@ def test_the_past_is_told_in_the_reason() -> None:
     now = [a.detail.reason for a in found.annotations("m", "a", "lexicon") or ()]
     assert now
     assert not any("past" in reason for reason in now)
+
+
+@pytest.mark.parametrize(
+    ("text", "feature"),
+    [
+        ("Denies chest pain, headache.", "Chest pain"),
+        ("No chest pain.", "Chest pain"),
+        ("She has not had any chest pain or nausea.", "Nausea"),
+        ("Mother has chest pain", "Chest pain"),
+        ("FH: headache, nausea in sister", "Headache"),
+    ],
+)
+def test_what_is_denied_or_a_relative_s_is_not_the_patient_s(text: str, feature: str) -> None:
+    assert found_in(text, feature) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("text", "feature"),
+    [
+        ("35 yo with chest pain, no fever", "Chest pain"),
+        ("Afebrile. No cough", "Afebrile"),
+        ("No period in 7 weeks", "Last menstrual period 7 weeks ago"),
+        ("Mother has hypertension", "Family history of hypertension"),
+        ("Lives with mother. Chest pain today", "Chest pain"),
+    ],
+)
+def test_denials_and_relatives_beside_it_take_nothing_away(text: str, feature: str) -> None:
+    assert found_in(text, feature) != [[]]

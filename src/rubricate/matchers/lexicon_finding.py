@@ -135,7 +135,7 @@ class CaseFinder:
     def _struck_out(self, j: int, run: Run, read: ReadNote, above: F32) -> bool:
         profile = self._reader.prepared.profiles[j]
         rule = breaks_a_rule(run, profile, read.reading, read.stems)
-        if rule in ("denied", "not denied") and self._reader.learned is not None:
+        if rule in ("denied", "not denied", "of a relative") and self._reader.learned is not None:
             return float(above[run.first : run.end, j].mean()) < INSISTS
         if not rule and self._reader.learned is None and not profile.kind:
             return not self._has_evidence(j, run, read)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from rubricate.matchers.lexicon_model import CaseReader, ReadNote
 from rubricate.matchers.phrase_counts import CountedPhrase
 from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.runs import Run, right_numbers
+from rubricate.matchers.wording.runs import Run, right_numbers, scopes_of
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.word_columns import describe_key
-from rubricate.text.subject import find_contexts
 from rubricate.text.words import find_tokens
 
 #: How many words a reason names.
@@ -136,24 +134,13 @@ class ReasonWriter:
         if any(one.family for one in profile.alternatives) and reading.family[tokens[0]]:
             rules.append("about a relative")
         first = reading.tokens[tokens[0]].start
-        rules += [f'past: "{cue}"' for a, b, cue in _past(reading.text) if a <= first < b]
+        # Told and not judged by: what a patient had is often just what the rubric asks for, and a
+        # rule against it would strike out right findings.
+        past = scopes_of(reading.text, "past")
+        rules += [f'past: "{cue}"' for start, end, cue in past if start <= first < end]
         if profile.kind:
             rules.append("first mention")
         return rules
-
-
-@lru_cache(maxsize=16)
-def _past(text: str) -> list[tuple[int, int, str]]:
-    """Return where a note speaks of the past, with the words that say so.
-
-    It is told and not judged by: what a patient had is often just what the rubric asks for, and a
-    rule against it would strike out right findings.
-    """
-    return [
-        (one.scope_span.start, one.scope_span.end, one.cue_span.text(text).lower())
-        for one in find_contexts(text)
-        if one.kind == "past"
-    ]
 
 
 def _content(stems: Sequence[str]) -> frozenset[str]:

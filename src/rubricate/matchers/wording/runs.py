@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.reading import MARK, NoteReading
 from rubricate.text.quantities import same_quantity
+from rubricate.text.subject import Context, find_contexts
 from rubricate.text.words import word_set
 
 #: Up to so many tokens between two runs are taken in when their logits are not far below the cut.
@@ -110,7 +112,8 @@ def breaks_a_rule(
 
     ``"denied"``: it is denied and the feature does not ask for a denial; ``"not denied"``: it
     names what the feature says is absent, and no denial is near; ``"wrong number"``: it holds a
-    number of the kind asked for with another value.
+    number of the kind asked for with another value; ``"of a relative"``: it names what the feature
+    says of the patient, in a clause about a relative.
     """
     inside = slice(run.first, run.end)
     asked = [q for one in profile.alternatives for q in one.quantities]
@@ -122,23 +125,73 @@ def breaks_a_rule(
             return "wrong number"
     if profile.kind:
         return ""
-    scope = reading.scope[inside]
-    if not any(one.negated for one in profile.alternatives):
-        if (scope >= 0).all() and reading.negations[int(scope[0])].kind == "negation":
+    named = {word for one in profile.alternatives for word in one.words} & set(stems[inside])
+    negated = [one.negated for one in profile.alternatives]
+    # "No period in 7 weeks" is how the last one 7 weeks ago is told.
+    if not any(negated) and not right_numbers(run, profile, reading):
+        if _denied(run, reading, named):
             return "denied"
-    elif all(one.negated for one in profile.alternatives) and (scope < 0).all():
-        named = {word for one in profile.alternatives for word in one.words}
-        if named & set(stems[inside]) and not _denial_near(run, reading):
-            return "not denied"
+    elif named and all(negated) and _affirmed(run, reading):
+        return "not denied"
+    about_family = any(one.family for one in profile.alternatives)
+    if named and not about_family and _of_relative(run, reading):
+        return "of a relative"
     return ""
 
 
-def _denial_near(run: Run, reading: NoteReading) -> bool:
-    """Tell whether the run's clause holds a negation cue or a word that denies."""
+@lru_cache(maxsize=16)
+def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
+    """Return where a note speaks of the ``"past"`` or the ``"family"``, with the words that say so.
+
+    Examples
+    --------
+    >>> scopes_of("Father had MI; h/o asthma", "family")
+    [(7, 13, 'father')]
+    """
+    return [
+        (one.scope_span.start, one.scope_span.end, one.cue_span.text(text).lower())
+        for one in _contexts(text)
+        if one.kind == kind
+    ]
+
+
+@lru_cache(maxsize=16)
+def _contexts(text: str) -> list[Context]:
+    return find_contexts(text)
+
+
+def _denied(run: Run, reading: NoteReading, named: Collection[str]) -> bool:
+    """Tell whether a run is denied: all of it, or what it names beside the words that deny it.
+
+    With the cue in it, a run that does not name the rubric's own words may be what a feature asks
+    for without saying so: "no fever" for "Afebrile".
+    """
+    own = [
+        t
+        for t in range(run.first, run.end)
+        if reading.cue[t] < 0
+        and reading.tokens[t].form not in STOP_WORDS
+        and reading.kind[t] != MARK
+    ]
+    if not own or (len(own) < run.end - run.first and not named):
+        own = list(range(run.first, run.end))
+    scopes = [int(reading.scope[t]) for t in own]
+    return min(scopes) >= 0 and reading.negations[scopes[0]].kind == "negation"
+
+
+def _affirmed(run: Run, reading: NoteReading) -> bool:
+    """Tell whether no negation, cue or word that denies is in the run or its clause."""
     clause = reading.clause == reading.clause[run.first]
+    clause[run.first : run.end] |= reading.scope[run.first : run.end] >= 0
     if (reading.cue[clause] >= 0).any() or (reading.scope[clause] >= 0).any():
-        return True
-    return any(reading.tokens[t].form in DENYING for t in np.flatnonzero(clause).tolist())
+        return False
+    return not any(reading.tokens[t].form in DENYING for t in np.flatnonzero(clause).tolist())
+
+
+def _of_relative(run: Run, reading: NoteReading) -> bool:
+    """Tell whether a run begins where the note speaks of what a relative has."""
+    first = reading.tokens[run.first].start
+    return any(start <= first < end for start, end, _ in scopes_of(reading.text, "family"))
 
 
 def right_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> list[int]:
