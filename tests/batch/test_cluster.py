@@ -15,7 +15,8 @@ import pytest
 from killing import Squaring
 
 import rubricate.batch.cluster
-from rubricate.batch import Lost, Retries, open_pool, run_batches
+from rubricate.batch import Lost, Retries, Work, open_pool, run_batches
+from rubricate.batch.cluster import ClusterPool
 from rubricate.errors import InputError
 
 pytest.importorskip("distributed")
@@ -74,12 +75,16 @@ class Cluster:
             thread.join()
 
     def await_address(self) -> str:
-        for _ in range(300):
+        while self.processes[0].poll() is None:
             try:
                 return str(json.loads(self.file.read_text())["address"])
             except (OSError, ValueError, KeyError):
                 time.sleep(0.1)
-        raise TimeoutError
+        raise AssertionError("the scheduler ended")
+
+    def open_pool(self, work: Work) -> ClusterPool:
+        """Return a pool that waits for workers however busy the machine is."""
+        return ClusterPool(work, self.await_address(), without_workers=3600.0)
 
     def stop(self) -> None:
         for process in self.processes:
@@ -90,7 +95,8 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setattr(rubricate.batch.cluster, "CONNECTING", "600s")
     started = Cluster(tmp_path)
     yield started
     started.stop()
@@ -98,7 +104,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 def test_a_killed_worker_of_two_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
     doomed, _ = cluster.start_worker(), cluster.start_worker()
-    pool = open_pool(Squaring(tmp_path, pause=0.3), dask=cluster.await_address())
+    pool = cluster.open_pool(Squaring(tmp_path, pause=0.3))
     found: dict[int, list[int]] = {}
     try:
         for key, results in run_batches(pool, BATCHES):
@@ -114,7 +120,7 @@ def test_a_killed_worker_of_two_changes_nothing(cluster: Cluster, tmp_path: Path
 def test_an_item_no_worker_survives_is_lost(cluster: Cluster, tmp_path: Path) -> None:
     retries = Retries()
     with cluster.always_one_worker():
-        pool = open_pool(Squaring(tmp_path, fatal=(7,)), dask=cluster.await_address())
+        pool = cluster.open_pool(Squaring(tmp_path, fatal=(7,)))
         try:
             found = dict(run_batches(pool, [(0, [6, 7])], retries=retries))
         finally:

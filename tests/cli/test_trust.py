@@ -134,3 +134,16 @@ def test_report_is_written_once(corpus: Corpus, folders: tuple[Path, Path], tmp_
 )
 def test_every_command_has_an_example(name: str) -> None:
     assert f"Example: rubricate trust {name}" in run(name, "--help").output
+
+
+def test_tables_that_can_be_scored_can_be_looked_at(tmp_path: Path) -> None:
+    notes, rubric = tmp_path / "notes.csv", tmp_path / "rubric.csv"
+    text = "chest pain since the morning with no fever at all"
+    notes.write_text(f"note,text\n1,{text}\n2,{text}\n")
+    rubric.write_text("case,feature,text\nc,f,Chest pain\n")
+    run = CliRunner().invoke
+    found = json.loads(run(trust_command, ["duplicates", str(notes), "--json"]).stdout)
+    assert [cluster["notes"] for cluster in found["clusters"]] == [["1", "2"]]
+    flags = run(trust_command, ["gaming", str(notes), "--rubric", str(rubric), "--json"])
+    assert json.loads(flags.stdout) == {"notes": 2, "flags": []}
+    assert run(trust_command, ["gaming", str(notes)]).exit_code == 1

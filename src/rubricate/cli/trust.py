@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from rubricate.cli.options import (
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from rubricate.corpus import Corpus
+    from rubricate.corpus import Note
+    from rubricate.scoring.note_streams import Unreadable
     from rubricate.stats import Resampling
     from rubricate.trust import Run
 
@@ -120,7 +121,7 @@ def drift_command(before_folder: Path, after_folder: Path, as_json: bool, **opti
         raise click.UsageError("--notes-before and --notes-after come together")
     texts = None
     if names[0] is not None:
-        sides = [{note.id: note.text for note in open_corpus(name).notes} for name in names]
+        sides = [{note.id: note.text for note in _notes(name)} for name in names]
         texts = (sides[0], sides[1])
     settings = DriftSettings(options["alpha"], options["min_rate"], seed=options["seed"])
     drift = measure_drift(
@@ -224,15 +225,15 @@ def duplicates_command(corpus_path: str, as_json: bool, **options: Any) -> None:
     """Find identical and nearly identical notes of CORPUS; prints ids only."""
     from rubricate.trust import find_duplicates
 
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    notes = list(_notes(corpus_path, options))
     clusters = find_duplicates(
-        corpus.notes, threshold=options["threshold"], same_case=not options["across_cases"]
+        notes, threshold=options["threshold"], same_case=not options["across_cases"]
     )
     if as_json:
-        print_json({"notes": len(corpus.notes), "clusters": [c.to_dict() for c in clusters]})
+        print_json({"notes": len(notes), "clusters": [c.to_dict() for c in clusters]})
         return
     copies = sum(len(cluster.notes) for cluster in clusters)
-    click.echo(f"{copies:,} of {len(corpus.notes):,} notes in {len(clusters):,} groups of copies")
+    click.echo(f"{copies:,} of {len(notes):,} notes in {len(clusters):,} groups of copies")
     if clusters:
         click.echo()
         print_table(
@@ -250,22 +251,32 @@ def duplicates_command(corpus_path: str, as_json: bool, **options: Any) -> None:
 @click.argument("corpus_path", metavar="CORPUS")
 @click.option("--run", "run_folder", metavar="RUN", type=_RUN,
               help="Scores of these notes: tells lists without a story, too.")  # fmt: skip
+@click.option("--rubric", type=click.Path(path_type=Path, exists=True),
+              help="A rubric file; by default the notes' own.")  # fmt: skip
 @_corpus_options
 @json_option
 def gaming_command(corpus_path: str, as_json: bool, **options: Any) -> None:
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
+    from rubricate.errors import InputError
+    from rubricate.formats.rubric_files import read_rubrics
+    from rubricate.scoring import open_notes
+    from rubricate.scoring.survey import with_only_case
     from rubricate.trust import flag_notes
     from rubricate.trust.run_files import read_evidence
 
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    source = open_notes(corpus_path, format=options["from_format"], where=options["where"])
+    given = read_rubrics(options["rubric"]) if options["rubric"] else source.rubrics
+    rubrics = {rubric.case: rubric for rubric in given if len(rubric)}
+    if not rubrics:
+        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+    notes = list(_readable(with_only_case(source.notes(), rubrics)))
     evidence = read_evidence(options["run_folder"]) if options["run_folder"] else None
-    rubrics = {rubric.case: rubric for rubric in corpus.rubrics}
-    flags = flag_notes(corpus.notes, rubrics, evidence=evidence)
+    flags = flag_notes(notes, rubrics, evidence=evidence)
     if as_json:
-        print_json({"notes": len(corpus.notes), "flags": [flag.to_dict() for flag in flags]})
+        print_json({"notes": len(notes), "flags": [flag.to_dict() for flag in flags]})
         return
     flagged = {flag.note for flag in flags}
-    click.echo(f"{len(flagged):,} of {len(corpus.notes):,} notes flagged")
+    click.echo(f"{len(flagged):,} of {len(notes):,} notes flagged")
     if flags:
         click.echo()
         print_table(
@@ -289,10 +300,9 @@ def report_command(run_folder: Path, corpus_path: str, **options: Any) -> None:
     """Write report.html, and a page for every note, into RUN."""
     from rubricate.reports.scoring import write_scoring_report
 
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     page = write_scoring_report(
         run_folder,
-        corpus.notes,
+        _notes(corpus_path, options),
         previous=options["previous"],
         policy=options["policy"],
         overwrite=options["overwrite"],
@@ -335,15 +345,30 @@ def _groups(options: dict[str, Any]) -> dict[str, str]:
         raise click.UsageError(
             "give --notes CORPUS or --groups FILE.csv to say who is in which group"
         )
-    corpus: Corpus = open_corpus(options["notes"])
-    known = sorted({key for note in corpus.notes for key in note.metadata})
+    notes = list(_notes(options["notes"]))
+    known = sorted({key for note in notes for key in note.metadata})
     if column not in known:
         raise InputError(f"--group {column}: no note has it; there are {', '.join(known)}")
     return {
         note.id: str(note.metadata[column])
-        for note in corpus.notes
-        if note.metadata.get(column) is not None
+        for note in notes
+        if note.metadata.get(column) not in (None, "")
     }
+
+
+def _notes(path: str, options: Mapping[str, Any] | None = None) -> Iterator[Note]:
+    """Yield the notes of a corpus, a table or a folder of texts, as `score` reads them."""
+    from rubricate.scoring import open_notes
+
+    chosen = options or {"from_format": None, "where": ()}
+    source = open_notes(path, format=chosen["from_format"], where=chosen["where"])
+    return _readable(source.notes())
+
+
+def _readable(notes: Iterable[Note | Unreadable]) -> Iterator[Note]:
+    from rubricate.corpus import Note
+
+    return (note for note in notes if isinstance(note, Note))
 
 
 def _tell_rest(n: int) -> None:
