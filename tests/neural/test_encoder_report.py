@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rubricate import Corpus
 from rubricate.matchers.training_report import ReportsTraining
 from rubricate.neural.encoder import EncoderMatcher
 from rubricate.neural.encoder_report import encoder_report
+from rubricate.neural.fitting import FitOptions, fit_folder
 from rubricate.neural.model_folder import SETTINGS_FILE, Settings, shipped_folder
+from rubricate.neural.recipes import FitRecipe
+from rubricate.reports import training_page
 from rubricate.stats.calibration import Reliability
 
 
@@ -83,3 +88,23 @@ def test_an_encoder_reports_nothing_before_it_is_fitted() -> None:
     report = matcher.training_report_
     assert report is not None
     assert report.courses[0].looks[-1].loss == pytest.approx(1 / 3)
+
+
+def test_a_real_fit_by_folds_is_told_whole(
+    corpus: Corpus, model_folder: Path, tmp_path: Path
+) -> None:
+    recipe = FitRecipe(folds=2, every=2, steps=4, language_steps=2, language_notes=2)
+    settings = fit_folder(model_folder, tmp_path, corpus, "ann", FitOptions(recipe, threads=1))
+    found = encoder_report(Settings.read(tmp_path / SETTINGS_FILE))
+    assert found == encoder_report(settings)
+    assert found is not None
+    assert [one.name for one in found.courses] == ["fold 1", "fold 2"]
+    assert [look.step for look in found.courses[0].looks] == [2, 4]
+    assert sum(one.n_held for one in found.courses) == len(corpus.notes)
+    assert found.recipe["folds"] == 2
+    assert found.before is not None
+    assert found.after is not None
+    assert found.before.n_rows == found.after.n_rows == len(corpus.rows)
+    assert "before, language" in " ".join(found.facts)
+    page = training_page(found, matcher="encoder")
+    assert page.count("<svg ") == 5  # loss, two measures, before and after calibration
