@@ -160,7 +160,7 @@ def _held_out(report: TrainingReport) -> str:
 def _thresholds(report: TrainingReport, features: Mapping[str, str]) -> str:
     if not report.thresholds and not report.feature_thresholds:
         return ""
-    common = {name: f"{value:g}" for name, value in report.thresholds.items()}
+    common = {name: f"{value:.3f}" for name, value in report.thresholds.items()}
     parts = [facts_table(common, caption="For features without a threshold of their own.")]
     if not report.feature_thresholds:
         said = "No feature was held out often enough for a threshold of its own."

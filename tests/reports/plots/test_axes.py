@@ -39,3 +39,10 @@ def test_tick_texts_have_the_decimals_of_the_step() -> None:
     assert tick_text(0.30000000000000004, 0.1) == "0.3"
     assert tick_text(2.5, 2.5) == "2.5"
     assert tick_text(20000, 5000) == "20,000"
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.integers(4, 12))
+def test_whole_axes_name_whole_numbers(low: int, width: int, n: int) -> None:
+    ticks = Scale(low, low + width, 0, 1, whole=True).ticks(n)
+    assert ticks
+    assert all(float(tick).is_integer() for tick in ticks)

@@ -18,12 +18,16 @@ LEGEND_STEP = 20.0
 class Scale:
     """Maps values to coordinates, clamped to the ends of the axis.
 
+    With ``whole`` only whole numbers are named along it.
+
     Examples
     --------
     >>> Scale(0, 1, 100, 200)(0.25)
     125.0
     >>> Scale(1, 100, 0, 10, log=True)(10)
     5.0
+    >>> Scale(4, 12, 0, 1, whole=True).ticks(8)
+    [4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
     """
 
     low: float
@@ -31,6 +35,7 @@ class Scale:
     start: float
     end: float
     log: bool = False
+    whole: bool = False
 
     def __call__(self, value: float) -> float:
         """Return where a value lies."""
@@ -47,7 +52,8 @@ class Scale:
     def ticks(self, n: int = 6) -> list[float]:
         """Return round values along the axis."""
         if not self.log:
-            return round_values(self.low, self.high, n)
+            values = round_values(self.low, self.high, n)
+            return [v for v in values if float(v).is_integer()] if self.whole else values
         first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
         steps = (1, 2, 5) if last - first < 3 else (1,)
         values = [m * 10.0**e for e in range(first - 1, last + 1) for m in steps]

@@ -113,7 +113,9 @@ def _x_scale(
     low, high = min(values), max(values)
     if low == high:
         low, high = (low / 2, high * 2) if log_x else (low - 0.5, high + 0.5)
-    return axes.Scale(low, high, *ends, log=log_x)
+    # steps and notes are counted: half of one is no place to name
+    whole = all(float(value).is_integer() for value in values)
+    return axes.Scale(low, high, *ends, log=log_x, whole=whole)
 
 
 def _y_scale(
