@@ -190,6 +190,9 @@ def _affirmed(run: Run, reading: NoteReading) -> bool:
 
 def _of_relative(run: Run, reading: NoteReading) -> bool:
     """Tell whether a run begins where the note speaks of what a relative has."""
+    # Most notes name no relative near it, and finding the scopes takes time.
+    if not reading.family[run.first : run.end].any():
+        return False
     first = reading.tokens[run.first].start
     return any(start <= first < end for start, end, _ in scopes_of(reading.text, "family"))
 
