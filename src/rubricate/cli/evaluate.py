@@ -162,8 +162,9 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
             click.echo(f"warning: {warning}", err=True)
         for what, value in system.get("below_ceiling", {}).items():
             click.echo(
-                f"{what}: {value['difference']:+.3f} ({shown(value['interval'])}) from the "
-                f"annotators' own F1 of {value['ceiling']:.3f}"
+                f"{what}: {shown_value(value['difference'], '+.3f')} "
+                f"({shown(value['interval'])}) from the annotators' own F1 of "
+                f"{shown_value(value['ceiling'])}"
             )
     if "comparisons" in result:
         click.echo()
@@ -171,7 +172,7 @@ def _print(result: dict[str, Any], report: Path | None) -> None:
             ("compared", "measure", "difference", "interval", "p"),
             [
                 (f"{c['first']} - {c['second']}", what, v["difference"], shown(v["interval"]),
-                 f"{v['p_value']:.4f}")
+                 shown_value(v["p_value"], ".4f"))
                 for c in result["comparisons"]
                 for what, v in (("characters", c["characters"]), ("presence", c["presence"]))
             ],
