@@ -14,6 +14,7 @@ from rubricate.cli.measuring import (
     print_measures,
     resampling,
     shown,
+    shown_value,
 )
 from rubricate.cli.options import (
     from_option,
