@@ -36,19 +36,14 @@ def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:
     special = SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
     engine = OnnxEngine(folder / NETWORK_FILE)
     nowhere = np.zeros(0, np.int32)
-    rows: list[RowScores] = []
+    said: dict[int, RowScores] = {}
     for i in notes:
-        own = slice(data.note_first[i], data.note_first[i + 1])
-        note = Pieces(data.note_ids[own], data.note_start[own], data.note_end[own])
         texts = [
             Pieces(data.feature(int(data.row_feature[r])), nowhere, nowhere) for r in data.rows(i)
         ]
-        rows += score_notes(engine, [note], texts, special)[0]
-    return Scored(
-        np.array([r for i in notes for r in data.rows(i)]),
-        np.concatenate([row.inside for row in rows]),
-        np.array([row.presence for row in rows], np.float32),
-    )
+        found = score_notes(engine, [data.pieces(i)], texts, special)[0]
+        said.update(zip(data.rows(i), found, strict=True))
+    return Scored.of(said)
 
 
 def settle(folder: Path, data: LearningSet, facts: list[dict[str, Any]]) -> Settings:

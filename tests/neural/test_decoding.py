@@ -140,3 +140,62 @@ def test_an_empty_note_has_none(text: str) -> None:
     empty = places()
     assert decode_row(empty, chances(), 1.0, Thresholds()) == []
     assert decode_characters(text, [Opinion(empty, chances())], 1.0, Thresholds()) == []
+
+
+def random_note(rng: np.random.Generator) -> tuple[str, Pieces, np.ndarray, np.ndarray]:
+    """A text cut into pieces, some of which share a character, and what a network says."""
+    text, edges = "", []
+    for _ in range(int(rng.integers(1, 12))):
+        size = int(rng.integers(1, 5))
+        edges.append((len(text), len(text) + size))
+        if rng.random() < 0.2:
+            edges.append((len(text) + size - 1, len(text) + size))
+        text += "w" * size + str(rng.choice(["", " ", " - "]))
+    n = len(edges)
+    # Drawn from a continuum: equal sums, which either path may break its own way, do not occur.
+    return (
+        text,
+        places(*edges),
+        rng.random(n).astype(np.float32),
+        rng.random((n, 2)).astype(np.float32),
+    )
+
+
+def test_edges_give_the_same_in_pieces_and_in_characters() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        text, pieces, inside, edges = random_note(rng)
+        at = Thresholds(
+            0.5, 0.5, 0.5, float(rng.choice([0.5, 1.0])), float(rng.choice([-1.0, 0.0, 2.0]))
+        )
+        found = decode_characters(text, [Opinion(pieces, inside, 1.0, edges)] * 2, 0.9, at)
+        alone = decode_row(pieces, inside, 0.9, at, edges)
+        assert [d[:2] for d in found] == [d[:2] for d in alone]
+        assert [d.confidence for d in found] == pytest.approx([d.confidence for d in alone])
+
+
+def test_runs_begin_and_end_where_the_network_says() -> None:
+    pieces = places((0, 2), (3, 7), (8, 12), (13, 16))
+    inside = chances(0.6, 0.9, 0.9, 0.6)
+    sharp = np.array([[0.01, 0.01], [0.95, 0.02], [0.02, 0.95], [0.01, 0.01]], np.float32)
+    assert [d[:2] for d in decode_row(pieces, inside, 0.9, Thresholds())] == [(0, 16)]
+    found = decode_row(pieces, inside, 0.9, Thresholds(edges=1.0), sharp)
+    assert [d[:2] for d in found] == [(3, 12)]
+
+
+def test_runs_may_touch() -> None:
+    pieces = places((0, 2), (3, 7))
+    sharp = np.array([[0.95, 0.95], [0.95, 0.95]], np.float32)
+    found = decode_row(pieces, chances(0.9, 0.9), 0.9, Thresholds(edges=1.0), sharp)
+    assert [d[:2] for d in found] == [(0, 2), (3, 7)]
+
+
+def test_a_run_must_bring_its_cost() -> None:
+    pieces = places((0, 2), (3, 7), (8, 12))
+    inside = chances(0.99, 0.05, 0.55)
+    found = decode_row(pieces, inside, 0.9, Thresholds(cost=2.0))
+    assert [d[:2] for d in found] == [(0, 2)]
+    # Nothing brings so much: the best pieces of a feature that is present are kept all the same.
+    found = decode_row(pieces, inside, 0.9, Thresholds(cost=50.0))
+    assert [d[:2] for d in found] == [(0, 2), (8, 12)]
+    assert decode_row(pieces, inside, 0.1, Thresholds(cost=2.0)) == []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,15 @@ from rubricate.neural.pieces import PieceMaker
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("at", [Thresholds(), Thresholds(0.8, 0.3, 0.9)])
+@pytest.mark.parametrize(
+    "at",
+    [
+        Thresholds(),
+        Thresholds(0.8, 0.3, 0.9),
+        Thresholds(edges=1.0),
+        Thresholds(0.4, 0.2, 0.5, 0.5, 2.0),
+    ],
+)
 def test_figures_are_those_of_the_spans(
     data: LearningSet, corpus: Corpus, maker: PieceMaker, seed: int, at: Thresholds
 ) -> None:
@@ -23,6 +33,7 @@ def test_figures_are_those_of_the_spans(
         ruler.rows,
         rng.random(int(ruler.first[-1])).astype(np.float32),
         rng.random(len(ruler.rows)).astype(np.float32),
+        rng.random((int(ruler.first[-1]), 2)).astype(np.float32),
     )
     rows = iter(range(len(ruler.rows)))
     pieces = dict(zip(corpus.note_index, maker.cut([n.text for n in corpus.notes]), strict=True))
@@ -32,8 +43,9 @@ def test_figures_are_those_of_the_spans(
             found = []
             for feature in rubric:
                 r = next(rows)
-                inside = scored.inside[ruler.first[r] : ruler.first[r + 1]]
-                decoded = decode_row(pieces[note.id], inside, float(scored.presence[r]), at)
+                own = slice(ruler.first[r], ruler.first[r + 1])
+                inside, edges = scored.inside[own], scored.edges[own]
+                decoded = decode_row(pieces[note.id], inside, float(scored.presence[r]), at, edges)
                 found += [Found(feature.id, ((a, b),), c, "") for a, b, c in decoded]
             yield NoteFindings(found, {})
 
@@ -41,6 +53,7 @@ def test_figures_are_those_of_the_spans(
     figures = ruler.figures(scored, at)
     assert figures.characters == pytest.approx(spans["characters"]["f1"])
     assert figures.presence == pytest.approx(spans["presence"]["f1"])
+    assert figures.runs == pytest.approx(spans["spans"]["exact"]["f1"])
 
 
 def test_perfect_probabilities_are_perfect(data: LearningSet) -> None:
@@ -48,5 +61,6 @@ def test_perfect_probabilities_are_perfect(data: LearningSet) -> None:
     ruler = Ruler(data, notes)
     inside = np.concatenate([data.targets(i, r) for i in notes for r in data.rows(i)])
     present = data.row_marked[ruler.rows] > 0
-    scored = Scored(ruler.rows, inside.astype(np.float32), present.astype(np.float32))
-    assert ruler.figures(scored, ruler.best_thresholds(scored)).characters == 1.0
+    edges = np.full((len(inside), 2), 0.5, np.float32)
+    scored = Scored(ruler.rows, inside.astype(np.float32), present.astype(np.float32), edges)
+    assert astuple(ruler.figures(scored, ruler.best_thresholds(scored))) == (1.0, 1.0, 1.0)

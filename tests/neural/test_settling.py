@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,7 @@ def said(data: LearningSet, notes: list[int], sure: float = 0.9) -> Scored:
         ruler.rows,
         np.where(inside, sure, 0.1).astype(np.float32),
         np.where(present, sure, 0.1).astype(np.float32),
+        np.full((len(inside), 2), 0.5, np.float32),
     )
 
 
@@ -56,8 +59,7 @@ def test_a_falling_calibration_is_not_taken(
     monkeypatch.setattr(settling, "FEWEST_ROWS", 18)
     notes = list(range(6))
     right = said(data, notes)
-    wrong = Scored(right.rows, right.inside, 1 - right.presence)
-    several = Scored(*(np.tile(part, 1) for part in (wrong.rows, wrong.inside, wrong.presence)))
+    several = replace(right, presence=1 - right.presence)
     settings = settle(Settings(), data, [HeldOut(notes, several, several, several)], FEATURES)
     assert settings.calibration.slope > 0
 

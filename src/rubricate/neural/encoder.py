@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
@@ -19,7 +21,7 @@ from rubricate.matchers.matcher import own_parameters
 from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
-from rubricate.neural.decoding import Decoded, Opinion, decode_characters, decode_row
+from rubricate.neural.decoding import Decoded, Opinion, decode_rows, decode_texts
 from rubricate.neural.encoder_report import encoder_report
 from rubricate.neural.fragments import join_fragments
 from rubricate.neural.inference import RowScores
@@ -275,35 +277,42 @@ class EncoderMatcher:
         self, rubric: Rubric, text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
     ) -> NoteFindings:
         found: list[Found] = []
-        probabilities: dict[str, float] = {}
-        for k, feature in enumerate(rubric):
-            rows = [(pieces, rows[k]) for pieces, rows in said]
-            chance, runs = self._decoded(feature.id, text, rows)
-            probabilities[feature.id] = chance
+        chances, decoded = self._decoded([feature.id for feature in rubric], text, said)
+        probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
+        for feature, runs in zip(rubric, decoded, strict=True):
             for spans, confidence in join_fragments(text, runs):
+                chance = probabilities[feature.id]
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
                 found.append(Found(feature.id, spans, confidence, reason))
         return NoteFindings(found, probabilities)
 
     def _decoded(
-        self, feature: str, text: str, said: Sequence[tuple[Pieces, RowScores]]
-    ) -> tuple[float, list[Decoded]]:
-        """Return how probable it is that the feature is present, and where it is found."""
-        at = self.settings_.of_feature(feature)
-        if len(said) == 1:
-            pieces, row = said[0]
-            chance = float(self.settings_.calibration(row.presence))
-            return chance, decode_row(pieces, row.inside, row.presence, at)
-        weights = [member.weight for member in self.members_]
-        each = [
-            float(member.settings.calibration(row.presence))
-            for member, (_, row) in zip(self.members_, said, strict=True)
-        ]
-        chance = sum(w * p for w, p in zip(weights, each, strict=True)) / sum(weights)
+        self, features: list[str], text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+    ) -> tuple[list[float], list[list[Decoded]]]:
+        """Return how probable it is that each feature is present, and where it is found."""
+        if not features:
+            return [], []
+        at = [self.settings_.of_feature(feature) for feature in features]
         opinions = [
-            Opinion(pieces, row.inside, w) for w, (pieces, row) in zip(weights, said, strict=True)
+            Opinion(
+                pieces,
+                np.stack([row.inside for row in rows]),
+                member.weight,
+                np.stack([row.edges for row in rows]),
+            )
+            for member, (pieces, rows) in zip(self.members_, said, strict=True)
         ]
-        return chance, decode_characters(text, opinions, chance, at)
+        presence = [np.array([row.presence for row in rows]) for _, rows in said]
+        if len(said) == 1:
+            chances = self.settings_.calibration(presence[0])
+            return chances.tolist(), decode_rows(opinions[0], presence[0].tolist(), at)
+        each = [
+            member.settings.calibration(own)
+            for member, own in zip(self.members_, presence, strict=True)
+        ]
+        weights = [member.weight for member in self.members_]
+        mean = np.average(each, axis=0, weights=weights).tolist()
+        return mean, decode_texts(text, opinions, mean, at)
 
 
 def average_models(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from rubricate.neural.losses import LossWeights
 from rubricate.neural.measuring import Ruler, Scored
 from rubricate.neural.network import Network, Shape
 from rubricate.neural.passes import Lesson, Lessons, Taught, Variation, with_foreign_rows
+from rubricate.neural.runs import Runs
 from rubricate.neural.scoring_torch import score_rows
 from rubricate.neural.training import Recipe, Trainer
 
@@ -179,23 +180,16 @@ def summary(
     odd = np.isin(case, np.unique(case)[1::2])
     if odd.all() or not odd.any():
         odd = np.arange(len(case)) % 2 == 1
-    inside = np.zeros(len(scored.inside), bool)
     sizes = np.diff(ruler.first)
+    mixed = Runs(np.zeros(len(scored.inside), bool), np.zeros(len(scored.inside), bool))
     chosen = {}
     for side in (False, True):
         at = ruler.best_thresholds(scored, odd != side)
-        inside |= ruler.decide(scored, at) & np.repeat(odd == side, sizes)
-        chosen[str(side)] = [at.inside, at.presence]
-    shared, covered, total = ruler.counts(inside)
-    found, there = covered > 0, total > 0
-    return {
-        "half": [plain.characters, plain.presence],
-        "crossed": [
-            2 * int(shared.sum()) / max(1, int(covered.sum() + total.sum())),
-            2 * int((found & there).sum()) / max(1, int(found.sum() + there.sum())),
-        ],
-        "thresholds": chosen,
-    }
+        own = np.repeat(odd == side, sizes)
+        mixed = Runs(*(a | (b & own) for a, b in zip(mixed, ruler.decide(scored, at), strict=True)))
+        chosen[str(side)] = asdict(at)
+    crossed = ruler.figures_of(mixed)
+    return {"half": astuple(plain), "crossed": astuple(crossed), "thresholds": chosen}
 
 
 class _Stream(IterableDataset[Lesson]):

@@ -79,10 +79,15 @@ class OnnxEngine:
 
 
 class RowScores(NamedTuple):
-    """What a network says of one feature in one note, as probabilities."""
+    """What a network says of one feature in one note, as probabilities.
+
+    ``inside`` has one for each piece of the note, ``edges`` two: that an annotation begins with
+    it, and that one ends with it.
+    """
 
     inside: F32
     presence: float
+    edges: F32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -109,7 +114,7 @@ def score_notes(
     sure of it. Features that do not fit together are read in several passes. Nothing is cut.
     """
     tasks = _tasks(notes, features, features_per_pass)
-    inside = [np.zeros((len(features), len(one)), np.float32) for one in notes]
+    said = [np.zeros((len(features), len(one), 3), np.float32) for one in notes]
     depth = [np.full(len(one), -1, np.int64) for one in notes]
     presence = np.zeros((len(notes), len(features)))
     for group in by_length([len(task.one) for task in tasks], budget):
@@ -118,7 +123,7 @@ def score_notes(
         for n, g in enumerate(group):
             task = tasks[g]
             size = len(task.one.note)
-            chance = _sigmoid(pieces[n, : len(task.features), 1 : 1 + size, 0])
+            chance = _sigmoid(pieces[n, : len(task.features), 1 : 1 + size])
             own = slice(task.features.start, task.features.stop)
             place = slice(task.first, task.first + size)
             known = np.minimum(np.arange(size), np.arange(size)[::-1])
@@ -127,24 +132,27 @@ def score_notes(
                 known = np.arange(size)[::-1]
             if task.first + size == len(notes[task.note]):
                 known = np.arange(size) if task.first else np.full(size, size)
-            _keep_deeper(inside[task.note], depth[task.note], chance, (own, place, known))
+            _keep_deeper(said[task.note], depth[task.note], chance, (own, place, known))
             seen = _sigmoid(present[n, : len(task.features)])
             presence[task.note, own] = np.maximum(presence[task.note, own], seen)
     return [
-        [RowScores(inside[i][k], float(presence[i, k])) for k in range(len(features))]
+        [
+            RowScores(said[i][k, :, 0], float(presence[i, k]), said[i][k, :, 1:])
+            for k in range(len(features))
+        ]
         for i in range(len(notes))
     ]
 
 
 def _keep_deeper(
-    inside: F32,
+    said: F32,
     depth: npt.NDArray[np.int64],
     chance: F32,
     where: tuple[slice, slice, npt.NDArray[np.int64]],
 ) -> None:
     own, place, known = where
     better = known >= depth[place]
-    inside[own, place] = np.where(better, chance, inside[own, place])
+    said[own, place] = np.where(better[:, None], chance, said[own, place])
     depth[place] = np.maximum(depth[place], known)
 
 

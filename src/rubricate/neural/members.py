@@ -152,6 +152,8 @@ def common_settings(members: Sequence[Member], report: Mapping[str, Any] | None 
             mean([one.inside for one in usual]),
             presence(usual),
             mean([one.rescue for one in usual]),
+            mean([one.edges for one in usual]),
+            mean([one.cost for one in usual]),
         ),
         feature_presence={
             feature: presence([member.settings.of_feature(feature) for member in members])

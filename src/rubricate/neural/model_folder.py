@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Settings:
         """Return the thresholds of one feature."""
         own = self.feature_presence.get(feature)
         common = self.thresholds
-        return common if own is None else Thresholds(common.inside, own, common.rescue)
+        return common if own is None else replace(common, presence=own)
 
     def write(self, path: Path) -> None:
         """Write the settings as one JSON file."""

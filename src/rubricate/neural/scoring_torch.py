@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rubricate.neural.batching import Batch, SpecialPieces
-from rubricate.neural.inference import Engine, score_notes
+from rubricate.neural.inference import Engine, RowScores, score_notes
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.measuring import Scored
 from rubricate.neural.network import Network
@@ -59,8 +59,7 @@ def score_rows(
     alike: dict[tuple[int, ...], list[int]] = {}
     for i in notes:
         alike.setdefault(tuple(data.row_feature[list(data.rows(i))].tolist()), []).append(i)
-    inside: dict[int, F32] = {}
-    presence: dict[int, float] = {}
+    said: dict[int, RowScores] = {}
     for features, own in alike.items():
         scores = score_notes(
             engine,
@@ -71,14 +70,8 @@ def score_rows(
             budget=budget,
         )
         for i, found in zip(own, scores, strict=True):
-            for row, one in zip(data.rows(i), found, strict=True):
-                inside[row], presence[row] = one.inside, one.presence
-    order = [r for i in notes for r in data.rows(i)]
-    return Scored(
-        np.array(order, np.int64),
-        np.concatenate([inside[r] for r in order]) if order else np.zeros(0, np.float32),
-        np.array([presence[r] for r in order], np.float32),
-    )
+            said.update(zip(data.rows(i), found, strict=True))
+    return Scored.of({r: said[r] for i in notes for r in data.rows(i)})
 
 
 def _bare(ids: I32) -> Pieces:

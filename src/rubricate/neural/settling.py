@@ -103,6 +103,7 @@ def joined(scored: Sequence[Scored]) -> Scored:
         np.concatenate([one.rows for one in scored]),
         np.concatenate([one.inside for one in scored]),
         np.concatenate([one.presence for one in scored]),
+        np.concatenate([one.edges for one in scored]),
     )
 
 
