@@ -1,9 +1,9 @@
 """Recognition of PICO elements on EBM-NLP, beside Table 5 of Lee and Sun (2019).
 
 Run ``python benchmarks/pico_recognition.py DATA --matcher encoder`` (or ``bilstm-crf``, ``crf``);
-DATA is the folder of ``train_960.txt`` and ``test.txt``. It prints Markdown: precision, recall and F1
-of each label and of all (micro), by the paper's protocol and one-to-one. The paper learned from
-four times as many notes, with word vectors of biomedical texts.
+DATA is the folder of ``train_960.txt`` and ``test.txt``. It prints Markdown: precision, recall and
+F1 of each label and of all (micro), by the paper's protocol and one-to-one. The paper learned
+from four times as many notes, with word vectors of biomedical texts.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ class _CompactWords(nn.Module):
 
 def export_onnx(network: nn.Module, path: Path) -> None:
     """Write the network as an ONNX file in full precision."""
-    network = network.cpu().eval()
+    # A copy: the caller's network may go on learning where it is.
+    network = copy.deepcopy(network).cpu().eval()
     note = torch.randint(5, 9, (2, 11))
     feature = torch.randint(5, 9, (2, 7))
     owner = torch.tensor([[0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1, -1]])

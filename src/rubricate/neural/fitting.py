@@ -123,6 +123,8 @@ class _Fit:
 
     def run(self, target: Path, place: Path, progress: Watch | None) -> Settings:
         """Teach every network, settle what they share, write the model; ``place`` is for now."""
+        import torch
+
         from rubricate.neural.checkpoints import load_parameters, parameters_of
         from rubricate.neural.storage import read_network
         from rubricate.neural.teaching import Clock, read_language, teach
@@ -130,7 +132,7 @@ class _Fit:
         rounds = 2 if self.recipe.pseudo else 1
         steps = sum(self.plan.n_steps(part) for part in self.parts) * rounds
         clock = Clock(progress, self.recipe.language_steps + steps)
-        network = read_network(self.source)
+        network = read_network(self.source).to("cuda" if torch.cuda.is_available() else "cpu")
         language = read_language(network, self.plan, self.store, clock)
         start = parameters_of(network)
         reports, held = [], []

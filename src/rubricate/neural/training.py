@@ -254,7 +254,7 @@ class Trainer:
         for name, parameter in self.network.named_parameters():
             self._averages[name] = tensors_[f"averages.{name}"].to(self.device)
             state = {
-                key: tensors_[f"optimizer.{key}.{name}"]
+                key: tensors_[f"optimizer.{key}.{name}"].to(self.device)
                 for key in ("step", "exp_avg", "exp_avg_sq")
                 if f"optimizer.{key}.{name}" in tensors_
             }
