@@ -76,3 +76,33 @@ def test_a_run_that_lacks_its_report_says_how_to_get_it(model: Path, tmp_path: P
     assert "trust report" in str(again.exception) + again.output
     assert score(*arguments, "--overwrite").exit_code == 0
     assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_several_encoders_are_averaged(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("tokenizers")
+    from rubricate.neural.encoder import EncoderMatcher
+
+    saved = tmp_path / "saved"
+    EncoderMatcher().save(saved)
+    notes = ["open-notes", "--where", "case=14", "--no-report", "--json"]
+    alone = score(*notes, "--model", str(saved), "--out", str(tmp_path / "one"))
+    both = score(
+        *notes, "--model", str(saved), "--model", str(saved), "--out", str(tmp_path / "two")
+    )
+    assert both.exit_code == 0, both.output
+    counts = json.loads(both.stdout)["counts"]
+    assert counts["found"] == json.loads(alone.stdout)["counts"]["found"] > 0
+    assert (tmp_path / "two" / "model" / "members.json").is_file()
+    again = score(
+        *notes, "--model", str(saved), "--model", str(saved), "--out", str(tmp_path / "two")
+    )
+    assert again.exit_code == 1
+
+
+def test_other_matchers_cannot_be_averaged(model: Path, tmp_path: Path) -> None:
+    done = score(
+        *NOTES, "--model", str(model), "--model", str(model), "--out", str(tmp_path / "out")
+    )
+    assert done.exit_code == 1
+    assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,8 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.command("score", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
 @click.option("--rubric", type=FILE, help="A rubric file; by default the notes' own.")
-@click.option("--model", type=FILE, help="A model of `fit`.")
+@click.option("--model", "models", type=FILE, multiple=True,
+              help="A model of `fit`; several encoders are averaged.")  # fmt: skip
 @click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
@@ -81,7 +82,7 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
         source,
         out,
         rubric=options["rubric"],
-        model=options["model"],
+        model=_one_model(options["models"], out, options["overwrite"]),
         policy=options["review"],
         corrections=options["corrections"],
         settings=settings,
@@ -103,6 +104,19 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
         _print(run)
         if not options["no_report"]:
             click.echo(f"report: {out / 'report.html'}")
+
+
+def _one_model(models: Sequence[Path], out: Path, overwrite: bool) -> Path | None:
+    """Return the model to score with; several become one, where every worker can read it."""
+    if len(models) < 2:
+        return models[0] if models else None
+    from rubricate.errors import OutputExistsError
+    from rubricate.neural.encoder import average_models
+
+    if (out / "run.json").exists() and not overwrite:
+        raise OutputExistsError(out)
+    average_models(models, out / "model", overwrite=True)
+    return out / "model"
 
 
 def _progress() -> Callable[[int, int], None] | None:
