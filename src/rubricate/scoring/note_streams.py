@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 from rubricate.corpus import Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import metadata_from_json, rubric_from_json
+from rubricate.formats.encoding import head_from_json, metadata_from_json
 from rubricate.formats.jsonl import VERSION
 from rubricate.rubric import Metadata, Rubric
 
@@ -43,9 +43,9 @@ def jsonl_rubrics(path: Path) -> tuple[Rubric, ...]:
         head = json.loads(first)
         if head["rubricate"] != VERSION:
             raise ValueError(f'"rubricate" must be {VERSION}')
-        return tuple(rubric_from_json(rubric) for rubric in head["rubrics"])
+        return head_from_json(head).rubrics
     except (KeyError, TypeError, ValueError) as error:
-        fault = Fault(f"not a valid head: {type(error).__name__}", path, 1)
+        fault = Fault(f"not a valid head: {error}", path, 1)
         raise InputError([fault]) from None
 
 
