@@ -5,69 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, UnknownNameError
-from rubricate.files import file_hash, whole_output
-from rubricate.matchers.learning import learning_annotator
-from rubricate.matchers.matcher import own_parameters, require_fitted
-from rubricate.matchers.model_files import (
-    Header,
-    check_features,
-    corpus_hash,
-    read_header,
-    read_json,
-    write_header,
-    write_json,
-)
-from rubricate.matchers.predictions import predict_corpus
+from rubricate.errors import UnknownNameError
+from rubricate.files import file_hash
 from rubricate.matchers.training_report import Course, Look, TrainingReport, flat_recipe
 from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch, one_thread
-from rubricate.neural.sequence.findings import (
-    F64,
-    TagFinder,
-    choose_bonus,
-    hold_out,
-    mean_span_f1,
-    shared_labels,
-    tagged_sequences,
-)
-from rubricate.neural.sequence.tagging import (
-    Context,
-    Scheme,
-    SchemeName,
-    TokenRule,
-    Tokens,
-    check_choice,
-)
+from rubricate.neural.sequence.chain import Chain
+from rubricate.neural.sequence.findings import F64, mean_span_f1
+from rubricate.neural.sequence.tag_matcher import Origin, TagMatcher, TagModel
+from rubricate.neural.sequence.tagging import Context, Scheme, SchemeName, TokenRule, Tokens
 from rubricate.neural.sequence.training import Lesson, Progress, Recipe, Run, Watch
 from rubricate.neural.sequence.vectors import read_vectors, vector_table
 from rubricate.neural.sequence.vocabulary import Vocabulary, make_batch
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-NETWORK_FILE = "network.json"
-WEIGHTS_FILE = "weights.safetensors"
 _VECTORS = "vectors"
 #: Sequences read at once when predicting.
 _AT_ONCE = 64
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TaggerModel:
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class TaggerModel(TagModel):
     """A trained network with its vocabulary, and how it came about."""
 
     network: Recogniser
     vocabulary: Vocabulary
-    features: dict[str, str]
-    learned_from: str
-    n_notes: int
-    n_dropped: int
     history: tuple[Progress, ...] = ()
-    bonus: float = 0.0
     n_held: int = 0
+
+    @property
+    def chain(self) -> Chain:
+        """Scores of the chain of tags."""
+        return self.network.numpy_chain()
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
         """Return each sequence's scores of tags."""
@@ -82,7 +52,7 @@ class TaggerModel:
         return found
 
 
-class BiLstmCrfMatcher:
+class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
     """Tags every token with one feature, learned from annotated notes that share a rubric.
 
     Words, their letters, endings and shapes are read by an LSTM in both directions; a
@@ -127,6 +97,7 @@ class BiLstmCrfMatcher:
     """
 
     name: ClassVar[str] = "bilstm-crf"
+    values_file: ClassVar[str] = "network.json"
 
     def __init__(
         self,
@@ -138,16 +109,10 @@ class BiLstmCrfMatcher:
         recipe: Mapping[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.tokens = tokens
-        self.context = context
-        self.scheme = scheme
+        super().__init__(tokens=tokens, context=context, scheme=scheme)
         self.vectors = vectors
         self.recipe = recipe
         self.seed = seed
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self,
@@ -168,52 +133,41 @@ class BiLstmCrfMatcher:
         checkpoint : path, optional
             A file to write after every pass; if it is there already, training goes on from it.
         """
-        check_choice("tokens", self.tokens, TokenRule)
-        check_choice("context", self.context, Context)
         recipe = make_recipe(self.recipe or {})
-        who = learning_annotator(corpus, annotator)
-        scheme = Scheme(shared_labels(corpus), self.scheme)
-        tagged, n_dropped = tagged_sequences(
-            corpus, who, scheme, tokens=self.tokens, context=self.context
-        )
-        held = hold_out((one.note for one in tagged), recipe.held_out, self.seed)
-        lessons = [one for one in tagged if one.note not in held]
+        lessons = self._lessons(corpus, annotator, held_out=recipe.held_out, seed=self.seed)
         given = {} if self.vectors is None else read_vectors(Path(self.vectors))
-        vocabulary = Vocabulary.learn([one.tokens for one in lessons], given)
+        vocabulary = Vocabulary.learn([one.tokens for one in lessons.tagged], given)
         table = vector_table(given) if given else None
         torch = import_torch()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            network = Recogniser(recipe.network, vocabulary.sizes, scheme, table)
-        learned_from = corpus_hash(corpus, who)
-        parts = [learned_from, self.tokens, self.context, self.scheme, str(self.seed)]
-        if self.vectors is not None:
-            parts.append(file_hash(Path(self.vectors)))
-        run = Run(network, recipe, seed=self.seed, identity=" ".join(parts))
-        features = {feature.id: feature.text for feature in corpus.features}
-        n_notes = len({one.note for one in tagged})
+            network = Recogniser(recipe.network, vocabulary.sizes, lessons.scheme, table)
+        run = Run(network, recipe, seed=self.seed, identity=self._identity(lessons.origin))
         self.model_ = TaggerModel(
-            network, vocabulary, features, learned_from, n_notes, n_dropped, n_held=len(held)
+            scheme=lessons.scheme,
+            origin=lessons.origin,
+            network=network,
+            vocabulary=vocabulary,
+            n_held=lessons.n_held,
         )
-        aside = corpus.select(notes=held, annotators=[who]) if who is not None and held else None
+        aside = lessons.aside
         with one_thread():
             run.train(
-                [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons],
+                [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons.tagged],
                 None if aside is None else lambda _: mean_span_f1(aside, self.predict(aside)),
                 watch=watch,
                 checkpoint=None if checkpoint is None else Path(checkpoint),
             )
         self.model_ = replace(self.model_, history=tuple(run.history))
-        if aside is not None:
-            best = choose_bonus(lambda bonus: mean_span_f1(aside, self._predict(aside, bonus)))
-            self.model_ = replace(self.model_, bonus=best)
+        self._choose_bonus(aside)
         return self
 
-    def predict(self, corpus: Corpus) -> Corpus:
-        """Return the corpus with what was tagged, under the annotator ``bilstm-crf``."""
-        require_fitted(self, "model_")
-        check_features(self.model_.features, corpus)
-        return self._predict(corpus, self.model_.bonus)
+    def _identity(self, origin: Origin) -> str:
+        """Return what a checkpoint must have been made from and with for training to go on."""
+        parts = [origin.learned_from, self.tokens, self.context, self.scheme, str(self.seed)]
+        if self.vectors is not None:
+            parts.append(file_hash(Path(self.vectors)))
+        return " ".join(parts)
 
     @property
     def training_report_(self) -> TrainingReport | None:
@@ -240,90 +194,46 @@ class BiLstmCrfMatcher:
             facts=facts,
         )
 
-    def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
-        model = self.model_
-        finder = TagFinder(
-            model.network.scheme,
-            model.network.numpy_chain(),
-            model.emit,
-            self.tokens,
-            self.context,
-            self.name,
-            bonus,
-        )
-        return predict_corpus(corpus, self.name, finder.find)
+    @classmethod
+    def _need_packages(cls, doing: str) -> None:
+        import_torch()
 
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write ``model.json``, ``network.json`` and ``weights.safetensors``."""
+    def _write_model(self, weights: Path) -> dict[str, Any]:
         from safetensors.torch import save_file
 
-        require_fitted(self, "model_")
         model = self.model_
         network = model.network
-        weights = {name: value.clone() for name, value in network.weights().items()}
+        values = {name: value.clone() for name, value in network.weights().items()}
         if network.vectors is not None:
-            weights[_VECTORS] = network.vectors
-        with whole_output(Path(folder), overwrite=overwrite) as place:
-            place.mkdir()
-            save_file(weights, place / WEIGHTS_FILE)
-            value = {
-                "labels": list(network.scheme.labels),
-                "shape": asdict(network.shape),
-                "n_dropped": model.n_dropped,
-                "bonus": model.bonus,
-                "n_held": model.n_held,
-                "history": [list(progress) for progress in model.history],
-                "vocabulary": model.vocabulary.to_json(),
-            }
-            write_json(place / NETWORK_FILE, value)
-            header = Header(
-                self.name, self.get_params(), model.learned_from, model.n_notes, model.features
-            )
-            write_header(place, header)
+            values[_VECTORS] = network.vectors
+        save_file(values, weights)
+        return {
+            "shape": asdict(network.shape),
+            "n_held": model.n_held,
+            "history": [list(progress) for progress in model.history],
+            "vocabulary": model.vocabulary.to_json(),
+        }
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Return the model saved in a folder."""
-        import_torch()
-        from safetensors import SafetensorError
+    def _read_model(
+        cls, weights: Path, value: Mapping[str, Any], scheme: Scheme, origin: Origin
+    ) -> TaggerModel:
         from safetensors.torch import load_file
 
-        place = Path(folder)
-        header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
-        try:
-            weights = load_file(place / WEIGHTS_FILE)
-            network, vocabulary, value = _read_network(place, matcher.scheme, weights)
-        except (SafetensorError, KeyError, TypeError) as error:
-            raise InputError([Fault("its files are not those of a bilstm-crf", place)]) from error
-        matcher.model_ = TaggerModel(
-            network,
-            vocabulary,
-            dict(header.features),
-            header.learned_from,
-            header.n_notes,
-            int(value["n_dropped"]),
-            tuple(Progress(*one) for one in value["history"]),
-            float(value["bonus"]),
-            int(value["n_held"]),
+        values = load_file(weights)
+        vocabulary = Vocabulary.from_json(value["vocabulary"])
+        vectors = values.pop(_VECTORS, None)
+        table = None if vectors is None else vectors.numpy()
+        network = Recogniser(Shape(**value["shape"]), vocabulary.sizes, scheme, table)
+        network.load_weights(values)
+        return TaggerModel(
+            scheme=scheme,
+            origin=origin,
+            network=network,
+            vocabulary=vocabulary,
+            history=tuple(Progress(*one) for one in value["history"]),
+            n_held=int(value["n_held"]),
         )
-        return matcher
-
-
-def _read_network(
-    place: Path, kind: SchemeName, weights: dict[str, Tensor]
-) -> tuple[Recogniser, Vocabulary, dict[str, Any]]:
-    value = read_json(place / NETWORK_FILE)
-    vocabulary = Vocabulary.from_json(value["vocabulary"])
-    vectors = weights.pop(_VECTORS, None)
-    network = Recogniser(
-        Shape(**value["shape"]),
-        vocabulary.sizes,
-        Scheme(tuple(value["labels"]), kind),
-        None if vectors is None else vectors.numpy(),
-    )
-    network.load_weights(weights)
-    return network, vocabulary, value
 
 
 def make_recipe(changes: Mapping[str, Any]) -> Recipe:

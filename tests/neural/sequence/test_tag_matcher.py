@@ -1,6 +1,7 @@
 """Both matchers keep the protocol: learn, find, save, load, and say what is wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,17 @@ def test_a_saved_model_finds_the_same(
     assert suffixes == {".json", ".safetensors"}
 
 
+def test_the_bonus_is_saved(fitted: Any, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    eager = type(fitted).load(tmp_path / "model")
+    eager.model_ = replace(eager.model_, bonus=1.5)
+    eager.save(tmp_path / "model", overwrite=True)
+    again = type(fitted).load(tmp_path / "model").model_
+    assert again.bonus == 1.5
+    assert again.scheme == fitted.model_.scheme
+    assert again.origin == fitted.model_.origin
+
+
 def test_the_same_seed_gives_the_same_model(
     name: str, fitted: Any, trials: Corpus, more_trials: Corpus
 ) -> None:
@@ -93,12 +105,14 @@ def test_a_damaged_model_is_refused(fitted: Any, tmp_path: Path, damage: str) ->
         type(fitted).load(folder)
 
 
-def test_weights_that_do_not_fit_are_refused(fitted: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [{"labels": ["who"]}, {"labels": None}, {"bonus": None}])
+def test_values_that_do_not_fit_the_weights_are_refused(
+    fitted: Any, tmp_path: Path, change: dict[str, Any]
+) -> None:
     folder = tmp_path / "model"
     fitted.save(folder)
-    part = next(p for p in folder.glob("*.json") if p.name != "model.json")
-    value = json.loads(part.read_text(encoding="utf-8"))
-    value["labels"] = ["who"]
+    part = folder / fitted.values_file
+    value = json.loads(part.read_text(encoding="utf-8")) | change
     part.write_text(json.dumps(value), encoding="utf-8")
     header = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     header["files"][part.name] = ""
