@@ -93,8 +93,7 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
         builder.add_feature(feature)
     # A type that somebody added to annotation.conf is meant; any other new label is a slip.
     frame = frame.with_labels(feature.id for feature in configured)
-    for note_id in frame.in_order(folder.texts):
-        builder.add_note(frame.note(note_id, folder.texts[note_id]))
+    frame.add_notes(builder, folder.texts)
     judged = []
     for (annotator_id, note_id), place in folder.ann_paths.items():
         if note_id not in folder.texts:
@@ -106,9 +105,7 @@ def read_brat(path: Path, *, strict: bool = True) -> Corpus:
         _read_ann(builder, frame, (annotator_id, note_id, place), faults, strict=strict)
         judged.append((annotator_id, note_id))
     faults.raise_any()
-    for annotator_id, note_id in judged:
-        frame.judge_note(builder, annotator_id, note_id)
-    return builder.build()
+    return frame.finish(builder, judged)
 
 
 def _look(path: Path, frame: Frame, faults: Faults) -> _Folder:

@@ -125,8 +125,7 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
     faults.found = list(dict.fromkeys(faults.found))
     faults.raise_any()
     builder = frame.builder()
-    for note_id in frame.in_order(first):
-        builder.add_note(frame.note(note_id, first[note_id].read.text))
+    frame.add_notes(builder, {note_id: one.read.text for note_id, one in first.items()})
     judged = [(s.annotator, s.note_id, s.read) for s in sources if s.annotator is not None]
     for source in sources:
         own = Faults(source.path)
@@ -137,9 +136,7 @@ def read_cas(path: Path, *, strict: bool = True) -> Corpus:
     for annotator, note_id, read in judged:
         for label, annotation in read.annotations:
             frame.annotate(builder, annotator, note_id, label, annotation)
-    for annotator, note_id, _ in judged:
-        frame.judge_note(builder, annotator, note_id)
-    return builder.build()
+    return frame.finish(builder, ((annotator, note_id) for annotator, note_id, _ in judged))
 
 
 def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_Source]:

@@ -201,10 +201,7 @@ def _build(tagged: list[_Tagged], frame: Frame, stem: str) -> Corpus:
         for label, span in _tag_spans(raw, places):
             feature_id = _feature_id(label, builder, frame)
             builder.annotate(annotator_id, raw.id, feature_id, [span])
-    for raw in tagged:
-        if raw.judged:
-            frame.judge_note(builder, annotator_id, raw.id)
-    return builder.build()
+    return frame.finish(builder, ((annotator_id, raw.id) for raw in tagged if raw.judged))
 
 
 def _add_features(builder: CorpusBuilder, frame: Frame, tagged: list[_Tagged]) -> str:

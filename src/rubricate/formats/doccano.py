@@ -175,10 +175,8 @@ def read_doccano(path: Path, *, strict: bool = True) -> Corpus:
         if line.annotator is not None and line.note_id in builder.notes:
             _read_annotations(builder, frame, line, faults, strict=strict)
     faults.raise_any()
-    for line in lines:
-        if line.annotator is not None:
-            frame.judge_note(builder, line.annotator, line.note_id)
-    return builder.build()
+    judged = [(line.annotator, line.note_id) for line in lines if line.annotator is not None]
+    return frame.finish(builder, judged)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, str | None]]:

@@ -118,6 +118,11 @@ class Frame:
         """Return the ids of notes, those the frame knows first and in its order."""
         return list(dict.fromkeys([*(n for n in self.notes if n in note_ids), *note_ids]))
 
+    def add_notes(self, builder: CorpusBuilder, texts: Mapping[str, str]) -> None:
+        """Add the notes of these texts, in order, with what the frame knows of them."""
+        for note_id in self.in_order(texts):
+            builder.add_note(self.note(note_id, texts[note_id]))
+
     @property
     def only_annotator(self) -> str:
         """Whose files they are that name nobody."""
@@ -150,18 +155,19 @@ class Frame:
             detail=annotation.detail,
         )
 
-    def judge_note(self, builder: CorpusBuilder, annotator_id: str, note_id: str) -> None:
-        """Record the rows an annotator judged in a note whose annotations were read.
+    def finish(self, builder: CorpusBuilder, judged: Iterable[tuple[str, str]]) -> Corpus:
+        """Return the corpus, with the rows of each (annotator, note) whose annotations were read.
 
-        Call it after all annotations of all notes were added, so that features met on the way
-        count as part of the rubric.
+        Rows come last, so that features met on the way count as part of the rubric.
         """
-        partial = self.judged.get((annotator_id, note_id))
-        if partial is None:
-            builder.judge_all(annotator_id, note_id)
-        else:
-            for feature_id in partial:
-                builder.judge(annotator_id, note_id, feature_id)
+        for annotator_id, note_id in judged:
+            partial = self.judged.get((annotator_id, note_id))
+            if partial is None:
+                builder.judge_all(annotator_id, note_id)
+            else:
+                for feature_id in partial:
+                    builder.judge(annotator_id, note_id, feature_id)
+        return builder.build()
 
 
 def frame_path(path: Path, *, is_folder: bool) -> Path:

@@ -178,9 +178,7 @@ def read_labelstudio(path: Path, *, strict: bool = True) -> Corpus:
                     frame.annotate(builder, annotator_id, note.id, label, annotation)
     frame.check_notes(len(builder.notes), faults, need="tasks")
     faults.raise_any()
-    for annotator_id, note_id in judged:
-        frame.judge_note(builder, annotator_id, note_id)
-    return builder.build()
+    return frame.finish(builder, judged)
 
 
 def _read_tasks(path: Path, faults: Faults) -> list[dict[str, Any]]:

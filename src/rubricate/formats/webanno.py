@@ -75,8 +75,7 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
             judged[annotator_id, note_id] = (place, spans)
     frame.check_notes(len(texts), faults, need=".tsv files of WebAnno TSV 3")
     builder = frame.builder()
-    for note_id in frame.in_order(texts):
-        builder.add_note(frame.note(note_id, texts[note_id]))
+    frame.add_notes(builder, texts)
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
             builder.add_annotator(Annotator(annotator_id))
@@ -86,9 +85,7 @@ def read_webanno(path: Path, *, strict: bool = True) -> Corpus:
             frame.annotate(builder, annotator_id, note_id, label, found)
         faults.found.extend(own.found)
     faults.raise_any()
-    for annotator_id, note_id in judged:
-        frame.judge_note(builder, annotator_id, note_id)
-    return builder.build()
+    return frame.finish(builder, judged)
 
 
 def _files(path: Path, frame: Frame) -> Iterator[tuple[Path, str, str | None]]:
