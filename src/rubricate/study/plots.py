@@ -121,7 +121,6 @@ def flow_plot(phases: Sequence[tuple[str, Sequence[str]]]) -> str:
                         class_="k0 f0")
             )  # fmt: skip
     words = "; ".join(f"{title}: {', '.join(facts)}" for title, facts in phases)
-    return drawing(
-        8 + len(phases) * (_BOX + _GAP) - _GAP, height + 8, "".join(parts),
-        title="The five phases", description=words,
-    )  # fmt: skip
+    width = 8 + len(phases) * (_BOX + _GAP) - _GAP
+    labels = Labels("The five phases", description=words)
+    return drawing(width, height + 8, "".join(parts), labels)

@@ -79,10 +79,7 @@ def bar_plot(
             shown = f"{point.value:,.0f}" if high > 10 else f"{point.value:.3f}"
             parts.append(label(edge + 5, middle + 4, shown, size=11, muted=True))
     parts.append(axes.base_line(scale.start, top, scale.start, bottom))
-    return drawing(
-        width, bottom + (46 if labels.x else 26), "".join(parts),
-        title=labels.title, description=labels.description,
-    )  # fmt: skip
+    return drawing(width, bottom + (46 if labels.x else 26), "".join(parts), labels)
 
 
 def histogram(
@@ -141,7 +138,4 @@ def histogram(
             )  # fmt: skip
     parts.append(axes.x_axis(x, bottom, bottom + 4, labels.x))
     parts.append(axes.base_line(left, bottom, x.end, bottom))
-    return drawing(
-        width, bottom + (46 if labels.x else 24), "".join(parts),
-        title=labels.title, description=labels.description,
-    )  # fmt: skip
+    return drawing(width, bottom + (46 if labels.x else 24), "".join(parts), labels)

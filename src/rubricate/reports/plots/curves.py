@@ -76,10 +76,7 @@ def curve_plot(
     for i, one in enumerate(lines):
         body += [_ring(i, x(at), y(p.value)) for at, p in kept[i] if at == one.chosen]
     body.append(axes.base_line(_LEFT, bottom, x.end, bottom))
-    return drawing(
-        width, bottom + 46, head + frame + "".join(body),
-        title=labels.title, description=labels.description,
-    )  # fmt: skip
+    return drawing(width, bottom + 46, head + frame + "".join(body), labels)
 
 
 def _key(place: int, name: str) -> axes.Key:
@@ -228,16 +225,11 @@ def reliability_plot(bins: Sequence[ReliabilityBin], labels: Labels, *, width: f
         parts.append(_bin_bar(one, x, base, 44 * one.n / most, name))
         at = x(one.probability)
         if one.observed.has_interval:
-            low, high = y(one.observed.low), y(one.observed.high)
-            for ends in ((at, low, at, high), (at - 3, low, at + 3, low),
-                         (at - 3, high, at + 3, high)):  # fmt: skip
-                parts.append(line(*ends, width=1.6, stroke=palette.colour(0), class_="k0"))
+            parts.append(palette.whisker(0, at, y(one.observed.low), y(one.observed.high)))
         parts.append(palette.shape(0, at, y(one.observed.value), name))
     parts.append(axes.base_line(x.start, base, x.end, base))
     parts.append(label(x.start - 8, base - 2, "rows", anchor="end", size=11.5, muted=True))
-    return drawing(
-        width, base + 8, "".join(parts), title=labels.title, description=labels.description
-    )
+    return drawing(width, base + 8, "".join(parts), labels)
 
 
 def _bin_bar(one: ReliabilityBin, x: axes.Scale, base: float, size: float, name: str) -> str:

@@ -14,7 +14,6 @@ from rubricate.reports.plots.svg import (
     drawing,
     element,
     label,
-    line,
     number,
     tooltip,
     wrap,
@@ -79,7 +78,7 @@ def dot_plot(
                                 labels.y, human is not None))  # fmt: skip
         y = panel.bottom + 58
     width = min(width, max(_LEFT + room + _RIGHT, 560))
-    return drawing(width, y, "".join(parts), title=labels.title, description=labels.description)
+    return drawing(width, y, "".join(parts), labels)
 
 
 def dot_plots(
@@ -189,10 +188,6 @@ def _mark(place: int, x: float, point: Point, scale: axes.Scale, name: str) -> s
         return ""
     parts = [tooltip(name)]
     if point.has_interval:
-        stroke, class_ = palette.colour(place), f"k{place % 8}"
-        low, high = scale(point.low), scale(point.high)
-        parts.append(line(x, low, x, high, stroke=stroke, class_=class_, width=1.6))
-        for y in (low, high):
-            parts.append(line(x - 3, y, x + 3, y, stroke=stroke, class_=class_, width=1.6))
+        parts.append(palette.whisker(place, x, scale(point.low), scale(point.high)))
     parts.append(palette.shape(place, x, scale(point.value)))
     return element("g", *parts)

@@ -82,10 +82,8 @@ def forest_plot(
         scale, guide.value, top, y, guide.label
     )  # fmt: skip
     base = axes.base_line(scale.start, y, scale.end, y)
-    return drawing(
-        width, y + (46 if labels.x else 24), head + table.stripes(groups, top) + grid + line_up
-        + body + base, title=labels.title, description=labels.description,
-    )  # fmt: skip
+    drawn = head + table.stripes(groups, top) + grid + line_up + body + base
+    return drawing(width, y + (46 if labels.x else 24), drawn, labels)
 
 
 def label_room(groups: Sequence[ForestGroup]) -> float:

@@ -79,9 +79,7 @@ def confusion_plot(
         ):
             parts.append(_on_cell(x + _CELL_W / 2, y + dy, text, size, ink, bold))
     width, height = left + 2 * _CELL_W + 6, top + 2 * _CELL_H + 6
-    return drawing(
-        width, height, "".join(parts), title=labels.title, description=labels.description
-    )
+    return drawing(width, height, "".join(parts), labels)
 
 
 def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels: Labels) -> str:
@@ -135,10 +133,8 @@ def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels:
             parts.append(_on_cell(x + cell / 2, y + cell / 2 + 4, text, 11 if cell < 40 else 12.5,
                                   ink))  # fmt: skip
     side = cell * len(names)
-    return drawing(
-        left + side + (0.7 * left if slanted else 8), top + side + 8, "".join(parts),
-        title=labels.title, description=labels.description,
-    )  # fmt: skip
+    width = left + side + (0.7 * left if slanted else 8)
+    return drawing(width, top + side + 8, "".join(parts), labels)
 
 
 def shade(share: float, *, warm: bool = False) -> tuple[str, str]:

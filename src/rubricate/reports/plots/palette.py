@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rubricate.reports.plots.svg import element, number
+from rubricate.reports.plots.svg import element, line, number
 
 #: Okabe and Ito's colours (Color Universal Design, 2008), those that show on white and on black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#8C8C8C")
@@ -59,6 +59,19 @@ def _outline(kind: str, r: float) -> list[tuple[float, float]]:
         return plus
     half = math.sqrt(0.5)
     return [(half * (u - v), half * (u + v)) for u, v in plus]
+
+
+def whisker(place: int, x: float, low: float, high: float) -> str:
+    """Return an upright interval of a series, with a short bar at both ends.
+
+    Examples
+    --------
+    >>> whisker(0, 5, 10, 2).count("<line")
+    3
+    """
+    ends = ((x, low, x, high), (x - 3, low, x + 3, low), (x - 3, high, x + 3, high))
+    stroke, class_ = colour(place), f"k{place % len(COLOURS)}"
+    return "".join(line(*one, stroke=stroke, class_=class_, width=1.6) for one in ends)
 
 
 def hatched(place: int, x: float, y: float, width: float, height: float, *children: str) -> str:

@@ -6,6 +6,8 @@ import math
 import unicodedata
 from html import escape
 
+from rubricate.reports.plots.data import Labels
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 #: Fallback colours for drawings on their own; a page's style sheet overrides them by class.
 INK, MUTED, GRID, SHADE = "#1c1c1c", "#5c5c5c", "#dcdcdc", "#f4f4f2"
@@ -98,14 +100,15 @@ def line(
     )  # fmt: skip
 
 
-def drawing(width: float, height: float, body: str, *, title: str, description: str = "") -> str:
+def drawing(width: float, height: float, body: str, labels: Labels) -> str:
     """Return a whole SVG document that stands alone and can be put into a page.
 
     Examples
     --------
-    >>> drawing(10, 10, "", title="a < b").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    >>> drawing(10, 10, "", Labels("a < b")).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
+    title, description = labels.title, labels.description
     spoken = f"{title}. {description}" if description else title
     return element(
         "svg",
