@@ -1,9 +1,19 @@
+import csv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rubricate.errors import InputError
 from rubricate.study.tables import read_table
+
+
+@pytest.fixture(autouse=True)
+def usual_limit() -> Iterator[None]:
+    """Readers of scored notes raise csv's limit on cells, which the whole process shares."""
+    before = csv.field_size_limit(131_072)
+    yield
+    csv.field_size_limit(before)
 
 
 def write(place: Path, content: bytes) -> Path:
