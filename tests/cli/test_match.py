@@ -101,3 +101,25 @@ def test_only_encoders_are_averaged(tmp_path: Path) -> None:
                       "--model", str(tmp_path / "b"), "--out", str(tmp_path / "x.jsonl")])  # fmt: skip
     assert done.exit_code == 1
     assert "exact" in done.stderr
+
+
+def test_the_encoder_seeks_as_many_features_a_pass_as_asked(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("tokenizers")
+    note = load_corpus("open-notes").select(cases=["14"]).notes[0]
+    one = tmp_path / "one.jsonl"
+    corpus = load_corpus("open-notes").select(notes=[note.id], cases=["14"])
+    write_corpus(corpus, one, format="jsonl")
+    probabilities = []
+    for per_pass in ("1", "all"):
+        out = tmp_path / f"{per_pass}.jsonl"
+        done = RUN(main, ["match", str(one), "--features-per-pass", per_pass, "--out", str(out)])
+        assert done.exit_code == 0, done.output
+        rows = read_corpus(out).rows
+        assert rows.probability is not None
+        probabilities.append(rows.probability.tolist())
+    assert probabilities[0] != probabilities[1]
+    for wrong in (["--features-per-pass", "0"], ["--matcher", "exact", "--features-per-pass", "2"]):
+        done = RUN(main, ["match", str(one), *wrong, "--out", str(tmp_path / "no.jsonl")])
+        assert done.exit_code == 2
+    assert not (tmp_path / "no.jsonl").exists()

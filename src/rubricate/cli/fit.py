@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    features_per_pass_option,
     from_option,
     input_hashes,
     json_option,
     open_corpus,
     overwrite_option,
+    set_features_per_pass,
     split_option,
 )
 from rubricate.cli.output import print_json, show_steps
@@ -34,6 +36,7 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the model.")
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+@features_per_pass_option
 @click.option(
     "--report",
     metavar="DIR",
@@ -52,6 +55,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
     matcher = make_matcher(name, **parse_settings(options["settings"]))
+    set_features_per_pass(matcher, options["features_per_pass"])
     report: Path | None = options["report"]
     if report is not None:
         _need_report(matcher, report, out, overwrite=options["overwrite"])

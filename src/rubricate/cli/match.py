@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    features_per_pass_option,
     from_option,
     json_option,
     open_corpus,
     overwrite_option,
     refuse_touching,
+    set_features_per_pass,
     split_option,
 )
 from rubricate.cli.output import print_json, print_losses, progress
@@ -36,6 +38,7 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
 @click.option("--to", "to_format", help="Format; by the name of --out if absent.")
+@features_per_pass_option
 @split_option()
 @from_option
 @overwrite_option
@@ -53,8 +56,10 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
         corpus = _with_rubric(corpus, options["rubric"])
+    matcher = _matcher(corpus, options["models"], options["name"])
+    set_features_per_pass(matcher, options["features_per_pass"])
     predicted = predict_in_parts(
-        _matcher(corpus, options["models"], options["name"]),
+        matcher,
         corpus,
         progress=lambda parts: progress(parts, label="matching", length=len(parts)),
     )

@@ -114,3 +114,28 @@ def _values_hint(corpus: Corpus, name: str) -> str:
     if len(values) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in values):
         return ""
     return f"; {name} is one of {', '.join(sorted(values))}"
+
+
+def _per_pass(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    if value is None or value == "all":
+        return value
+    if not value.isdecimal() or int(value) < 1:
+        raise click.BadParameter(f"{value!r} is neither 'all' nor a number from 1 up")
+    return int(value)
+
+
+features_per_pass_option = click.option(
+    "--features-per-pass",
+    metavar="N|all",
+    callback=_per_pass,
+    help="Encoder: how many features it seeks in one pass over a note.",
+)
+
+
+def set_features_per_pass(matcher: Any, value: int | str | None) -> None:
+    """Let a matcher seek so many features in one pass; UsageError where it has no such choice."""
+    if value is None:
+        return
+    if "features_per_pass" not in matcher.get_params():
+        raise click.UsageError(f"--features-per-pass: the matcher {matcher.name!r} has no passes")
+    matcher.features_per_pass = value

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    features_per_pass_option,
     from_option,
     json_option,
     overwrite_option,
     seed_option,
+    set_features_per_pass,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from rubricate.scoring import ScoreRun
+    from rubricate.scoring import ScoreRun, ScoreSettings
 
 EPILOG = """
 Example: rubricate score open-notes --where split=test --out scores
@@ -33,6 +35,7 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.option("--model", "models", type=FILE, multiple=True,
               help="A model of `fit`; several encoders are averaged.")  # fmt: skip
 @click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
+@features_per_pass_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
 @click.option("--corrections", type=FILE, help="A CSV file with what reviewers changed.")
@@ -82,7 +85,7 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
         source,
         out,
         rubric=options["rubric"],
-        model=_one_model(options["models"], out, options["overwrite"]),
+        model=_one_model(out, settings, options["models"], options["features_per_pass"]),
         policy=options["review"],
         corrections=options["corrections"],
         settings=settings,
@@ -106,16 +109,26 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
             click.echo(f"report: {out / 'report.html'}")
 
 
-def _one_model(models: Sequence[Path], out: Path, overwrite: bool) -> Path | None:
-    """Return the model to score with; several become one, where every worker can read it."""
-    if len(models) < 2:
+def _one_model(
+    out: Path, settings: ScoreSettings, models: Sequence[Path], per_pass: int | str | None
+) -> Path | None:
+    """Return the model to score with, written where workers find it if it is no folder yet."""
+    if len(models) < 2 and per_pass is None:
         return models[0] if models else None
     from rubricate.errors import OutputExistsError
-    from rubricate.neural.encoder import average_models
+    from rubricate.matchers import load_matcher, make_matcher
 
-    if (out / "run.json").exists() and not overwrite:
+    matcher: Any
+    if len(models) > 1:
+        from rubricate.neural.encoder import EncoderMatcher
+
+        matcher = EncoderMatcher.load_average(models)
+    else:
+        matcher = load_matcher(models[0]) if models else make_matcher(settings.matcher)
+    set_features_per_pass(matcher, per_pass)
+    if (out / "run.json").exists() and not settings.overwrite:
         raise OutputExistsError(out)
-    average_models(models, out / "model", overwrite=True)
+    matcher.save(out / "model", overwrite=True)
     return out / "model"
 
 
