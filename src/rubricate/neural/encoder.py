@@ -37,6 +37,7 @@ from rubricate.neural.model_folder import SETTINGS_FILE, Settings, model_files, 
 from rubricate.neural.pieces import Pieces
 from rubricate.neural.recipes import read_recipe
 from rubricate.rubric import Rubric
+from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
@@ -279,8 +280,10 @@ class EncoderMatcher:
         found: list[Found] = []
         chances, decoded = self._decoded([feature.id for feature in rubric], text, said)
         probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
+        several = any(len(runs) > 1 for runs in decoded)
+        negations = find_negations(text) if several else []
         for feature, runs in zip(rubric, decoded, strict=True):
-            for spans, confidence in join_fragments(text, runs):
+            for spans, confidence in join_fragments(text, runs, negations):
                 chance = probabilities[feature.id]
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
                 found.append(Found(feature.id, spans, confidence, reason))

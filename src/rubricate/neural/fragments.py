@@ -16,8 +16,12 @@ class Joined(NamedTuple):
     confidence: float
 
 
-def join_fragments(text: str, runs: Sequence[Decoded]) -> list[Joined]:
+def join_fragments(
+    text: str, runs: Sequence[Decoded], negations: Sequence[NegationScope] | None = None
+) -> list[Joined]:
     """Return the annotations that the runs of one feature in one note stand for.
+
+    ``negations`` are those of the text, where they are known already.
 
     In "denies fever, chills" a cue is shared: each item it denies is an annotation of two
     fragments, the cue and the item. So a run in the scope of a cue that another run holds takes
@@ -37,7 +41,8 @@ def join_fragments(text: str, runs: Sequence[Decoded]) -> list[Joined]:
     alone = [Joined(((run.start, run.end),), run.confidence) for run in runs]
     if len(runs) < 2:
         return alone
-    negations = find_negations(text)
+    if negations is None:
+        negations = find_negations(text)
     joined: dict[int, Joined] = {}
     lent = set()
     for i, run in enumerate(runs):
