@@ -45,17 +45,18 @@ def test_half_written_batches_do_not_count(tmp_path: Path) -> None:
 
 
 WHOLE = gzip.compress(b"[1, 2, 3]\n")
-BROKEN = [
-    b"",
-    b"text",
-    gzip.compress(b'{"a'),
-    WHOLE[:12],
-    WHOLE[:-4],
-    WHOLE[:10] + b"\xff\xff" + WHOLE[12:],
-]
+BROKEN = {
+    "empty": b"",
+    "no archive": b"text",
+    "no list": gzip.compress(b'{"a'),
+    "head alone": WHOLE[:12],
+    "end missing": WHOLE[:-4],
+    "altered": WHOLE[:10] + b"\xff\xff" + WHOLE[12:],
+}
 
 
-@pytest.mark.parametrize("body", BROKEN)
+# By name: an archive holds its time, so workers that collect at other times would differ.
+@pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN)
 def test_a_broken_batch_is_named(tmp_path: Path, body: bytes) -> None:
     store = BatchStore(tmp_path)
     store.open({})
