@@ -80,3 +80,10 @@ def test_a_full_disk_is_one_message() -> None:
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_describe_counts_the_features_of_the_notes_asked_for() -> None:
+    done = CliRunner().invoke(main, ["describe", "open-notes", "--where", "case=14", "--json"])
+    value = json.loads(done.stdout)
+    assert [case["case"] for case in value["cases"]] == ["14"]
+    assert value["features"] == value["cases"][0]["features"] > 0

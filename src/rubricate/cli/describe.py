@@ -25,9 +25,11 @@ def describe_command(
     """Count notes, features, annotators and annotations of CORPUS, case by case."""
     from rubricate.summary import describe_corpus
 
-    result: dict[str, Any] = describe_corpus(
-        open_corpus(corpus_path, from_format=from_format, where=where)
-    )
+    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
+    if where:
+        # Rubrics of cases none of whose notes were asked for were not asked for either.
+        corpus = corpus.select(cases=list(dict.fromkeys(note.case for note in corpus.notes)))
+    result: dict[str, Any] = describe_corpus(corpus)
     if as_json:
         print_json(result)
         return

@@ -67,11 +67,13 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     matcher.fit(corpus, annotator=options["annotator"], **watched)
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
+    cases = {note.case for note in corpus.notes}
+    n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
         "model": str(out),
         "matcher": name,
         "notes": len(corpus.notes),
-        "features": len(corpus.features),
+        "features": n_features,
         "parameters": matcher.get_params(),
     }
     if report is not None:
@@ -82,7 +84,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     else:
         click.echo(
             f"wrote {out}: {name} learned from {len(corpus.notes):,} notes and "
-            f"{len(corpus.features):,} features"
+            f"{n_features:,} features"
         )
         if report is not None:
             click.echo(f"report: {result['report']}")

@@ -41,6 +41,8 @@ def encoder_report(settings: Settings) -> TrainingReport | None:
             "feature is present from probability": settings.thresholds.presence,
             "words are marked from probability": settings.thresholds.inside,
             "or, where none reaches it, from this share of the highest": settings.thresholds.rescue,
+            "how much the edges of a run count": settings.thresholds.edges,
+            "what a run must bring, in logits": settings.thresholds.cost,
         },
         feature_thresholds=dict(settings.feature_presence),
         before=Reliability.from_json(calibration["before"]) if calibration else None,
