@@ -152,7 +152,11 @@ def test_the_cohort_page_tells_everything(folder: Path) -> None:
     assert "http://" not in page.replace("http://www.w3.org/", "")
 
 
-def test_a_report_is_not_overwritten_by_chance(folder: Path, planted: list[Note]) -> None:
+def test_a_report_is_not_overwritten_by_chance(
+    folder: Path, planted: list[Note], tmp_path: Path
+) -> None:
+    # A copy: the others look at the report with its changes.
+    folder = Path(shutil.copytree(folder, tmp_path / "now"))
     with pytest.raises(OutputExistsError):
         write_scoring_report(folder, planted)
     again = write_scoring_report(folder, planted, overwrite=True)
