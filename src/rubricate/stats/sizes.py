@@ -6,6 +6,8 @@ towards both ends, and for a fixed x / n it falls with n. Both searches rest on 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,8 @@ from rubricate.stats.widths import check_search, interval_width, narrow_bound, n
 #: Spacing of the sizes whose bound is searched from nothing; those between start from their line.
 _STRIDE = 64
 _CHUNK = 512
+#: Expected number up to which the narrowest width near it need not fall with n.
+_UNRULY = 5.0
 
 
 def _narrowest_near(p: float, n: int, confidence: float, method: Method) -> float:
@@ -62,6 +66,26 @@ def _widest_outcome(n: int, confidence: float, method: Method) -> float:
     )
 
 
+def _first_narrow(sizes: range, p: float, half_width: float, how: tuple[float, Method]) -> int:
+    """Return the first of these sizes at which round(n p) has a narrow interval; 0 if none has."""
+    start, step = sizes.start, 16
+    while start < sizes.stop:
+        n = np.arange(start, min(start + step, sizes.stop), dtype=np.float64)
+        narrow = np.flatnonzero(interval_width(np.rint(n * p), n, *how) < 2 * half_width)
+        if len(narrow):
+            return int(n[narrow[0]])
+        start, step = start + step, min(2 * step, _CHUNK)
+    return 0
+
+
+def _first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the first n above ``low`` from which on a condition holds; it does at ``high``."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return max(high, low + 1)
+
+
 def first_size(
     p: float,
     half_width: float,
@@ -73,7 +97,8 @@ def first_size(
 
     This is the size of SLiCE (Canales et al. 2021), found without its search over all n: below
     the n at which the narrowest real x within 1/2 of n p is narrow enough, no rounding can be
-    narrow enough either, so bisection skips those and only the few sizes above are tried. Halves
+    narrow enough either, so bisection skips those and only the few sizes above are tried (and the
+    smallest, where a few units are expected at most and that does not hold). Halves
     round to even, as SLiCE's Python does. The first n is not stable: larger n may fail again.
 
     Parameters
@@ -103,22 +128,24 @@ def first_size(
     (214, 265)
     """
     check_search(p, half_width, confidence, method)
-    low, high = 0, always_narrow(half_width, confidence, method)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _narrowest_near(p, middle, confidence, method) < 2 * half_width:
-            high = middle
-        else:
-            low = middle
-    start, step = max(high, 1), 16
-    while True:
-        n = np.arange(start, start + step, dtype=np.float64)
-        narrow = np.flatnonzero(
-            interval_width(np.rint(n * p), n, confidence, method) < 2 * half_width
-        )
-        if len(narrow):
-            return int(n[narrow[0]])
-        start, step = start + step, min(2 * step, _CHUNK)
+    top = always_narrow(half_width, confidence, method)
+    # No outcome is narrower than none at all, and its width falls with n.
+    start = _first_where(
+        lambda n: _narrowest_near(0.0, n, confidence, method) < 2 * half_width, 0, top
+    )
+    # Where few are expected, rounding may fall on that outcome, and the narrowest real x moves away
+    # from it as n grows: only beyond can sizes be skipped.
+    unruly = math.ceil(_UNRULY / min(p, 1 - p))
+    how = (confidence, method)
+    found = _first_narrow(range(start, unruly + 1), p, half_width, how)
+    if found:
+        return found
+    start = _first_where(
+        lambda n: _narrowest_near(p, n, confidence, method) < 2 * half_width,
+        max(start - 1, unruly),
+        top,
+    )
+    return _first_narrow(range(start, max(start, top) + 1), p, half_width, how)
 
 
 @lru_cache(maxsize=16)
