@@ -15,18 +15,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from train_matcher import held_out, split
 
 from rubricate.neural.batching import SpecialPieces
 from rubricate.neural.experiment import load_network
 from rubricate.neural.export import export_int8
-from rubricate.neural.inference import OnnxEngine, RowScores, score_notes
+from rubricate.neural.inference import OnnxEngine
 from rubricate.neural.learning_set import LearningSet
 from rubricate.neural.measuring import Ruler, Scored
 from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
 from rubricate.neural.network import Network, Shape
-from rubricate.neural.pieces import PieceMaker, Pieces
+from rubricate.neural.pieces import PieceMaker
+from rubricate.neural.scoring_torch import score_rows
 from rubricate.stats.calibration import brier_score, expected_calibration_error, fit_calibration
 
 
@@ -35,15 +35,7 @@ def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:
     maker = PieceMaker.from_file(folder / TOKENIZER_FILE)
     special = SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
     engine = OnnxEngine(folder / NETWORK_FILE)
-    nowhere = np.zeros(0, np.int32)
-    said: dict[int, RowScores] = {}
-    for i in notes:
-        texts = [
-            Pieces(data.feature(int(data.row_feature[r])), nowhere, nowhere) for r in data.rows(i)
-        ]
-        found = score_notes(engine, [data.pieces(i)], texts, special)[0]
-        said.update(zip(data.rows(i), found, strict=True))
-    return Scored.of(said)
+    return score_rows(engine, data, notes, special, features_per_pass=None)
 
 
 def settle(folder: Path, data: LearningSet, facts: list[dict[str, Any]]) -> Settings:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.neural.decoding import (
@@ -13,9 +13,6 @@ from rubricate.neural.decoding import (
     decode_row,
 )
 from rubricate.neural.pieces import PieceMaker, Pieces
-
-#: On a busy machine drawing an example may take long.
-UNTIMED = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def places(*edges: tuple[int, int]) -> Pieces:
@@ -51,7 +48,6 @@ THRESHOLDS = st.builds(
 )
 
 
-@UNTIMED
 @given(cut_text(), st.floats(0, 1), THRESHOLDS)
 def test_one_network_gives_the_same_in_pieces_and_in_characters(
     cut: tuple[str, Pieces, np.ndarray], presence: float, at: Thresholds
@@ -61,7 +57,6 @@ def test_one_network_gives_the_same_in_pieces_and_in_characters(
     assert found == decode_row(pieces, inside, presence, at)
 
 
-@UNTIMED
 @given(cut_text(), st.integers(1, 3), THRESHOLDS)
 def test_copies_of_a_network_say_what_it_says(
     cut: tuple[str, Pieces, np.ndarray], n: int, at: Thresholds
@@ -74,7 +69,6 @@ def test_copies_of_a_network_say_what_it_says(
     assert [d[:2] for d in found] == [d[:2] for d in alone]
 
 
-@UNTIMED
 @given(cut_text(), cut_text())
 def test_runs_of_several_networks_are_trimmed_and_apart(
     first: tuple[str, Pieces, np.ndarray], second: tuple[str, Pieces, np.ndarray]

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.neural.decoding import Decoded
 from rubricate.neural.fragments import join_fragments
-
-#: On a busy machine drawing an example may take long.
-UNTIMED = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def joined(text: str, *words: str) -> list[list[str]]:
@@ -45,7 +42,6 @@ def test_nothing_found_nothing_joined() -> None:
     assert join_fragments("no fever", []) == []
 
 
-@UNTIMED
 @given(
     st.text(alphabet="no deis,.\nfever", max_size=60),
     st.lists(st.integers(0, 60), max_size=10, unique=True),

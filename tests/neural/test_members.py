@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import Corpus
@@ -19,9 +19,6 @@ from rubricate.neural.members import Member, common_settings, read_members
 from rubricate.neural.model_folder import Settings
 from rubricate.neural.pieces import PieceMaker, Pieces
 from rubricate.stats.calibration import Calibration
-
-#: On a busy machine drawing an example may take long.
-UNTIMED = settings(suppress_health_check=[HealthCheck.too_slow])
 
 NOTE = "\n  58 yo  woman,\ncafé au lait spots; no fever\u00a0/ cough 🤒 x3 weeks \n"
 
@@ -106,7 +103,6 @@ def test_two_tokenizers_agree_on_characters(
     assert [(d.start, d.end, d.confidence) for d in found] == [(*span, 1.0) for span in spans]
 
 
-@UNTIMED
 @given(st.data())
 def test_words_both_mark_are_found_to_the_character(
     maker: PieceMaker, byte_maker: PieceMaker, data: st.DataObject

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rubricate.neural.runs import NEVER, Runs, likeliest_runs, logit
+from rubricate.neural.runs import NEVER, Runs, likeliest_runs
 
 
 def value(
@@ -67,7 +67,3 @@ def test_what_fills_a_row_up_is_never_inside() -> None:
 def test_no_places_and_no_rows() -> None:
     assert likeliest_runs(*np.zeros((3, 2, 0))).inside.shape == (2, 0)
     assert likeliest_runs(*np.zeros((3, 0, 4))).begins.shape == (0, 4)
-
-
-def test_the_logit_of_certainty_is_finite() -> None:
-    assert np.isfinite(logit([0.0, 1.0])).all()

@@ -21,7 +21,7 @@ def wrapped() -> Network:
     config = transformers.AutoConfig.for_model(
         "electra", vocab_size=60, hidden_size=32, embedding_size=16, num_hidden_layers=1,
         num_attention_heads=4, intermediate_size=48, max_position_embeddings=80,
-        _name_or_path="/home/somebody/model",
+        _name_or_path="somebody/model",
     )  # fmt: skip
     torch.manual_seed(0)
     return wrapped_network(transformers.AutoModel.from_config(config), scorer_dim=16)

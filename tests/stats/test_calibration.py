@@ -13,6 +13,7 @@ from rubricate.stats.calibration import (
     expected_calibration_error,
     fit_calibration,
     fit_isotonic,
+    logit,
     place_in_bins,
     reliability,
 )
@@ -81,3 +82,7 @@ def test_chance_makes_the_error_that_a_simulation_makes() -> None:
 
 def test_certain_probabilities_leave_nothing_to_chance() -> None:
     assert chance_error([0.0, 0.0], [0.0, 0.0], 50) == (0.0, 0.0)
+
+
+def test_the_logit_of_certainty_is_finite() -> None:
+    assert np.isfinite(logit([0.0, 1.0])).all()

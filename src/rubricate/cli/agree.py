@@ -19,6 +19,7 @@ from rubricate.cli.options import (
     from_option,
     input_hashes,
     json_option,
+    keep_annotators,
     keep_where,
     open_corpus,
     overwrite_option,
@@ -60,7 +61,6 @@ Example: rubricate agree open-notes --where part=depth
 def agree_command(paths: tuple[str, ...], **options: Any) -> None:
     """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
     from rubricate.agreement import agree
-    from rubricate.errors import UnknownNameError
     from rubricate.joining import join_corpora
     from rubricate.measures import Matching
 
@@ -73,11 +73,7 @@ def agree_command(paths: tuple[str, ...], **options: Any) -> None:
             left_out = len(own.notes) - len(corpus.notes)
             click.echo(f"warning: {left_out:,} notes of {path} are not in all the others", err=True)
     corpus = keep_where(corpus, options["where"])
-    for name in options["annotators"]:
-        if name not in corpus.annotator_index:
-            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
-    if options["annotators"]:
-        corpus = corpus.select(annotators=options["annotators"])
+    corpus = keep_annotators(corpus, options["annotators"])
     found = agree(
         corpus,
         matching=Matching(options["protocol"], options["unit"]),

@@ -12,6 +12,7 @@ from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
     json_option,
+    load_models,
     open_corpus,
     overwrite_option,
     refuse_touching,
@@ -90,14 +91,10 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
 
 
 def _matcher(corpus: Corpus, models: Sequence[Path], name: str | None) -> Any:
-    from rubricate.matchers import default_matcher, fit_matcher, load_matcher
+    from rubricate.matchers import default_matcher, fit_matcher
 
-    if len(models) > 1:
-        from rubricate.neural.encoder import EncoderMatcher
-
-        return EncoderMatcher.load_average(models)
     if models:
-        return load_matcher(models[0])
+        return load_models(models)
     # Only the rubric is learned from: annotations of the notes to be matched must not leak in.
     return fit_matcher(name or default_matcher(), corpus.select(notes=(), annotators=()))
 

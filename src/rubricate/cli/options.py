@@ -132,6 +132,17 @@ features_per_pass_option = click.option(
 )
 
 
+def load_models(models: Sequence[Path]) -> Any:
+    """Return the matcher saved in a folder; several encoders become their mean."""
+    from rubricate.matchers import load_matcher
+
+    if len(models) == 1:
+        return load_matcher(models[0])
+    from rubricate.neural.encoder import EncoderMatcher
+
+    return EncoderMatcher.load_average(models)
+
+
 def set_features_per_pass(matcher: Any, value: int | str | None) -> None:
     """Let a matcher seek so many features in one pass; UsageError where it has no such choice."""
     if value is None:

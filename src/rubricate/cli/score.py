@@ -13,6 +13,7 @@ from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
     json_option,
+    load_models,
     overwrite_option,
     seed_option,
     set_features_per_pass,
@@ -116,15 +117,9 @@ def _one_model(
     if len(models) < 2 and per_pass is None:
         return models[0] if models else None
     from rubricate.errors import OutputExistsError
-    from rubricate.matchers import load_matcher, make_matcher
+    from rubricate.matchers import make_matcher
 
-    matcher: Any
-    if len(models) > 1:
-        from rubricate.neural.encoder import EncoderMatcher
-
-        matcher = EncoderMatcher.load_average(models)
-    else:
-        matcher = load_matcher(models[0]) if models else make_matcher(settings.matcher)
+    matcher: Any = load_models(models) if models else make_matcher(settings.matcher)
     set_features_per_pass(matcher, per_pass)
     if (out / "run.json").exists() and not settings.overwrite:
         raise OutputExistsError(out)

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.neural.pieces import Pieces
-from rubricate.neural.runs import NEVER, Runs, likeliest_runs, logit
+from rubricate.neural.runs import NEVER, Runs, likeliest_runs
+from rubricate.stats.calibration import logit
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

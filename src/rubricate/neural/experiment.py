@@ -146,17 +146,7 @@ def _taught(run: Run, data: LearningSet, device: str) -> tuple[LearningSet, Taug
     teacher.to(device)
     wider = with_foreign_rows(data, run.learn, run.foreign_rows, seed=7)
     scored = score_rows(teacher, wider, run.learn, BERT_SPECIAL, features_per_pass=1, budget=65536)
-    inside = np.zeros(len(wider.marked), np.float16)
-    place = 0
-    for i in run.learn:
-        for r in wider.rows(i):
-            size = int(wider.mark_first[r + 1] - wider.mark_first[r])
-            inside[wider.mark_first[r] : wider.mark_first[r + 1]] = scored.inside[
-                place : place + size
-            ]
-            place += size
-    n_judged = np.diff(data.row_first)
-    return wider, Taught(inside, n_judged)
+    return wider, Taught.of(wider, scored, np.diff(data.row_first))
 
 
 def _figures(

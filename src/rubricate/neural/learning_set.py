@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,37 @@ class LearningSet:
         """Tell of each piece whether at least half of it is marked."""
         whole, _ = self.lengths(note)
         return self.marks(row)[0] * 2 >= whole
+
+    def with_rows(self, features: Mapping[int, Sequence[int]]) -> LearningSet:
+        """Return the set with further rows, nothing marked: of these notes, for these features.
+
+        Whether such a feature is in the note nobody knows: the rows are for a network to judge.
+        A note's new rows come after those it has.
+        """
+        row_feature, marked, after, totals = [], [], [], []
+        sizes: list[int] = []
+        first = [0]
+        for i in range(self.n_notes):
+            rows = slice(int(self.row_first[i]), int(self.row_first[i + 1]))
+            marks = slice(self.mark_first[rows.start], self.mark_first[rows.stop])
+            new = np.asarray(features.get(i, ()), np.int32)
+            length = len(self.note(i))
+            row_feature += [self.row_feature[rows], new]
+            marked += [self.marked[marks], np.zeros(len(new) * length, np.uint16)]
+            after += [self.marked_after[marks], np.zeros(len(new) * length, np.int32)]
+            totals += [self.row_marked[rows], np.zeros(len(new), np.int32)]
+            n_rows = rows.stop - rows.start + len(new)
+            sizes += [length] * n_rows
+            first.append(first[-1] + n_rows)
+        return replace(
+            self,
+            row_first=np.asarray(first, np.int64),
+            row_feature=np.concatenate(row_feature),
+            mark_first=_firsts(sizes),
+            marked=np.concatenate(marked),
+            marked_after=np.concatenate(after),
+            row_marked=np.concatenate(totals),
+        )
 
     def save(self, path: Path) -> None:
         """Write all arrays to one compressed file."""

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from rubricate.neural.decoding import Thresholds
 from rubricate.neural.inference import RowScores
 from rubricate.neural.learning_set import LearningSet
-from rubricate.neural.runs import NEVER, Runs, likeliest_runs, logit
+from rubricate.neural.runs import NEVER, Runs, likeliest_runs
+from rubricate.stats.calibration import logit
 
 Bool = npt.NDArray[np.bool_]
 F32 = npt.NDArray[np.float32]

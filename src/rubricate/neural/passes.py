@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rubricate.neural.batching import Batch, Pass, SpecialPieces, make_batch
 from rubricate.neural.inference import WINDOW
 from rubricate.neural.learning_set import LearningSet
+from rubricate.neural.measuring import Scored
 
 F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
@@ -71,6 +72,18 @@ class Taught:
 
     inside: npt.NDArray[np.float16]
     n_judged: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, data: LearningSet, scored: Scored, n_judged: npt.NDArray[np.int64]) -> Taught:
+        """Return what a teacher said of some rows, each probability in its row's place."""
+        inside = np.zeros(len(data.marked), np.float16)
+        place = 0
+        for row in scored.rows.tolist():
+            own = slice(int(data.mark_first[row]), int(data.mark_first[row + 1]))
+            size = own.stop - own.start
+            inside[own] = scored.inside[place : place + size]
+            place += size
+        return cls(inside, n_judged)
 
 
 class Lessons:
@@ -227,37 +240,16 @@ def _phrases(
 
 
 def with_foreign_rows(data: LearningSet, notes: Sequence[int], n: int, seed: int) -> LearningSet:
-    """Add to each of these notes ``n`` rows with features of other cases, nothing marked.
+    """Add to each of these notes ``n`` rows with features of other cases, for a teacher to judge.
 
-    Whether such a feature is in the note nobody knows: the rows are for a teacher to judge.
     Only features that some of the notes are judged for are taken.
     """
     rng = np.random.default_rng(seed)
     chosen = set(notes)
     known = np.unique(np.concatenate([data.row_feature[list(data.rows(i))] for i in notes]))
-    row_feature: list[npt.NDArray[np.int32]] = []
-    marked, after = [], []
-    totals: list[npt.NDArray[np.int32]] = []
-    sizes, first = [], [0]
+    strangers: dict[int, Sequence[int]] = {}
     for i in range(data.n_notes):
         own = data.row_feature[list(data.rows(i))]
-        length = len(data.note(i))
-        extra = n if i in chosen else 0
-        strangers = rng.choice(np.setdiff1d(known, own), size=extra, replace=False)
-        row_feature += [own, strangers.astype(np.int32)]
-        span = slice(data.mark_first[data.row_first[i]], data.mark_first[data.row_first[i + 1]])
-        marked += [data.marked[span], np.zeros(extra * length, np.uint16)]
-        after += [data.marked_after[span], np.zeros(extra * length, np.int32)]
-        rows = slice(data.row_first[i], data.row_first[i + 1])
-        totals += [data.row_marked[rows], np.zeros(extra, np.int32)]
-        sizes += [length] * (len(own) + extra)
-        first.append(first[-1] + len(own) + extra)
-    return replace(
-        data,
-        row_first=np.asarray(first, np.int64),
-        row_feature=np.concatenate(row_feature),
-        mark_first=np.cumsum([0, *sizes], dtype=np.int64),
-        marked=np.concatenate(marked),
-        marked_after=np.concatenate(after),
-        row_marked=np.concatenate(totals),
-    )
+        size = n if i in chosen else 0
+        strangers[i] = rng.choice(np.setdiff1d(known, own), size=size, replace=False).tolist()
+    return data.with_rows(strangers)

@@ -12,8 +12,6 @@ Bool = npt.NDArray[np.bool_]
 
 #: What makes a run impossible; finite, so that sums stay numbers.
 NEVER = -1e9
-#: Probabilities are kept this far from 0 and 1 before a logit is taken.
-TINY = 1e-6
 
 
 class Runs(NamedTuple):
@@ -21,18 +19,6 @@ class Runs(NamedTuple):
 
     inside: Bool
     begins: Bool
-
-
-def logit(probability: npt.ArrayLike) -> F64:
-    """Return the logarithm of the odds.
-
-    Examples
-    --------
-    >>> logit([0.5, 0.75]).round(3).tolist()
-    [0.0, 1.099]
-    """
-    p = np.clip(np.asarray(probability, np.float64), TINY, 1 - TINY)
-    return np.asarray(np.log(p / (1 - p)))
 
 
 def likeliest_runs(score: F64, opening: F64, closing: F64) -> Runs:

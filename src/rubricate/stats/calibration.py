@@ -34,7 +34,7 @@ class Calibration:
 
     def __call__(self, probability: npt.ArrayLike) -> F64:
         """Return the calibrated probabilities."""
-        return _sigmoid(self.slope * _logit(probability) + self.shift)
+        return _sigmoid(self.slope * logit(probability) + self.shift)
 
     def to_json(self) -> dict[str, float]:
         """Return the two numbers."""
@@ -61,7 +61,7 @@ def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calib
     >>> round(fit_calibration(overconfident, present).slope, 1)
     0.5
     """
-    x, y = _logit(probability), np.asarray(present, np.float64)
+    x, y = logit(probability), np.asarray(present, np.float64)
     if x.shape != y.shape:
         raise InputError(f"{x.size} probabilities for {y.size} rows")
     design = np.stack([x, np.ones_like(x)], axis=1)
@@ -271,7 +271,14 @@ def chance_error(
     return float(gaps.sum() / total), float(deviation / total)
 
 
-def _logit(probability: npt.ArrayLike) -> F64:
+def logit(probability: npt.ArrayLike) -> F64:
+    """Return the logarithm of the odds, finite also for 0 and 1.
+
+    Examples
+    --------
+    >>> logit([0.5, 0.75]).round(3).tolist()
+    [0.0, 1.099]
+    """
     p = np.clip(np.asarray(probability, np.float64), TINY, 1 - TINY)
     return np.asarray(np.log(p) - np.log1p(-p))
 
