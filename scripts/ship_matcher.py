@@ -15,30 +15,34 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from experiment import load_network
 from train_matcher import held_out, split
 
-from rubricate.neural.batching import SpecialPieces
-from rubricate.neural.experiment import load_network
-from rubricate.neural.export import export_int8
-from rubricate.neural.inference import OnnxEngine
-from rubricate.neural.learning_set import LearningSet
-from rubricate.neural.measuring import Ruler, Scored
-from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
-from rubricate.neural.network import Network, Shape
-from rubricate.neural.pieces import PieceMaker
-from rubricate.neural.scoring_torch import score_rows
+from rubricate.neural.encoder.export import export_int8
+from rubricate.neural.encoder.inference import OnnxEngine
+from rubricate.neural.encoder.model_folder import (
+    NETWORK_FILE,
+    SETTINGS_FILE,
+    TOKENIZER_FILE,
+    EncoderSettings,
+)
+from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.measuring import Ruler, Scored, score_rows
 from rubricate.stats.calibration import brier_score, expected_calibration_error, fit_calibration
 
 
 def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:
     """Return what the saved network says of the rows of these notes, all features in one pass."""
     maker = PieceMaker.from_file(folder / TOKENIZER_FILE)
-    special = SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
     engine = OnnxEngine(folder / NETWORK_FILE)
-    return score_rows(engine, data, notes, special, features_per_pass=None)
+    return score_rows(engine, data, notes, maker.special, features_per_pass=None)
 
 
-def settle(folder: Path, data: LearningSet, facts: list[dict[str, Any]]) -> Settings:
+def choose_settings(
+    folder: Path, data: LearningSet, facts: list[dict[str, Any]]
+) -> EncoderSettings:
     """Choose thresholds and calibration on the unseen cases; measure on both held-out parts."""
     _, measure = split("final", facts)
     scored = {name: score(folder, data, notes) for name, notes in measure.items()}
@@ -61,7 +65,7 @@ def settle(folder: Path, data: LearningSet, facts: list[dict[str, Any]]) -> Sett
             "ece": expected_calibration_error(present[name], chance),
             "ece_before": expected_calibration_error(present[name], scored[name].presence),
         }
-    return Settings(asdict(Shape()), thresholds, {}, calibration, report)
+    return EncoderSettings(asdict(Shape()), thresholds, {}, calibration, report)
 
 
 def main() -> None:
@@ -78,7 +82,7 @@ def main() -> None:
     shutil.copyfile(given.prepared / TOKENIZER_FILE, given.out / TOKENIZER_FILE)
     data = LearningSet.load(given.prepared / "data.npz")
     facts = json.loads((given.prepared / "notes.json").read_text(encoding="utf-8"))
-    settings = settle(given.out, data, facts)
+    settings = choose_settings(given.out, data, facts)
     settings.write(given.out / SETTINGS_FILE)
     print(json.dumps(settings.report, indent=1))
 

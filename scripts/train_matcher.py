@@ -21,6 +21,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+#: sha256 of model.safetensors of all-MiniLM-L6-v2 (Apache-2.0); four independent wheels agree.
+MINILM_HASH = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
 
 def held_out(case: str, part: str) -> bool:
     """Tell whether a case is kept out of all training of the shipped matcher."""
@@ -33,9 +36,9 @@ def prepare(backbone: Path, out: Path) -> None:
     from safetensors.torch import save_file
 
     from rubricate import load_corpus
-    from rubricate.neural.backbone import MINILM_HASH, read_weights
-    from rubricate.neural.learning_set import learning_set
-    from rubricate.neural.pieces import PieceMaker
+    from rubricate.neural.encoder.backbone import read_weights
+    from rubricate.neural.encoder.pieces import PieceMaker
+    from rubricate.neural.training.learning_set import learning_set
 
     corpus = load_corpus("open-notes")
     out.mkdir(parents=True, exist_ok=True)
@@ -101,9 +104,9 @@ def split_new(scheme: str, facts: list[dict[str, Any]]) -> tuple[list[int], dict
 def one_run(settings: dict[str, Any], prepared: Path, out: Path, device: str) -> None:
     """Do one run in a process of its own."""
     import torch
+    from experiment import Experiment, do_run
 
-    from rubricate.neural.experiment import Run, do_run
-    from rubricate.neural.learning_set import LearningSet
+    from rubricate.neural.training.learning_set import LearningSet
 
     torch.set_num_threads(2)
     torch.backends.cuda.matmul.allow_tf32 = True
@@ -114,7 +117,7 @@ def one_run(settings: dict[str, Any], prepared: Path, out: Path, device: str) ->
     keep = plain.pop("limit", None)
     if keep:
         learn, measure = learn[::keep], {k: v[::keep] for k, v in measure.items()}
-    run = Run(learn=learn, measure=measure, **plain)
+    run = Experiment(learn=learn, measure=measure, **plain)
     result = do_run(run, data, prepared / "backbone.safetensors", out, device)
     for name, found in result["figures"].items():
         print(

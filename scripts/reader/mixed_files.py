@@ -1,0 +1,112 @@
+"""Parse and check files of mixed notes: ``python mixed_files.py FILES`` prints faults and counts.
+
+``# case``, then its numbered features, then notes: ``@ register`` and lines that begin with ``>``.
+``[3|words]`` states feature 3, ``{3|words}`` contradicts it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+MARK = re.compile(r"\[(\d+(?:,\d+)*)\|([^\[\]{}|]*)\]|\{(\d+(?:,\d+)*)\|([^\[\]{}|]*)\}")
+
+Case = dict[str, Any]
+
+
+def parse(path: Path) -> tuple[list[Case], list[str]]:
+    """Return the cases of a file with their notes, and its faults."""
+    cases, faults = _read_lines(path)
+    for case in cases:
+        if not case["notes"]:
+            faults.append(f"{path}: case {case['name']} has no notes")
+        for note in case["notes"]:
+            where = f"{path}:{note['at']}"
+            faults += [f"{where}: {fault}" for fault in _read_marks(note, case["features"])]
+    return cases, faults
+
+
+def _read_lines(path: Path) -> tuple[list[Case], list[str]]:
+    """Return the cases with the lines of their notes as they are written, and faults."""
+    cases: list[Case] = []
+    faults = []
+    case: Any = None
+    note: Any = None
+    for n, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line.startswith("# "):
+            case, note = {"name": line[2:].strip(), "features": {}, "notes": []}, None
+            cases.append(case)
+        elif case is not None and line.startswith("@ "):
+            note = {"register": line[2:].strip(), "lines": [], "at": n}
+            case["notes"].append(note)
+        elif note is not None and line.startswith(">"):
+            note["lines"].append(line[2:] if line.startswith("> ") else line[1:])
+        elif case is not None and note is None and re.match(r"\d+\. ", line):
+            number, text = line.split(". ", 1)
+            if number in case["features"]:
+                faults.append(f"{path}:{n}: feature {number} twice")
+            case["features"][number] = text.strip()
+        elif line.strip():
+            faults.append(f"{path}:{n}: not understood: {line[:40]}")
+    return cases, faults
+
+
+def _read_marks(note: Case, features: dict[str, str]) -> list[str]:
+    """Give the note its text and marks; return faults."""
+    raw = "\n".join(note["lines"]).strip("\n")
+    faults = []
+    out, at, last = [], 0, 0
+    marks: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for m in MARK.finditer(raw):
+        before = raw[last : m.start()]
+        at += len(before)
+        last = m.end()
+        ids, words, kind = (m[1], m[2], "stated") if m[1] else (m[3], m[4], "contradicted")
+        for k in ids.split(","):
+            if k not in features:
+                faults.append(f"mark of unknown feature {k}")
+            marks.setdefault((k, kind), []).append((at, at + len(words)))
+        if not words.strip() or words != words.strip():
+            faults.append(f"mark {ids} begins or ends with white space or is empty")
+        out += [before, words]
+        at += len(words)
+    text = "".join([*out, raw[last:]])
+    if re.search(r"[\[\]{}]", text):
+        faults.append("stray bracket")
+    both = {k for k, _ in marks if (k, "stated") in marks and (k, "contradicted") in marks}
+    if both:
+        faults.append(f"stated and contradicted: {sorted(both, key=int)}")
+    note.update(text=text, marks=marks)
+    return faults
+
+
+def count(cases: list[Case]) -> Counter[str]:
+    """Return how many cases, features, notes and outcomes there are."""
+    total = Counter(cases=len(cases))
+    for case in cases:
+        total["features"] += len(case["features"])
+        total["notes"] += len(case["notes"])
+        for note in case["notes"]:
+            for k in case["features"]:
+                kinds = [kind for kind in ("stated", "contradicted") if (k, kind) in note["marks"]]
+                total[kinds[0] if kinds else "not mentioned"] += 1
+    return total
+
+
+def main() -> None:
+    """Print the faults and counts of the files."""
+    total: Counter[str] = Counter()
+    faults = []
+    for name in sys.argv[1:]:
+        cases, found = parse(Path(name))
+        faults += found
+        total += count(cases)
+    print("\n".join(faults[:40]))
+    print(dict(total), len(faults), "faults")
+
+
+if __name__ == "__main__":
+    main()

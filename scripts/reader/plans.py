@@ -1,0 +1,162 @@
+"""Write the plans of all runs: ``python plans.py FOLDER``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+Plan = dict[str, Any]
+
+COMMON = {"workers": 13, "budget": 16000, "every": 500, "watch": []}
+NEVER = 10**9
+#: How often a note is drawn from the bank and from each set of notes.
+OPEN_SHARES = {"bank": 0.42, "broad": 0.12, "C": 0.17, "P": 0.12, "W": 0.14, "junk": 0.03}
+FINAL_SHARES = {
+    "bank": 0.38,
+    "broad": 0.10,
+    "deep": 0.10,
+    "C": 0.15,
+    "P": 0.11,
+    "W": 0.13,
+    "junk": 0.03,
+}
+STUDENT_SHARES = {**FINAL_SHARES, "bank": 0.36, "C": 0.17, "P": 0.12, "junk": 0.02}
+TUNING_SHARES = {"bank": 0.1, "C": 0.06, "P": 0.05, "W": 0.05, "learn": 0.74}
+MEASURED = ["C_dev", "P_dev", "W_dev", "broad_dev", "U", "deep_test"]
+
+
+def network(source: str, rate: float, scorer_rate: float, average: float = 0.9985) -> Plan:
+    """Return where a network starts from and how fast it learns."""
+    return {"from": source, "rate": rate, "scorer_rate": scorer_rate, "average": average}
+
+
+SMOKE = {
+    **COMMON,
+    "name": "smoke",
+    "seconds": 15,
+    "shares": OPEN_SHARES,
+    "networks": {"mini": network("backbone", 2e-4, 8e-4)},
+    "measure": ["W_dev"],
+    "every": 20,
+}
+BASE = {
+    **COMMON,
+    "name": "base",
+    "seconds": 500,
+    "low": 0.25,
+    "warm": 0.03,
+    "shares": OPEN_SHARES,
+    "measure_every": 2500,
+    "networks": {
+        "mpnet": network("backbone", 6e-5, 5e-4),
+        "mini": network("backbone", 2e-4, 8e-4),
+    },
+    "watch": ["C_dev", "P_dev"],
+    "measure": MEASURED,
+}
+FINAL = {
+    **COMMON,
+    "name": "final",
+    "seed": 7,
+    "seconds": 325,
+    "warm": 0.02,
+    "few_from": 0.4,
+    "filter": True,
+    "shares": FINAL_SHARES,
+    "measure_every": NEVER,
+    "networks": {"mpnet": network("base_mpnet", 3.5e-5, 2e-4)},
+    "measure": MEASURED,
+    "send": {"mpnet": "4"},
+}
+STUDENT = {
+    **COMMON,
+    "name": "student",
+    "seed": 21,
+    "seconds": 300,
+    "warm": 0.05,
+    "few_from": 0,
+    "fixed": True,
+    "soft_filter": False,
+    "shares": STUDENT_SHARES,
+    "measure_every": NEVER,
+    "networks": {
+        "mpnet": network("final_mpnet", 0.0, 0.0),
+        "mini": network("base_mini", 2.5e-4, 8e-4),
+    },
+    "measure": MEASURED,
+    "send": {"mini": "8"},
+}
+EBM = {
+    **COMMON,
+    "name": "ebm",
+    "seed": 3,
+    "seconds": 55,
+    "warm": 0.1,
+    "soft_filter": False,
+    "shares": {"ebm": 1.0},
+    "measure_every": NEVER,
+    "networks": {"mpnet": network("base_mpnet", 4e-5, 3e-4, 0.995)},
+    "measure": ["ebm_test"],
+    "predict": ["ebm_test"],
+}
+
+
+def tune(name: str, seconds: int, learn: Plan, held: Plan) -> Plan:
+    """Return a short run that learns from some notes of the deep cases and measures on others."""
+    return {
+        **COMMON,
+        "name": name,
+        "seed": 11,
+        "seconds": seconds,
+        "warm": 0.1,
+        "teach_at_once": True,
+        "soft_filter": False,
+        "shares": TUNING_SHARES,
+        "measure_every": NEVER,
+        "networks": {
+            "mpnet": network("base_mpnet", 4e-5, 3e-4, 0.99),
+            "mini": network("base_mini", 1.5e-4, 6e-4, 0.99),
+        },
+        "sets": {"learn": learn, "held": held},
+        "measure": ["held"],
+    }
+
+
+TEN = tune(
+    "ten",
+    24,
+    {"of": "deep", "case_from": 5, "first_ten": True},
+    {"of": "deep_test", "case_from": 5},
+)
+FOLDS = [
+    tune(
+        f"fold{f}",
+        27,
+        {"of": "deepall", "not_fold": str(f)},
+        {"of": "deepall", "fold": str(f)},
+    )
+    for f in range(5)
+]
+PLANS = {
+    "smoke": [SMOKE],
+    "base": [BASE],
+    "final": [FINAL],
+    "student": [STUDENT],
+    "ten": [TEN],
+    "folds": FOLDS,
+    "ebm": [EBM],
+}
+
+
+def main() -> None:
+    """Write one file for each kind of run."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, plans in PLANS.items():
+        (folder / f"{name}.json").write_text(json.dumps(plans, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Read the corpora and the bank into plain notes.
+
+A note is a dictionary with ``id``, ``case``, ``text`` and ``rows``; a row is (feature, outcome,
+spans, contradicting spans or None where they are not known).
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mixed_files import parse
+
+csv.field_size_limit(10**9)
+#: Outcomes of a row; ABSENT: not stated, whether contradicted is not known.
+STATED, CONTRA, ABSENT, UNSAID = 1, 2, 0, 3
+OUTCOMES = {"stated": STATED, "contradicted": CONTRA, "not mentioned": UNSAID}
+HERE = Path(__file__).parent
+
+Spans = list[tuple[int, int]]
+Note = dict[str, Any]
+Sets = dict[str, list[Note]]
+
+
+class Sources(NamedTuple):
+    """The folders that the notes come from."""
+
+    corpus: Path
+    pairs: Path
+    clinicians: Path
+    mixed: Path = HERE / "mixed"
+    rubrics: Path = HERE / "rubrics" / "clinicians.tsv"
+
+
+def table(path: Path, delimiter: str = ",") -> Iterator[dict[str, str]]:
+    """Yield the rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file, delimiter=delimiter)
+
+
+def read_bank(folder: Path) -> list[dict[str, Any]]:
+    """Return the features of the bank that have three clauses for and two against them or more."""
+    out: list[dict[str, Any]] = []
+    for path in sorted(folder.glob("*.txt")):
+        now: dict[str, Any] | None = None
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if line.startswith("F "):
+                names = [name.strip() for name in line[2:].split("|") if name.strip()]
+                now = {"domain": path.stem, "names": names, "plus": [], "minus": []}
+                out.append(now)
+            elif re.match(r"[+-] [uspltUSPLT] \S", line) and now is not None:
+                side = "plus" if line[0] == "+" else "minus"
+                now[side].append((line[2].lower(), line[4:].strip()))
+    return [b for b in out if len(b["plus"]) >= 3 and len(b["minus"]) >= 2]
+
+
+def split(text: str) -> tuple[str, Spans]:
+    """Return a clause without its double brackets, and the spans that they enclosed."""
+    out, spans, at = [], [], 0
+    for part in re.split(r"(\[\[|\]\])", text):
+        if part == "[[":
+            spans.append([at, at])
+        elif part == "]]":
+            spans[-1][1] = at
+        else:
+            out.append(part)
+            at += len(part)
+    return "".join(out), [(first, end) for first, end in spans if end > first]
+
+
+def read_spans(text: str) -> Spans:
+    """Return the spans of ``start end;start end``."""
+    pairs = (part.split() for part in text.split(";") if part.strip())
+    return [(int(first), int(end)) for first, end in pairs]
+
+
+def read_tables(folder: Path, absent: int = ABSENT) -> list[Note]:
+    """Return the notes of a folder with the tables patient_notes, features and train."""
+    features = {r["feature_num"]: r["feature_text"] for r in table(folder / "features.csv")}
+    rows: dict[str, list[Any]] = {}
+    for r in table(folder / "train.csv"):
+        spans = [s for place in ast.literal_eval(r["location"]) for s in read_spans(place)]
+        row = (features[r["feature_num"]], STATED if spans else absent, spans, None)
+        rows.setdefault(r["pn_num"], []).append(row)
+    notes = {r["pn_num"]: r for r in table(folder / "patient_notes.csv")}
+    return [
+        {"id": i, "case": n["case_num"], "text": n["pn_history"], "rows": rows[i]}
+        for i, n in notes.items()
+        if i in rows
+    ]
+
+
+def read_pairs(folder: Path) -> list[Note]:
+    """Return the notes of the pairs: what is not stated in them is contradicted."""
+    facts = {r["pn_num"]: r for r in table(folder / "splits.csv")}
+    notes = read_tables(folder, CONTRA)
+    for note in notes:
+        own = facts[note["id"]]
+        note.update(kind=own["kind"], split=own["split"], pair=int(own["pair"]))
+    return notes
+
+
+def read_mixed(folder: Path) -> list[Note]:
+    """Return the mixed notes, in which each feature is stated, contradicted or not mentioned."""
+    out = []
+    for path in sorted(folder.glob("*.txt")):
+        for case in parse(path)[0]:
+            for k, note in enumerate(case["notes"]):
+                out.append(
+                    {
+                        "id": f"{path.name}:{case['name']}:{k}",
+                        "case": case["name"],
+                        "text": note["text"],
+                        "rows": list(_mixed_rows(case["features"], note["marks"])),
+                        "kind": "mixed",
+                    }
+                )
+    return out
+
+
+def _mixed_rows(features: dict[str, str], marks: dict[tuple[str, str], Spans]) -> Iterator[Any]:
+    """Yield the rows of one mixed note; a feature both stated and contradicted has none."""
+    for i, text in features.items():
+        stated, against = marks.get((i, "stated")), marks.get((i, "contradicted"))
+        if stated and against:
+            continue
+        if stated:
+            yield text, STATED, stated, None
+        elif against:
+            yield text, CONTRA, [], against
+        else:
+            yield text, UNSAID, [], None
+
+
+def read_rubrics(path: Path) -> dict[str, list[Any]]:
+    """Return further rows for notes of clinicians, by note."""
+    out: dict[str, list[Any]] = {}
+    for r in table(path, "\t"):
+        outcome, spans = OUTCOMES[r["outcome"]], read_spans(r["spans"] or "")
+        own = spans if outcome == STATED else []
+        against = spans if outcome == CONTRA else None
+        out.setdefault(r["note"], []).append((r["feature"], outcome, own, against))
+    return out
+
+
+def load_all(sources: Sources) -> Sets:
+    """Return the notes by set; what is held out is in sets of its own."""
+    sets: Sets = {}
+    _add_corpus(sets, sources.corpus)
+    _add_clinicians(sets, sources.clinicians, sources.rubrics)
+    for note in read_pairs(sources.pairs):
+        name = "P_test" if note["split"] == "test" else "P_dev" if note["pair"] % 8 == 5 else "P"
+        times = 3 if name == "P" and note["kind"] == "mixed" else 1
+        sets.setdefault(name, []).extend([note] * times)
+    for note in read_mixed(sources.mixed):
+        name = "W_dev" if sum(map(ord, note["case"])) % 8 == 0 else "W"
+        sets.setdefault(name, []).append(note)
+    return sets
+
+
+def _add_corpus(sets: Sets, folder: Path) -> None:
+    """Add open-notes; ``U`` and ``deep_test`` are held out, ``broad_dev`` chooses thresholds."""
+    facts = {r["pn_num"]: r for r in table(folder / "splits.csv")}
+    part = {r["case_num"]: r["part"] for r in table(folder / "cases.csv")}
+    for note in read_tables(folder):
+        note["facts"] = facts[note["id"]]
+        if part[note["case"]] == "depth":
+            name = "deep_test" if note["facts"]["split"] == "test" else "deep"
+        else:
+            number = int(note["case"])
+            name = "U" if number % 5 == 4 else "broad_dev" if number % 10 == 3 else "broad"
+        sets.setdefault(name, []).append(note)
+    count: dict[str, int] = {}
+    for note in sets["deep"]:
+        count[note["case"]] = count.get(note["case"], 0) + 1
+        note["facts"]["tenth"] = count[note["case"]] <= 10
+
+
+def _add_clinicians(sets: Sets, folder: Path, rubrics: Path) -> None:
+    """Add the notes of clinicians: ``C_test`` is held out, ``C_dev`` (every seventh) chooses."""
+    sources = {r["pn_num"]: r["split"] for r in table(folder / "sources.csv")}
+    for j, note in enumerate(read_tables(folder)):
+        name = "C_test" if sources[note["id"]] == "test" else "C_dev" if j % 7 == 3 else "C"
+        sets.setdefault(name, []).append(note)
+    more = read_rubrics(rubrics)
+    for note in sets["C"]:
+        note["rows"] += more.get(note["id"], [])

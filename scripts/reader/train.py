@@ -1,0 +1,229 @@
+"""Train MPNet, and MiniLM taught by it, on notes that are drawn as they are needed.
+
+python train.py PLAN.json --corpus FOLDER --bank FOLDER --pairs FOLDER --clinicians FOLDER \
+        --junk FOLDER --backbones FOLDER --keep FOLDER --out FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import multiprocessing
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import packing
+import torch
+from backbones import PART, start
+from compose import Composer
+from judging import figures, judge
+from learner import Learner, tensors
+from lessons import Cutter, stream
+from net import SHAPES, Network, few_bits
+from reading import Note, Sets, Sources, load_all, read_bank
+
+Plan = dict[str, Any]
+#: From these steps on what a learning network says is used: to drop rows, to teach.
+DROPS_FROM, TEACHES_FROM = 1500, 1000
+
+
+def factor(done: float, warm: float, low: float) -> float:
+    """Return the part of the learning rate when so much of the run is done."""
+    if done < warm:
+        return max(done / warm, 1e-3)
+    return low + (1 - low) * 0.5 * (1 + math.cos(math.pi * (done - warm) / (1 - warm)))
+
+
+def chosen(note: Note, rule: Plan) -> bool:
+    """Return whether a note is in a set: by its case number, its fold, the first ten of a case."""
+    facts = note["facts"]
+    return (
+        int(note["case"]) >= rule.get("case_from", 0)
+        and ("fold" not in rule or facts["fold"] == rule["fold"])
+        and ("not_fold" not in rule or facts["fold"] != rule["not_fold"])
+        and (not rule.get("first_ten") or bool(facts.get("tenth")))
+    )
+
+
+def read_sets(given: argparse.Namespace) -> Sets:
+    """Return all sets of notes that a plan can name."""
+    sets = load_all(Sources(given.corpus, given.pairs, given.clinicians))
+    sets["deepall"] = sets["deep"] + sets["deep_test"]
+    if given.ebm:
+        for name, notes in json.loads(given.ebm.read_text(encoding="utf-8")).items():
+            sets[name] = [{**n, "rows": [tuple(r) for r in n["rows"]]} for n in notes]
+    return sets
+
+
+def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
+    """Return the networks of the plan, from their backbone or an earlier run."""
+    learners = {}
+    for name, o in plan["networks"].items():
+        if o["from"] == "backbone":
+            net = start(SHAPES[name], packing.load_parts(given.backbones / name))
+        else:
+            net = Network(SHAPES[name])
+            net.load_state_dict(packing.load_parts(given.keep / o["from"]))
+        learners[name] = Learner(net, o["rate"], o["scorer_rate"], average=o.get("average", 0.9985))
+    return learners
+
+
+def start_workers(
+    make: Callable[[int], Composer], tokenizer: Path, plan: Plan
+) -> tuple[Any, list[Any]]:
+    """Return the queue of batches and the processes that fill it."""
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue(48)
+    first = (plan.get("seed", 0) + 1) * 1000
+    workers = []
+    for i in range(plan["workers"]):
+        args = (make, tokenizer, first + i, plan["budget"], queue)
+        workers.append(context.Process(target=stream, args=args, daemon=True))
+        workers[-1].start()
+    return queue, workers
+
+
+def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part: float) -> None:
+    """Let every network learn from a batch: MPNet from the notes, MiniLM from it too."""
+    t, n, weights = tensors(b), b["F"], plan.get("weights")
+    large, small = learners.get("mpnet"), learners.get("mini")
+    teacher = None
+    if large:
+        drops = plan.get("filter") or step > DROPS_FROM
+        if drops and plan.get("soft_filter", True) and b["soft"].any():
+            t["drop"] = t["soft"] & (large.judge(t, n)[1].float().sigmoid()[..., 0] > 0.8)
+        if not plan.get("fixed"):
+            teacher = large.learn(t, n, part, None, weights)
+    if small:
+        use = teacher if step > TEACHES_FROM or plan.get("teach_at_once") else None
+        by_mean = use is not None and plan.get("teach_by_mean")
+        if large and (plan.get("fixed") or by_mean):
+            use = large.judge(t, n)
+        small.learn(t, n, part, None if use is None else (use[0].float(), use[1].float()), weights)
+
+
+def learn(
+    learners: dict[str, Learner], queue: Any, plan: Plan, watch: Callable[[Learner], object]
+) -> None:
+    """Learn until the time or the steps of the plan are over."""
+    step, errors, begun, few = 0, 0, time.time(), plan.get("few_from")
+    while True:
+        done = max((time.time() - begun) / plan["seconds"], step / plan.get("steps", 10**9))
+        if done >= 1:
+            break
+        kind, b = queue.get()
+        if kind == "error":
+            errors += 1
+            if errors < 4:
+                print("error in a draw", b, flush=True)
+            continue
+        if few is not None and done >= few and "mpnet" in learners:
+            few = None
+            few_bits(learners["mpnet"].net, True)
+            few_bits(learners["mpnet"].mean, True)
+            print("few bits from step", step, flush=True)
+        part = factor(done, plan.get("warm", 0.04), plan.get("low", 0.0))
+        take_step(learners, b, plan, step, part)
+        step += 1
+        if step % plan["every"] == 0:
+            losses = {name: round(own.loss, 3) for name, own in learners.items()}
+            print(step, f"{time.time() - begun:.0f}s", losses, b["note"].shape, flush=True)
+        if step % plan.get("measure_every", 2000) == 0 and done < 0.93:
+            for name, own in learners.items():
+                print("   ", name, watch(own), flush=True)
+    print("steps", step, f"{time.time() - begun:.0f}s, errors {errors}", flush=True)
+
+
+def keep_all(
+    given: argparse.Namespace, plan: Plan, learners: dict[str, Learner], sets: Sets, cutter: Cutter
+) -> None:
+    """Write the networks, their figures and what the plan wants predicted or packed."""
+    result = {}
+    for k, own in learners.items():
+        name = f"{plan['name']}_{k}"
+        result[k] = {s: figures(own.mean, sets[s], cutter) for s in plan["measure"]}
+        for s, found in result[k].items():
+            print(k, s, found, flush=True)
+        weights = {n: p.detach() for n, p in own.mean.named_parameters()}
+        whole = {n: p.half().cpu().contiguous() for n, p in weights.items()}
+        packing.save_parts(whole, given.keep / name, 10**10)
+        for s in plan.get("predict", []):
+            predict(own, sets[s], cutter, given.out / f"{name}_{s}.npz")
+        if k in plan.get("send", {}):
+            pack = packing.groups4 if plan["send"][k] == "4" else packing.rows8
+            print(packing.save_parts(pack(weights), given.out / name, PART), "parts", flush=True)
+    (given.out / f"{plan['name']}.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def predict(own: Learner, notes: list[Note], cutter: Cutter, path: Path) -> None:
+    """Write what a network says of notes."""
+    said = judge(own.mean, notes, cutter)
+    parts = {
+        part: np.concatenate([np.asarray(getattr(o, part), np.float16).ravel() for o in said])
+        for part in ("inside", "presence", "contra", "edges")
+    }
+    sizes = np.array([o.inside.shape for o in said])
+    np.savez_compressed(path, ids=np.array([str(n["id"]) for n in notes]), sizes=sizes, **parts)
+
+
+def do(given: argparse.Namespace, plan: Plan) -> None:
+    """Do one run."""
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.manual_seed(plan.get("seed", 0))
+    sets, bank = read_sets(given), read_bank(given.bank)
+    paths = sorted(given.junk.glob("*"))
+    if not paths:
+        raise SystemExit(
+            f"no texts in {given.junk}: give a folder of plain texts that are no notes"
+        )
+    junk = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    for name, rule in plan.get("sets", {}).items():
+        sets[name] = [note for note in sets[rule["of"]] if chosen(note, rule)]
+    shares = {k: v for k, v in plan["shares"].items() if k in ("bank", "junk") or sets.get(k)}
+    tokenizer = given.backbones / "tokenizer.json"
+    cutter = Cutter(tokenizer)
+    learners = start_learners(given, plan)
+    queue, workers = start_workers(
+        lambda seed: Composer(sets, bank, junk, shares, seed), tokenizer, plan
+    )
+    print("ready", {k: len(v) for k, v in sets.items()}, flush=True)
+    learn(
+        learners,
+        queue,
+        plan,
+        lambda own: {s: figures(own.mean, sets[s][:60], cutter) for s in plan["watch"]},
+    )
+    for worker in workers:
+        worker.kill()
+    keep_all(given, plan, learners, sets, cutter)
+
+
+def main() -> None:
+    """Do the runs of a file of plans; one that fails does not stop the others."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("plans", type=Path)
+    for name in ("corpus", "bank", "pairs", "clinicians", "junk", "backbones", "keep", "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--ebm", type=Path, help="notes of EBM-NLP as JSON, by set")
+    given = parser.parse_args()
+    for folder in (given.keep, given.out):
+        folder.mkdir(parents=True, exist_ok=True)
+    for plan in json.loads(given.plans.read_text(encoding="utf-8")):
+        print("=====", plan["name"], flush=True)
+        try:
+            do(given, plan)
+        except Exception:
+            traceback.print_exc()
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()
