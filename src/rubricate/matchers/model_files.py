@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,30 +13,14 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import read_text
 
-#: Raised when the files change so that older versions cannot read them.
+#: Increased when the files change so that older versions cannot read them.
 FORMAT_VERSION = 1
 HEADER_FILE = "model.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What ``model.json`` says.
-
-    Parameters
-    ----------
-    matcher : str
-        Name of the matcher that made the model.
-    parameters : mapping
-        Parameters of its constructor.
-    learned_from : str
-        Hash of the notes, rubrics and annotations it learned from.
-    n_notes : int
-        How many annotated notes it learned from.
-    features : mapping from id to text
-        The features it knows, to notice a model used with another rubric.
-    files : mapping from name to hash
-        The other files of the folder; a hash is empty for files a person may edit.
-    """
+    """What ``model.json`` says."""
 
     matcher: str
     parameters: Mapping[str, Any]
@@ -79,13 +63,7 @@ def write_header(folder: Path, header: Header, *, editable: Iterable[str] = ()) 
 
 
 def read_header(folder: Path, *, matcher: str | None = None) -> Header:
-    """Read and check ``model.json`` and the hashes of the files it names.
-
-    Raises
-    ------
-    InputError
-        If anything is missing, altered, or made by another matcher or a later version.
-    """
+    """Read and check ``model.json`` and the hashes of the files it names."""
     path = folder / HEADER_FILE
     if not path.is_file():
         raise InputError([Fault(f"not a saved model: there is no {HEADER_FILE}", folder)])
@@ -94,23 +72,72 @@ def read_header(folder: Path, *, matcher: str | None = None) -> Header:
         raise InputError(
             [Fault(f"format {value.get('format')!r}; this version reads {FORMAT_VERSION}", path)]
         )
-    try:
-        header = Header(**value)
-    except TypeError as error:
-        raise InputError([Fault("its fields are not those of a model", path)]) from error
+    wrong = [Fault(f"{name!r}: need {need}", path) for name, need in _wrong_fields(value)]
+    if wrong:
+        raise InputError([Fault("its fields are not those of a model", path), *wrong])
+    header = Header(**value)
     if matcher is not None and header.matcher != matcher:
         raise InputError([Fault(f"made by matcher {header.matcher!r}, not {matcher!r}", path)])
     _check_files(folder, header.files)
     return header
 
 
+#: What a field holds: what it is called, and how it is told.
+_Kind = tuple[str, Callable[[Any], bool]]
+_TEXT: _Kind = ("text", lambda value: isinstance(value, str))
+_COUNT: _Kind = ("a number", lambda value: type(value) is int and value >= 0)
+_OPTIONS: _Kind = ("an object", lambda value: isinstance(value, dict))
+_TEXTS: _Kind = (
+    "an object of texts",
+    lambda value: isinstance(value, dict) and all(isinstance(one, str) for one in value.values()),
+)
+_FIELDS = {
+    "matcher": _TEXT, "parameters": _OPTIONS, "learned_from": _TEXT, "n_notes": _COUNT,
+    "features": _TEXTS, "files": _TEXTS, "rubricate": _TEXT, "format": _COUNT,
+}  # fmt: skip
+
+
+def _wrong_fields(value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the fields that are missing, unknown or of another kind, each with what it needs."""
+    needs = [
+        (name, need)
+        for name, (need, fits) in _FIELDS.items()
+        if name not in value or not fits(value[name])
+    ]
+    return needs + [(name, "to be taken out") for name in value if name not in _FIELDS]
+
+
+def is_plain_name(name: str) -> bool:
+    """Tell whether a text is the name of something in a folder, and no way out of it.
+
+    Examples
+    --------
+    >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
+    (True, False, False)
+    """
+    return name not in ("", ".", "..") and "\0" not in name and Path(name).name == name
+
+
+#: What the names of files end with that matchers read.
+_DATA = {".json", ".jsonl", ".onnx", ".parquet", ".safetensors"}
+
+
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:
     from rubricate.files import file_hash
 
-    faults = []
+    header = folder / HEADER_FILE
+    faults = [
+        Fault(f"is not listed in {HEADER_FILE}, so nothing is known of it", part)
+        for part in sorted(folder.iterdir())
+        if part.suffix in _DATA and part.name not in {HEADER_FILE, *files}
+    ]
+    if not files:
+        faults.append(Fault("'files' is empty: a model has files", header))
     for name, wanted in files.items():
         part = folder / name
-        if not part.is_file():
+        if not is_plain_name(name):
+            faults.append(Fault("'files' may name files of the model's folder alone", header))
+        elif not part.is_file():
             faults.append(Fault("is missing from the model", part))
         elif wanted and file_hash(part) != wanted:
             faults.append(Fault("was altered after the model was saved", part))
@@ -123,6 +150,12 @@ def _read_object(path: Path) -> dict[str, Any]:
         value = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError([Fault("not JSON", path, error.lineno)]) from None
+    except RecursionError:
+        raise InputError([Fault("nested too deeply", path)]) from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError([Fault("holds a number that is too long", path)]) from None
     if not isinstance(value, dict):
         raise InputError([Fault("need a JSON object", path)])
     return value
@@ -139,23 +172,23 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write one JSON object a line."""
+    """Write one JSON object per line."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for line in lines:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (1-based line, object) for each line that is not empty; InputError when one is not.
+    """Yield (1-based line, object) for each line that is not empty.
 
-    The message names the line and never its text.
+    InputError when one holds no object; its message names the line and never its text.
     """
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             raise InputError([Fault("not JSON", path, number)]) from None
         if not isinstance(value, dict):
             raise InputError([Fault("need a JSON object", path, number)])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.rows import Detail, Rows
+from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import Rubric
 
 
 class Found(NamedTuple):
-    """One annotation a matcher makes."""
+    """One annotation that a matcher makes."""
 
     feature: str
     spans: tuple[tuple[int, int], ...]
@@ -22,10 +23,14 @@ class Found(NamedTuple):
 
 
 class NoteFindings(NamedTuple):
-    """What a matcher found in one note, with presence probabilities by feature where known."""
+    """What a matcher found in one note, with presence probabilities by feature where known.
+
+    ``contradictions`` has the features the note speaks of and says otherwise.
+    """
 
     found: Sequence[Found]
     probabilities: Mapping[str, float]
+    contradictions: Mapping[str, Contradiction] = MappingProxyType({})
 
 
 #: Finds the features of one rubric in some of its notes, in order.
@@ -38,7 +43,8 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
     row_note: list[int] = []
     row_feature: list[int] = []
     probability: list[float] = []
-    columns = _Columns()
+    contradictions: dict[int, Contradiction] = {}
+    columns = _AnnotationColumns()
     for rubric, numbers in _notes_by_case(corpus):
         own = [feature_index[f.id] for f in rubric]
         place = {f.id: k for k, f in enumerate(rubric)}
@@ -51,6 +57,8 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
             probability.extend([known.get(feature, np.nan) for feature in place])
             for found in findings.found:
                 columns.add(first_row + place[found.feature], found)
+            for feature, said in findings.contradictions.items():
+                contradictions[first_row + place[feature]] = said
     rows = Rows.build(
         note=row_note,
         annotator=np.zeros(len(row_note), dtype=np.int32),
@@ -62,6 +70,7 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
         probability=probability,
         confidence=columns.confidence,
         details=columns.details,
+        contradictions=contradictions,
     )
     return corpus.with_rows(rows, [Annotator(name, "system")])
 
@@ -73,7 +82,7 @@ def _notes_by_case(corpus: Corpus) -> list[tuple[Rubric, list[int]]]:
     return [(corpus.rubric(case), own) for case, own in numbers.items()]
 
 
-class _Columns:
+class _AnnotationColumns:
     """The flat columns of annotations and their spans, filled one by one."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a matcher that trains can tell about its training, for whoever wants to see the curves."""
+"""What a matcher reports about its training, for the page that shows the curves."""
 
 from __future__ import annotations
 
@@ -11,19 +11,7 @@ from rubricate.stats.calibration import Reliability
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen at one step.
-
-    Parameters
-    ----------
-    step : int
-        Which, from 1.
-    loss : float
-        What training makes small.
-    seconds : float, optional
-        Since training began.
-    measured : mapping from measure to value
-        On the notes held out; empty where there are none.
-    """
+    """What was seen at one step."""
 
     step: int
     loss: float
@@ -33,19 +21,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The training of one network.
-
-    Parameters
-    ----------
-    name : str
-        Tells it from others of the same fit, e.g. ``"fold 1"``.
-    looks : tuple of Look
-        By step.
-    n_learned, n_held : int
-        Notes it learned from, and notes it was measured on.
-    chosen : int, optional
-        The step whose weights were kept.
-    """
+    """The training of one network."""
 
     name: str
     looks: tuple[Look, ...]
@@ -56,27 +32,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """How a matcher was trained and what was measured on notes held out.
-
-    Parameters
-    ----------
-    courses : tuple of Course
-        One for each network, at least one.
-    recipe : mapping
-        How it was trained, by name.
-    unit : str
-        What a step is: ``"step"``, or ``"epoch"`` for a pass over all notes.
-    held_out : mapping from measure to value
-        What is kept, measured on all notes held out.
-    thresholds : mapping
-        From which value on something is found, by name.
-    feature_thresholds : mapping from feature id to probability
-        From which probability on that feature is present, where it has a value of its own.
-    before, after : Reliability, optional
-        Presence probabilities on the notes held out, before and after they were calibrated.
-    facts : mapping
-        What else there is to say, by name.
-    """
+    """How a matcher was trained and what was measured on notes held out."""
 
     courses: tuple[Course, ...]
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -91,7 +47,7 @@ class TrainingReport:
 
 @runtime_checkable
 class ReportsTraining(Protocol):
-    """A matcher that can tell how it was trained."""
+    """A matcher that reports how it was trained."""
 
     @property
     def training_report_(self) -> TrainingReport | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rubricate.text.numbers import (
     DAYS_A_YEAR,
     Amount,
-    Reading,
+    QuantityReading,
     days_in,
     form_at,
     ordinal,
@@ -45,7 +45,7 @@ _OPENING = 12
 AGE_STARTS = _AGE_CUES | frozenset(_DECADES) | {"at"}
 
 
-def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> Reading | None:
+def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read an age that begins with a number.
 
     Examples
@@ -54,7 +54,7 @@ def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> Reading | No
     >>> text = "58-year-old"
     >>> tokens = find_tokens(text)
     >>> read_age(text, tokens, read_amount(tokens, 0))
-    Reading(kind='age', low=58.0, high=58.0, unit='year', first=0, end=5)
+    QuantityReading(kind='age', low=58.0, high=58.0, unit='year', first=0, end=5)
     """
     j = skip_hyphen(tokens, amount.end)
     form = form_at(tokens, j)
@@ -83,8 +83,8 @@ def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> Reading | No
     return None
 
 
-def _age(amount: Amount, scale: float, first: int, end: int) -> Reading:
-    return Reading("age", amount.low * scale, amount.high * scale, "year", first, end)
+def _age(amount: Amount, scale: float, first: int, end: int) -> QuantityReading:
+    return QuantityReading("age", amount.low * scale, amount.high * scale, "year", first, end)
 
 
 def _is_decade(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -106,7 +106,7 @@ def _gender_follows(text: str, tokens: Sequence[Token], j: int, amount: Amount) 
     return not text[tokens[j].start].islower() and form not in ("w", "b", "g")
 
 
-def _bare_age(tokens: Sequence[Token], amount: Amount) -> Reading | None:
+def _bare_age(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read "..., 58, ..." near the start of a note."""
     enclosed = form_at(tokens, amount.first - 1) == "," and form_at(tokens, amount.end) == ","
     plain = amount.low == amount.high == int(amount.low) and amount.low > 1
@@ -132,20 +132,20 @@ def _is_age_by_place(text: str, tokens: Sequence[Token], amount: Amount, after: 
     return plain and amount.first < _OPENING and (amount.low >= 10 or len(tokens) < 4)
 
 
-def read_age_cue(tokens: Sequence[Token], i: int) -> Reading | None:
+def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read an age that begins with a word: "aged 58", "turned sixteen", "MI at 52", "fifties".
 
     Examples
     --------
     >>> from rubricate.text.words import find_tokens
     >>> read_age_cue(find_tokens("turned sixteen"), 0)
-    Reading(kind='age', low=16.0, high=16.0, unit='year', first=0, end=2)
+    QuantityReading(kind='age', low=16.0, high=16.0, unit='year', first=0, end=2)
     """
     form = tokens[i].form
     if form in _DECADES:
         low = _DECADES[form]
         if form_at(tokens, i - 1) in _DECADE_CUES:
-            return Reading("age", low, low + 9, "year", i, i + 1)
+            return QuantityReading("age", low, low + 9, "year", i, i + 1)
         return None
     j = i + 1
     while form_at(tokens, j) in (":", "of", "is", "=", "about", "around", "~") and form != "at":
@@ -182,7 +182,7 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
     )
 
 
-def read_birthday(tokens: Sequence[Token], i: int) -> Reading | None:
+def read_birthday(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read "42nd birthday" or "twenty-second birthday".
 
     Examples
@@ -205,4 +205,4 @@ def read_birthday(tokens: Sequence[Token], i: int) -> Reading | None:
         j += 1
     if form_at(tokens, j) not in ("birthday", "bday"):
         return None
-    return Reading("age", value, value, "year", i, j + 1)
+    return QuantityReading("age", value, value, "year", i, j + 1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rubricate.spans import Span
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import Token, word_set
 
 #: Titles and the like: the full stop after them never ends a sentence.
 _TITLES = word_set("dr mr mrs ms prof st pt pts vs hx approx eg ie yo y/o hosp dept incl")
@@ -16,10 +15,10 @@ _SHORTENED = word_set(
     " mos neg neuro occ occas oz pos poss prev prob reg resp rt rx sec sev sig sl soc sr subj surg"
     " sx sxs temp tx vag wk wks wt yr yrs bid tid qid prn po am pm"
 )
-#: A line that ends in one of these goes on in the next.
+#: A line that ends in one of these continues in the next.
 _OPEN_ENDS = frozenset([",", "/", "&", "and", "or", "nor", "of", "with", "the", "w/", "no", "any"])
 _BULLETS = frozenset("•·▪◦‣∙●○■□➢➤✓*")
-#: Words that begin a clause which takes back or sets apart what was said.
+#: Words that begin a clause which contrasts with what was said.
 CONTRASTS = word_set(
     "but however although though except excepting whereas while yet besides nevertheless"
 )
@@ -29,10 +28,11 @@ _CONTRAST_PAIRS = frozenset(
 
 
 def sentence_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return half-open ranges of token indices, one a sentence; line breaks are in none.
+    """Return half-open ranges of token indices, one for each sentence; line breaks are in none.
 
     Examples
     --------
+    >>> from rubricate.text.words import find_tokens
     >>> text = "Pt. denies CP. Takes 2.5 mg."
     >>> sentence_ranges(text, find_tokens(text))
     [(0, 5), (5, 9)]
@@ -84,28 +84,12 @@ def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
     return following.isspace() or following.isupper() or not following.isalnum()
 
 
-def find_sentences(text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
-    r"""Return the sentences of a text; a new line or bullet begins a new one.
-
-    Examples
-    --------
-    >>> text = "Pt. has CP x 3 wks. No SOB\nPMH: none"
-    >>> [span.text(text) for span in find_sentences(text)]
-    ['Pt. has CP x 3 wks.', 'No SOB', 'PMH: none']
-    """
-    if tokens is None:
-        tokens = find_tokens(text)
-    return [
-        Span(tokens[first].start, tokens[end - 1].end)
-        for first, end in sentence_ranges(text, tokens)
-    ]
-
-
 def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return half-open ranges of token indices, one a clause; separating marks are in none.
+    """Return half-open ranges of token indices, one for each clause; separating marks are in none.
 
     Examples
     --------
+    >>> from rubricate.text.words import find_tokens
     >>> text = "No fever; has cough but no wheeze"
     >>> clause_ranges(text, find_tokens(text))
     [(0, 2), (3, 5), (5, 8)]
@@ -138,10 +122,11 @@ def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def is_dash(text: str, token: Token) -> bool:
-    """Tell whether a hyphen stands apart, as a dash does, rather than joining words.
+    """Tell whether a hyphen is a dash, with spaces around it, rather than joining words.
 
     Examples
     --------
+    >>> from rubricate.text.words import find_tokens
     >>> text = "x-ray - clear"
     >>> [is_dash(text, token) for token in find_tokens(text) if token.form == "-"]
     [False, True]
@@ -155,21 +140,3 @@ def _is_clock(text: str, token: Token) -> bool:
     return (
         text[token.start - 1 : token.start].isdigit() and text[token.end : token.end + 1].isdigit()
     )
-
-
-def find_clauses(text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
-    """Return the clauses of a text: sentences cut at ``;``, ``:``, dashes and contrasting words.
-
-    Commas do not cut, because they hold lists together.
-
-    Examples
-    --------
-    >>> text = "No fever, chills; has cough but no wheeze."
-    >>> [span.text(text) for span in find_clauses(text)]
-    ['No fever, chills', 'has cough', 'but no wheeze']
-    """
-    if tokens is None:
-        tokens = find_tokens(text)
-    return [
-        Span(tokens[first].start, tokens[end - 1].end) for first, end in clause_ranges(text, tokens)
-    ]

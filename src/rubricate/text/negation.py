@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from rubricate.spans import Span
 from rubricate.text.clauses import is_dash, sentence_ranges
-from rubricate.text.negation_cues import COPULAS, NEGATION_CUES, NON_WORD
-from rubricate.text.negation_reach import Sentence, reach_after, reach_before
+from rubricate.text.negation_reach import (
+    COPULAS,
+    NEGATION_CUES,
+    NON_WORD,
+    Sentence,
+    reach_after,
+    reach_before,
+)
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.text.words import Token, find_tokens, word_set
 
@@ -22,38 +30,15 @@ _PATIENT = word_set("pt patient he she they mom mother parents who and also but 
 
 @dataclass(frozen=True, slots=True)
 class NegationScope:
-    """A cue and the words it negates.
-
-    Parameters
-    ----------
-    cue_span : Span
-        The words that negate ("denies", "neg for", "(-)").
-    scope_span : Span
-        The words negated, from the first to the last, commas included; :func:`list_items` gives
-        the items.
-    kind : str
-        ``"negation"``; ``"narrow"`` when the cue negates one word and not what follows ("no relief
-        with antacids" negates "relief"); ``"pseudo"`` when nothing is negated ("not only").
-    """
+    """A cue and the words it negates."""
 
     cue_span: Span
     scope_span: Span
     kind: str = "negation"
 
 
-def find_negations(
-    text: str, tokens: Sequence[Token] | None = None, *, pseudo: bool = False
-) -> list[NegationScope]:
+def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[NegationScope]:
     """Return the negations of a text in the order of their cues.
-
-    Parameters
-    ----------
-    text : str
-        The note.
-    tokens : sequence of Token, optional
-        Its tokens, when they are at hand.
-    pseudo : bool
-        Whether to return also what only looks like negation.
 
     Examples
     --------
@@ -65,47 +50,48 @@ def find_negations(
         tokens = find_tokens(text)
     found: list[NegationScope] = []
     heading: tuple[int, int] | None = None
+    signed_lines = _SignedLines(text)
     for first, end in sentence_ranges(text, tokens):
-        reader = _Reader(Sentence(text, tokens, first, end), found)
+        reader = _Reader(Sentence(text, tokens, first, end), found, signed_lines)
         reader.collect()
         if heading is not None and tokens[first].form in _BULLETS:
             reader.add_item_of(heading)
         else:
             heading = reader.heading
     found.sort(key=lambda scope: (scope.cue_span, scope.scope_span))
-    return found if pseudo else [scope for scope in found if scope.kind != "pseudo"]
+    return found
 
 
-def list_items(text: str, span: Span) -> list[Span]:
-    """Return the items of a list: the parts between commas, slashes, "and", "or" and "nor".
+class _SignedLines:
+    """The lines of a text that hold several words with a sign, found when first asked for."""
 
-    Examples
-    --------
-    >>> text = "fever, chills, N/V or blood in stool"
-    >>> [item.text(text) for item in list_items(text, Span(0, len(text)))]
-    ['fever', 'chills', 'N', 'V', 'blood in stool']
-    """
-    items: list[Span] = []
-    first: Token | None = None
-    last: Token | None = None
-    for token in find_tokens(span.text(text)):
-        if token.form in (",", "/", ";", "and", "or", "nor", "&", "\n"):
-            if first is not None and last is not None:
-                items.append(Span(span.start + first.start, span.start + last.end))
-            first = None
-            continue
-        first = first or token
-        last = token
-    if first is not None and last is not None:
-        items.append(Span(span.start + first.start, span.start + last.end))
-    return items
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: list[int] | None = None
+        self._several: dict[int, bool] = {}
+
+    def has_several(self, offset: int) -> bool:
+        """Tell whether the line around an offset holds several words with a sign."""
+        if self._ends is None:
+            self._ends = [match.start() for match in re.finditer("\n", self._text)]
+        line = bisect_left(self._ends, offset)
+        found = self._several.get(line)
+        if found is None:
+            start = self._ends[line - 1] + 1 if line else 0
+            end = self._ends[line] if line < len(self._ends) else len(self._text)
+            signs = _SIGNED.finditer(self._text[start:end])
+            found = self._several[line] = len(list(islice(signs, 2))) > 1
+        return found
 
 
 class _Reader:
     """Reads one sentence of a note from left to right."""
 
-    def __init__(self, sentence: Sentence, found: list[NegationScope]) -> None:
+    def __init__(
+        self, sentence: Sentence, found: list[NegationScope], signed_lines: _SignedLines
+    ) -> None:
         self.sentence = sentence
+        self.signed_lines = signed_lines
         self.text = sentence.text
         self.tokens = sentence.tokens
         self.first = sentence.first
@@ -125,28 +111,28 @@ class _Reader:
             if hit is None or hit[1] > self.end:
                 i = self._odd_cue(i)
                 continue
-            label, stop = hit
+            cue_kind, stop = hit
             if form == "nor" and i < reached:
                 i += 1
                 continue
-            reached = max(reached, self._apply(label, i, stop))
+            reached = max(reached, self._apply(cue_kind, i, stop))
             i = stop
 
     def add_item_of(self, heading: tuple[int, int]) -> None:
-        """Append the sentence as an item of the list that a cue above it heads."""
+        """Append the sentence as an item of the list below a heading that is a cue."""
         self._add(heading, (self.first + 1, reach_after(self.sentence, self.first + 1, "listing")))
 
-    def _apply(self, label: str, i: int, stop: int) -> int:
+    def _apply(self, cue_kind: str, i: int, stop: int) -> int:
         """Append what the cue from token ``i`` to ``stop`` negates; return how far it reaches."""
-        if label == "either" and self._corrects(i):
+        if cue_kind == "either" and self._corrects(i):
             return stop
-        if label in ("pseudo", "narrow"):
-            # The last word of the phrase is what a narrow cue negates.
-            if stop - i > 1:
-                self._add((i, stop - 1), (stop - 1, stop), label)
+        if cue_kind in ("pseudo", "narrow"):
+            # The last word of the phrase is what a narrow cue negates; a pseudo one negates none.
+            if cue_kind == "narrow" and stop - i > 1:
+                self._add((i, stop - 1), (stop - 1, stop), cue_kind)
             return stop
-        both_ways = label in ("either", "passive")
-        if label == "after" or (both_ways and self._looks_back(label, i, stop)):
+        both_ways = cue_kind in ("either", "passive")
+        if cue_kind == "after" or (both_ways and self._looks_back(cue_kind, i, stop)):
             start, last = reach_before(self.sentence, i)
             self._add((i, stop), (start, last))
             if self._as_are_follows(stop):
@@ -159,7 +145,7 @@ class _Reader:
             begin += 1
             if begin == self.end:
                 self.heading = (i, stop)
-        reach = reach_after(self.sentence, begin, label)
+        reach = reach_after(self.sentence, begin, cue_kind)
         self._add((i, stop), (begin, reach))
         return reach
 
@@ -175,13 +161,13 @@ class _Reader:
         after = form_at(self.tokens, i + 2)
         return after[:1].isdigit() or after in AMOUNT_STARTS or after in ("x", "once", "twice")
 
-    def _looks_back(self, label: str, i: int, stop: int) -> bool:
+    def _looks_back(self, cue_kind: str, i: int, stop: int) -> bool:
         """Tell whether a cue that works both ways negates what stands before it."""
         tokens, form = self.tokens, self.tokens[i].form
         before = form_at(tokens, i - 1) if i > self.first else ""
         after = form_at(tokens, stop) if stop < self.end else ""
         closed = after == "" or (after in _ITEM_ENDS and after != ":")
-        if label == "passive":
+        if cue_kind == "passive":
             return closed or before in COPULAS
         if before == "-" and i - 1 == self.first:
             before = ""
@@ -223,17 +209,14 @@ class _Reader:
         return i + 1
 
     def _is_minus(self, i: int) -> bool:
-        """Tell whether a hyphen before a word denies it: only beside another sign of its kind."""
+        """Tell whether a hyphen before a word denies it: only if the line has another such sign."""
         token = self.tokens[i]
         before = self.text[token.start - 1 : token.start]
         if not before.isspace() or before == "\n" or self.tokens[i + 1].start != token.end:
             return False
         if self.tokens[i + 1].kind != "word":
             return False
-        start = self.text.rfind("\n", 0, token.start) + 1
-        end = self.text.find("\n", token.end)
-        line = self.text[start : end if end >= 0 else len(self.text)]
-        return len(_SIGNED.findall(line)) > 1
+        return self.signed_lines.has_several(token.start)
 
     def _minus_end(self, begin: int) -> int:
         stop = begin

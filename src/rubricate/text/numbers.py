@@ -51,7 +51,7 @@ _ARTICLES = frozenset(["a", "an"])
 _RANGE_WORDS = frozenset(["-", "to", "or", "until", "till", "through"])
 
 DAYS_A_YEAR = 365.25
-#: Days in one of each unit of time.
+#: Days in each unit of time.
 _DAYS = {
     "second": 1 / 86400,
     "minute": 1 / 1440,
@@ -88,7 +88,7 @@ class Amount(NamedTuple):
     end: int
 
 
-class Reading(NamedTuple):
+class QuantityReading(NamedTuple):
     """A quantity read from tokens ``first`` to ``end``; ``kind`` and ``unit`` as in Quantity."""
 
     kind: str
@@ -137,7 +137,7 @@ def days_in(unit: str) -> float:
 
 @lru_cache(maxsize=4096)
 def time_unit(form: str) -> str | None:
-    """Return the unit of time a word form stands for; one slip of the pen is forgiven.
+    """Return the unit of time a word form stands for; one misspelt letter is allowed.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def _read_words(tokens: Sequence[Token], i: int) -> Amount:
 
 
 def _adds(total: float, value: float, *, joined_by_and: bool) -> bool:
-    """Tell whether the next cardinal goes on the number ("twenty" + "two", "hundred" + "ten")."""
+    """Tell whether the next cardinal continues the number ("twenty" + "two", "hundred" + "ten")."""
     if total >= 100 and total % 100 == 0:
         return value < 100
     return 20 <= total < 100 and total % 10 == 0 and 0 < value < 10 and not joined_by_and

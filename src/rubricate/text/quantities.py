@@ -3,33 +3,156 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rubricate.spans import Span
 from rubricate.text.ages import AGE_STARTS, read_age, read_age_cue, read_birthday
-from rubricate.text.durations import (
-    DURATION_STARTS,
-    read_duration,
-    read_duration_cue,
-    read_slashed,
-)
-from rubricate.text.frequencies import (
-    FREQUENCY_STARTS,
-    read_compact,
-    read_frequency,
-    read_frequency_cue,
-)
-from rubricate.text.measurements import read_measurement, read_score
 from rubricate.text.numbers import (
     AMOUNT_STARTS,
     ORDINALS,
     Amount,
-    Reading,
+    QuantityReading,
+    figure,
     form_at,
     read_amount,
+    skip_hyphen,
+)
+from rubricate.text.times import (
+    DURATION_STARTS,
+    FREQUENCY_STARTS,
+    read_compact,
+    read_duration,
+    read_duration_cue,
+    read_frequency,
+    read_frequency_cue,
+    read_slashed,
 )
 from rubricate.text.words import Token, find_tokens, word_set
+
+#: Each form of a unit with its kind, the unit that values are converted to, and the factor.
+_UNITS: dict[str, tuple[str, str, float]] = {
+    **dict.fromkeys(("mg", "mgs", "milligram", "milligrams"), ("dose", "mg", 1.0)),
+    **dict.fromkeys(("mcg", "ug", "microgram", "micrograms", "mcgs"), ("dose", "mg", 0.001)),
+    **dict.fromkeys(("g", "gm", "gms", "gram", "grams"), ("dose", "mg", 1000.0)),
+    **dict.fromkeys(("ml", "mls", "cc", "ccs"), ("dose", "ml", 1.0)),
+    **dict.fromkeys(("iu", "units", "unit"), ("dose", "units", 1.0)),
+    **dict.fromkeys(("lb", "lbs", "pound", "pounds", "lbd"), ("weight", "kg", 0.45359237)),
+    **dict.fromkeys(("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"), ("weight", "kg", 1.0)),
+    **dict.fromkeys(("stone", "stones"), ("weight", "kg", 6.35029318)),
+    **dict.fromkeys(("cm", "cms", "centimeter", "centimetre"), ("length", "cm", 1.0)),
+    **dict.fromkeys(("mm", "millimeter", "millimetre"), ("length", "cm", 0.1)),
+    **dict.fromkeys(("inch", "inches"), ("length", "cm", 2.54)),
+    **dict.fromkeys(("ft", "feet", "foot"), ("length", "cm", 30.48)),
+    **dict.fromkeys(("mile", "miles"), ("length", "cm", 160934.4)),
+    **dict.fromkeys(("km", "kms", "kilometer", "kilometers", "kilometre"), ("length", "cm", 1e5)),
+    **dict.fromkeys(("meter", "meters", "metre", "metres"), ("length", "cm", 100.0)),
+    "%": ("percent", "%", 1.0),
+    "percent": ("percent", "%", 1.0),
+    "ppd": ("tobacco", "packs/day", 1.0),
+    "py": ("tobacco", "pack-years", 1.0),
+    "pyh": ("tobacco", "pack-years", 1.0),
+    "pky": ("tobacco", "pack-years", 1.0),
+}
+_PACKS = word_set("pack packs pk pks packet packets")
+_HOT = word_set("temp temps temperature fever fevers tmax t")
+_DEGREES = word_set("° º degrees degree deg")
+_SCORE = re.compile(r"(\d+(?:\.\d+)?)/(10|5)")
+
+
+def read_score(tokens: Sequence[Token], i: int) -> QuantityReading | None:
+    """Read a severity on a scale: "7/10", "6-7/10", "seven out of ten".
+
+    Examples
+    --------
+    >>> from rubricate.text.words import find_tokens
+    >>> read_score(find_tokens("6-7/10"), 0)
+    QuantityReading(kind='score', low=6.0, high=7.0, unit='of 10', first=0, end=3)
+    """
+    low: float | None = None
+    j = i
+    if form_at(tokens, i + 1) in ("-", "to") and form_at(tokens, i + 2).endswith(("/10", "/5")):
+        low, j = figure(tokens[i].form), i + 2
+    match = _SCORE.fullmatch(form_at(tokens, j))
+    if match is not None:
+        high = float(match[1])
+        low = high if low is None else low
+        fits = low <= high <= float(match[2])
+        return QuantityReading("score", low, high, f"of {match[2]}", i, j + 1) if fits else None
+    amount = read_amount(tokens, i)
+    if amount is None or tokens[i].form in ("a", "an") or not 0 <= amount.high <= 10:
+        return None
+    k = amount.end
+    while form_at(tokens, k) in ("out", "of", "on", "a", "over") and k < amount.end + 3:
+        k += 1
+    if k > amount.end and form_at(tokens, k) in ("10", "ten") and form_at(tokens, k - 1) != "a":
+        return QuantityReading("score", amount.low, amount.high, "of 10", i, k + 1)
+    return None
+
+
+def read_measurement(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
+    """Read a dose, weight, length, temperature, smoking habit or percentage.
+
+    Examples
+    --------
+    >>> from rubricate.text.words import find_tokens
+    >>> def read(text):
+    ...     tokens = find_tokens(text)
+    ...     return read_measurement(tokens, read_amount(tokens, 0))[:4]
+    >>> read("81 mg"), read("1/2 ppd"), read("30 pack-years")
+    (('dose', 81.0, 81.0, 'mg'), ('tobacco', 0.5, 0.5, 'packs/day'),
+     ('tobacco', 30.0, 30.0, 'pack-years'))
+    """
+    j = skip_hyphen(tokens, amount.end)
+    form = form_at(tokens, j)
+    if form in _PACKS:
+        return _smoking(tokens, amount, j)
+    if form in _UNITS:
+        if form == "g" and form_at(tokens, amount.first) in ("a", "an"):
+            return None
+        kind, unit, scale = _UNITS[form]
+        return QuantityReading(
+            kind, amount.low * scale, amount.high * scale, unit, amount.first, j + 1
+        )
+    return _temperature(tokens, amount, j)
+
+
+def _smoking(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityReading | None:
+    k = skip_hyphen(tokens, j + 1)
+    while form_at(tokens, k) in ("of", "cigarettes", "cigs", "cigarette"):
+        k += 1
+    form, after = form_at(tokens, k), form_at(tokens, k + 1)
+    low, high = amount.low, amount.high
+    if form in ("year", "years", "yr", "yrs", "y"):
+        return QuantityReading("tobacco", low, high, "pack-years", amount.first, k + 1)
+    if form in ("daily", "qd", "nightly"):
+        return QuantityReading("tobacco", low, high, "packs/day", amount.first, k + 1)
+    if form in ("/", "per", "a", "each", "every") and after in ("day", "d", "week", "wk", "w"):
+        days = 1 if after in ("day", "d") else 7
+        return QuantityReading("tobacco", low / days, high / days, "packs/day", amount.first, k + 2)
+    return None
+
+
+def _temperature(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityReading | None:
+    end = j
+    if form_at(tokens, end) in _DEGREES:
+        end += 1
+    scale = form_at(tokens, end)
+    value = amount.low
+    hot = any(form_at(tokens, amount.first - k) in _HOT for k in (1, 2, 3))
+    if scale in ("f", "fahrenheit", "c", "celsius", "centigrade") and (end > j or value >= 30):
+        end += 1
+    elif end == j and not hot:
+        return None
+    fahrenheit = scale[:1] == "f" or (scale[:1] != "c" and value > 50)
+    if fahrenheit and 90 <= value <= 110:
+        low, high = ((degrees - 32) / 1.8 for degrees in (amount.low, amount.high))
+        return QuantityReading("temperature", low, high, "°C", amount.first, end)
+    if not fahrenheit and 33 <= value <= 43:
+        return QuantityReading("temperature", amount.low, amount.high, "°C", amount.first, end)
+    return None
+
 
 _STARTS = AMOUNT_STARTS | AGE_STARTS | DURATION_STARTS | FREQUENCY_STARTS | ORDINALS
 _LESS = word_set("< ≤ under below")
@@ -37,22 +160,13 @@ _MORE = word_set("> ≥ exceeding")
 _NOT_COUNTED = word_set("no any every this that which some each the")
 
 
+#: By how much two numbers for the same thing may differ ("about 3 weeks").
+SLACK = 1.1
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in a note, with its meaning.
-
-    Parameters
-    ----------
-    span : Span
-        Its words, unit included.
-    kind : str
-        ``"age"``, ``"duration"``, ``"frequency"``, ``"count"``, ``"score"``, ``"dose"``,
-        ``"weight"``, ``"length"``, ``"temperature"``, ``"tobacco"``, ``"percent"`` or ``"number"``.
-    low, high : float
-        The value, or the ends of the range; ``high`` is infinite for "more than".
-    unit : str
-        ``"year"`` for ages, ``"day"`` for durations, ``"per day"`` for frequencies, ...
-    """
+    """A number in a note, with its meaning."""
 
     span: Span
     kind: str
@@ -89,7 +203,7 @@ def find_quantities(text: str, tokens: Sequence[Token] | None = None) -> list[Qu
     return found
 
 
-def _read_at(text: str, tokens: Sequence[Token], i: int) -> Reading | None:
+def _read_at(text: str, tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Return what begins at token ``i``."""
     form = tokens[i].form
     if form in FREQUENCY_STARTS:
@@ -112,7 +226,7 @@ def _read_at(text: str, tokens: Sequence[Token], i: int) -> Reading | None:
     return None if amount is None else _read_number(text, tokens, amount)
 
 
-def _read_number(text: str, tokens: Sequence[Token], amount: Amount) -> Reading | None:
+def _read_number(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Return the meaning of a number by what follows it."""
     reading = read_age(text, tokens, amount)
     if reading is not None:
@@ -128,11 +242,13 @@ def _read_number(text: str, tokens: Sequence[Token], amount: Amount) -> Reading 
         return None
     if tokens[amount.first].form == "one" and form_at(tokens, amount.first - 1) in _NOT_COUNTED:
         return None
-    return _compared(tokens, Reading("number", amount.low, amount.high, "", *amount[2:]))
+    return _compared(tokens, QuantityReading("number", amount.low, amount.high, "", *amount[2:]))
 
 
-def _read_span_of_time(text: str, tokens: Sequence[Token], amount: Amount) -> Reading | None:
-    """Return a duration, or the frequency that "5 days a week" is."""
+def _read_span_of_time(
+    text: str, tokens: Sequence[Token], amount: Amount
+) -> QuantityReading | None:
+    """Return a duration, or a frequency if it is one ("5 days a week")."""
     reading = read_duration(text, tokens, amount)
     if reading is None or reading.low < 1:
         return reading
@@ -140,7 +256,7 @@ def _read_span_of_time(text: str, tokens: Sequence[Token], amount: Amount) -> Re
     return reading if repeated is None or repeated.kind != "frequency" else repeated
 
 
-def _compared(tokens: Sequence[Token], reading: Reading) -> Reading:
+def _compared(tokens: Sequence[Token], reading: QuantityReading) -> QuantityReading:
     """Widen a reading by "less than", "at least" and the like before it, or "+" after it."""
     i = reading.first
     before, earlier = form_at(tokens, i - 1), form_at(tokens, i - 2)
@@ -161,7 +277,7 @@ def _compared(tokens: Sequence[Token], reading: Reading) -> Reading:
     return reading
 
 
-def _as_quantity(text: str, tokens: Sequence[Token], reading: Reading) -> Quantity:
+def _as_quantity(text: str, tokens: Sequence[Token], reading: QuantityReading) -> Quantity:
     start, end = tokens[reading.first].start, tokens[reading.end - 1].end
     if text[end - 1] == "." and end - start > 1:
         # "58 y.o." is marked without its last full stop.
@@ -169,10 +285,10 @@ def _as_quantity(text: str, tokens: Sequence[Token], reading: Reading) -> Quanti
     return Quantity(Span(start, end), reading.kind, reading.low, reading.high, reading.unit)
 
 
-def same_quantity(reference: Quantity, predicted: Quantity, tolerance: float = 0.1) -> bool:
+def same_quantity(reference: Quantity, predicted: Quantity) -> bool:
     """Tell whether two quantities are of one kind and their ranges meet.
 
-    Each range is widened by ``tolerance`` times its ends. Ages are compared exactly, to the year:
+    Each range is widened by a tenth of its ends. Ages are compared exactly, to the year:
     someone of 58 is not someone of 57.
 
     Examples
@@ -187,5 +303,4 @@ def same_quantity(reference: Quantity, predicted: Quantity, tolerance: float = 0
         return math.floor(reference.low) <= predicted.high and reference.high >= math.floor(
             predicted.low
         )
-    slack = 1 + tolerance
-    return reference.low <= predicted.high * slack and predicted.low <= reference.high * slack
+    return reference.low <= predicted.high * SLACK and predicted.low <= reference.high * SLACK

@@ -60,12 +60,12 @@ _HEADINGS = {
 _BY_PHRASE = {
     phrase.replace("&", " "): name for name, text in _HEADINGS.items() for phrase in text.split("|")
 }
-#: Headings that need no colon, so rarely are they anything else at the start of a sentence.
+#: Headings that need no colon: at the start of a sentence they are rarely anything else.
 _BARE = word_set(
     "hpi hpc hopi pmh pmhx psh pshx fh fhx fmh fmhx famhx sh shx sochx dhx dh ros obhx meds soc"
     " gynhx"
 )
-#: Sections long enough to go on over several lines; the others end with their line.
+#: Sections that may take several lines; the others end with their line.
 _LONG = word_set("history review_of_systems exam assessment plan chief_complaint other")
 #: Marks after which a heading may begin in the middle of a sentence.
 _SEPARATORS = frozenset("/|,;-(•")
@@ -77,19 +77,8 @@ _LONGEST_UNKNOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and the text under it.
-
-    Parameters
-    ----------
-    names : tuple of str
-        What the section holds; more than one for a heading such as ``FH/SH``. One of the names
-        of :data:`SECTION_NAMES`.
-    heading : Span
-        The heading, without its colon.
-    body : Span or None
-        The text under it; None when there is none.
-    """
+class NoteSection:
+    """A heading and the text under it."""
 
     names: tuple[str, ...]
     heading: Span
@@ -104,7 +93,7 @@ class Section:
 SECTION_NAMES = (*_HEADINGS, "other")
 
 
-def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Section]:
+def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[NoteSection]:
     r"""Return the headed sections of a text, in order; text before the first heading is in none.
 
     A heading is a known one (``PMH``, ``Family history``, ``Meds/All``) before a colon or a dash or
@@ -129,7 +118,7 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Sect
         listed = first > 0 and tokens[first - 1].form in _BULLETS
         stop = _body_end(text, tokens, body, limit, listed=listed or _LONG.isdisjoint(names))
         inside = Span(tokens[body].start, tokens[stop - 1].end) if body < stop else None
-        sections.append(Section(names, Span(tokens[first].start, tokens[end - 1].end), inside))
+        sections.append(NoteSection(names, Span(tokens[first].start, tokens[end - 1].end), inside))
     return sections
 
 

@@ -1,4 +1,4 @@
-"""Forms of a word brought together: British spelling, plurals and tenses."""
+"""One form for the forms of a word: British spelling, plurals and tenses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rubricate.text.words import word_set
 
-#: Letters that British spelling has more or otherwise, each only inside medical or common stems.
+#: What British spelling writes differently, only inside medical or common stems.
 _SPELLINGS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -85,7 +85,7 @@ def american(form: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(form: str) -> str:
-    """Return the stem under which the forms of an English word meet; rough, for comparing only.
+    """Return one stem for all forms of an English word; rough, for comparing only.
 
     Examples
     --------

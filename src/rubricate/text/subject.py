@@ -1,28 +1,96 @@
-"""Whom and when a note speaks of: relatives, others, the past, fears and guesses."""
+"""Of whom and of what time a note speaks: relatives, others, the past, fears and guesses."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rubricate.spans import Span
-from rubricate.text.clauses import sentence_ranges
+from rubricate.text.clauses import CONTRASTS, sentence_ranges
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
-from rubricate.text.sections import Section, find_sections
-from rubricate.text.subject_cues import (
-    BACK_TO_PATIENT,
-    COMPANY,
-    CONTEXT_CUES,
-    FILLERS,
-    OTHERS,
-    PATIENT_VERBS,
-    RELATIVES,
-    STOP_MARKS,
-    STOPS,
-    WITNESS_STATES,
-    WITNESS_VERBS,
+from rubricate.text.sections import find_sections
+from rubricate.text.words import CueTable, Token, cue_kinds, find_tokens, word_set
+
+RELATIVES = word_set(
+    "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa pops brother"
+    " brothers bro sister sisters sis sibling siblings son sons daughter daughters dtr aunt aunts"
+    " auntie uncle uncles cousin cousins niece nephew grandmother grandmothers grandma gran granny"
+    " nan nana grandfather grandfathers grandpa granddad grandad grandparent grandparents parent"
+    " parents mgm mgf pgm pgf twin grandson granddaughter relative relatives stepmother stepfather"
+    " bros"
 )
-from rubricate.text.words import Token, find_tokens, word_set
+#: People who share no genes with the patient: what is theirs is neither the patient's nor family
+#: history.
+OTHERS = word_set(
+    "wife wifes husband husbands spouse partner partners boyfriend girlfriend fiance fiancee friend"
+    " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
+    " classmate classmates teammate flatmate housemate boss"
+)
+#: A person who speaks, sees or accompanies is a witness; what follows is about the patient.
+WITNESS_VERBS = word_set(
+    "calls notice alarmed c/o came informed complained historian corrects reports report"
+    " reported reporting says said say states stated noticed notices notes noted mentioned that"
+    " thinks thought told tells describes described worried worries concerned brought brings"
+    " accompanied accompanies supplies provides believes found finds saw witnessed called"
+    " timed wants confirms denies denied insists adds adding recalls remembers mentions heard"
+    " present here drove comments commented suggests suggested encouraged asked urges fears worry"
+    " estimates gives describing corroborates helps giving observed advised"
+    " convinced complains gave measured hears sure"
+)
+#: After "is" or "was" only these make a witness: a relative who "was found to have" is a subject.
+WITNESS_STATES = word_set(
+    "concerned worried alarmed present here adamant historian reporting told informed upset"
+)
+#: Words before a person that make them company, witness or cause rather than the subject.
+COMPANY = word_set(
+    "with w/ by per from to told lives living for of and like between than visiting & via @ asked"
+    " sees toward towards without w/o about near around against bib"
+)
+#: Words that may stand between a person and the word that decides their role.
+FILLERS = word_set(
+    "his her their my the a an own older younger elder eldest oldest youngest maternal paternal"
+    " also who both only little big great half first late identical"
+)
+STOPS = CONTRASTS | word_set("patient pt pts himself herself myself otherwise")
+STOP_MARKS = frozenset(".;!?•*▪|\n")
+#: After a comma these show that the patient is spoken of again.
+BACK_TO_PATIENT = word_set(
+    "he she i patient pt his her my denies reports smokes drinks lives works married takes"
+    " nonsmoker presents nkda meds smoker single sexually uses the they"
+)
+#: In notes without punctuation these begin the patient's own story again.
+PATIENT_VERBS = word_set("smokes drinks lives works denies nkda meds nonsmoker no ø lmp etoh")
+#: Cue phrases and the kind of context each opens, with its side: ``>`` after, ``<`` before.
+CONTEXT_CUES = CueTable(
+    {
+        **cue_kinds(
+            family_after="family history of|family hx of|family history|family hx|fam hx of|fam hx"
+            "|fhx of|fhx|fh of|fmhx|famhx|strong family history of|family h/o|hereditary",
+            family_before="runs in the family|run in the family|in the family|in family"
+            "|in his family|in her family|in my family|on mothers side|on fathers side|on moms side"
+            "|on dads side",
+            past_after="h/o|history of|hx of|past history of|prior history of|previous history of"
+            "|previously|previous|prior|past|formerly|former|ex|used to|s/p|status post|childhood"
+            "|remote|quit|gave up|hx",
+            past_before="in the past|as a child|as a kid|as a teen|as a teenager|as a baby|as child"
+            "|as an infant|in childhood|as an adolescent|when he was young|when she was young"
+            "|when he was a child|when she was a child|when he was a kid|when she was a kid"
+            "|when he was little|when she was little|since resolved|now resolved|years back",
+            hypothetical_after="concern for|concerned about|concern about|worried about|worry about"
+            "|worries about|worried for|worried that|fear of|fears|afraid of|scared of|rule out|r/o"
+            "|risk of|risk for|screen for|screening for|return if|call if|come back if|wonders if"
+            "|asks if|in case|to prevent|prevention of|prophylaxis for|ddx|differential|consider"
+            "|tested for|test for|anxious about|anxious re|worried re|asking about|checked for"
+            "|worries|come back|advised to|should he|should she|in the event of|as if|as though",
+            uncertain_after="possible|possibly|maybe|may have|might have|might|probable|probably"
+            "|perhaps|likely|unsure|unsure if|unsure about|not sure|not certain|unclear"
+            "|questionable|suspected|suspects|could be|query|presumed|presumably|may be|thinks|?",
+        )
+    }
+)
+
 
 _SECTION_KINDS = {
     "family": "family",
@@ -39,29 +107,14 @@ _LONGEST = 25
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Words that are not about the patient here and now.
-
-    Parameters
-    ----------
-    kind : str
-        ``"family"`` (a blood relative's), ``"other"`` (someone else's), ``"past"``,
-        ``"hypothetical"`` (feared, to be ruled out) or ``"uncertain"`` (possible).
-    cue_span : Span
-        The words that say so; a heading when a whole section is meant.
-    scope_span : Span
-        The words it holds for.
-    """
+    """Words that are not about the patient here and now."""
 
     kind: str
     cue_span: Span
     scope_span: Span
 
 
-def find_contexts(
-    text: str,
-    tokens: Sequence[Token] | None = None,
-    sections: Sequence[Section] | None = None,
-) -> list[Context]:
+def find_contexts(text: str) -> list[Context]:
     """Return the contexts of a text in the order of their cues.
 
     Examples
@@ -70,13 +123,10 @@ def find_contexts(
     >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
     [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]
     """
-    if tokens is None:
-        tokens = find_tokens(text)
-    if sections is None:
-        sections = find_sections(text, tokens)
+    tokens = find_tokens(text)
     found = [
         Context(_SECTION_KINDS[name], section.heading, section.body)
-        for section in sections
+        for section in find_sections(text, tokens)
         for name in section.names
         if name in _SECTION_KINDS and section.body is not None
     ]
@@ -93,6 +143,12 @@ def find_contexts(
     )
 
 
+@lru_cache(maxsize=16)
+def contexts_of(text: str) -> tuple[Context, ...]:
+    """Return the contexts of a text as `find_contexts` does, found once for the last few texts."""
+    return tuple(find_contexts(text))
+
+
 def _within_family(
     text: str, tokens: Sequence[Token], ranges: Sequence[tuple[int, int]], context: Context
 ) -> Context:
@@ -103,11 +159,11 @@ def _within_family(
     if context.kind != "family":
         return context
     body = context.scope_span
-    for first, end in ranges:
+    line_end = text.find("\n", body.start, body.end)
+    begin = bisect_right(ranges, body.start, key=lambda one: tokens[one[0]].start)
+    for first, end in ranges[begin:]:
         start = tokens[first].start
-        if start <= body.start:
-            continue
-        if start >= body.end or text.rfind("\n", body.start, start) >= 0:
+        if start >= body.end or 0 <= line_end < start:
             break
         if not any(tokens[k].form in RELATIVES for k in range(first, end)):
             return Context(context.kind, context.cue_span, Span(body.start, tokens[first - 1].end))
@@ -130,8 +186,8 @@ def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: list
     hit = CONTEXT_CUES.at(tokens, i)
     if hit is None or hit[1] > end or not _is_meant(tokens, i, hit[1], end):
         return i + 1
-    label, stop = hit
-    kind, side = label.split("_")
+    cue_kind, stop = hit
+    kind, side = cue_kind.split("_")
     if side == "after":
         begin = stop + 1 if form_at(tokens, stop) in (":", "-") else stop
         _add(found, kind, tokens, (i, stop), (begin, _reach(tokens, begin, end, form)))
@@ -169,7 +225,7 @@ def _is_time(form: str) -> bool:
 def _read_person(
     tokens: Sequence[Token], first: int, i: int, end: int, kind: str, found: list[Context]
 ) -> None:
-    """Append what is said of a person, unless they only speak for the patient or go along."""
+    """Append what is said of a person, unless they only speak for or accompany the patient."""
     before = i - 1
     while before >= first and tokens[before].form in FILLERS:
         before -= 1
@@ -198,7 +254,7 @@ def _read_person(
 
 
 def _skip(tokens: Sequence[Token], i: int, end: int) -> int:
-    """Return the first index from ``i`` on whose token decides a person's part."""
+    """Return the first index from ``i`` on whose token decides a person's role."""
     while i < end and (
         tokens[i].form in FILLERS
         or tokens[i].form in ("side", "is", "was", "are", "were", "have", "has")

@@ -1,12 +1,10 @@
-"""Words of a note with their offsets, and a folded text whose offsets lead back to the note."""
+"""Words of a note with their offsets, the form they are compared in, and tables of phrases."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,7 +12,7 @@ from rubricate.spans import Span
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the words of a text, as a table of word forms is written here.
+    """Return the words of a text as a set, for tables of word forms.
 
     Examples
     --------
@@ -68,7 +66,7 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def word_form(word: str) -> str:
-    """Return the form under which spellings of one word meet.
+    """Return one form for all spellings of a word.
 
     Examples
     --------
@@ -137,12 +135,12 @@ def find_words(text: str) -> list[Token]:
     return [token for token in find_tokens(text) if token.kind in ("word", "number")]
 
 
-#: Phrases whose words need no folding but of case ("yo" may be the age of a man: "yom").
+#: Phrases of which only the case needs folding ("yo" may be the age of a man: "yom").
 _PLAIN = re.compile(r"(?:(?![yY][oO][mMfFwWbB]\b)[a-zA-Z]+(?: +|$))+")
 
 
 def phrase_key(phrase: str) -> str:
-    """Return the words of a phrase in the one form that dictionaries are looked up by.
+    """Return the words of a phrase in the form that dictionaries use.
 
     Marks are dropped, unless the phrase is made of marks alone.
 
@@ -158,89 +156,46 @@ def phrase_key(phrase: str) -> str:
     return " ".join(words) if words else "".join(phrase.split())
 
 
-@dataclass(frozen=True, slots=True)
-class NormalText:
-    """A normalised text and the way back to the note it came from.
-
-    Parameters
-    ----------
-    text : str
-        The normalised text.
-    starts, ends : sequence of int
-        For each normalised character, the note's characters it stands for (half-open). Empty
-        when every character stands for itself.
-    """
-
-    text: str
-    starts: Sequence[int] = ()
-    ends: Sequence[int] = ()
-
-    def to_note(self, span: Span) -> Span:
-        """Return the place in the note of a span of the normalised text.
-
-        Examples
-        --------
-        >>> normal = normalise("Chest  pain")
-        >>> normal.text, normal.to_note(Span(6, 10))
-        ('chest pain', Span(start=7, end=11))
-        """
-        if not self.starts:
-            return span
-        return Span(self.starts[span.start], self.ends[span.end - 1])
-
-    def from_note(self, span: Span) -> Span | None:
-        """Return the place in the normalised text of a span of the note.
-
-        None when nothing of the span was kept (it lay inside a run of spaces).
-
-        Examples
-        --------
-        >>> normalise("Chest  pain").from_note(Span(7, 11))
-        Span(start=6, end=10)
-        """
-        if not self.starts:
-            return span
-        start = bisect_left(self.ends, span.start + 1)
-        end = bisect_left(self.starts, span.end)
-        return Span(start, end) if start < end else None
-
-
-def normalise(text: str) -> NormalText:
-    r"""Fold case and accents, unify quotes and dashes, and make each run of white space one space.
-
-    The offsets of the result lead back to the note, so that text found there can be marked here.
+class CueTable:
+    """Phrases with a kind each, found as whole words and the longest first.
 
     Examples
     --------
-    >>> normalise("Sjögren’s –\n β").text
-    "sjogren's - beta"
+    >>> table = CueTable({"no": "a", "no evidence of": "b"})
+    >>> table.at(find_tokens("No evidence of PE"), 0)
+    ('b', 3)
     """
-    if text.isascii() and not _UNEVEN.search(text):
-        return NormalText(text.lower())
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for match in _CLUSTER.finditer(text):
-        raw = match[0]
-        start, end = match.span()
-        if raw.isascii() and not raw.isspace():
-            pieces.append(raw.lower())
-            starts.extend(range(start, end))
-            ends.extend(range(start + 1, end + 1))
-            continue
-        piece = " " if raw.isspace() else _fold(raw)
-        pieces.append(piece)
-        starts.extend([start] * len(piece))
-        ends.extend([end] * len(piece))
-    return NormalText("".join(pieces), tuple(starts), tuple(ends))
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for phrase, kind in phrases.items():
+            forms = tuple(token.form for token in find_tokens(phrase))
+            by_first.setdefault(forms[0], []).append((forms[1:], kind))
+        for rests in by_first.values():
+            rests.sort(key=lambda rest: -len(rest[0]))
+        self._by_first = by_first
+
+    def __contains__(self, form: str) -> bool:
+        return form in self._by_first
+
+    def at(self, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
+        """Return the kind of the longest phrase that begins at token ``i``, and its end."""
+        for rest, kind in self._by_first.get(tokens[i].form, ()):
+            end = i + 1 + len(rest)
+            if all(
+                k < len(tokens) and tokens[k].form == form
+                for k, form in enumerate(rest, start=i + 1)
+            ):
+                return kind, end
+        return None
 
 
-_UNEVEN = re.compile(r"\s{2}|[^\S ]")
-_CLUSTER = re.compile(r"\s+|[\x21-\x7f]+(?![\u0300-\u036f])|\S[\u0300-\u036f]*")
+def cue_kinds(**phrases: str) -> dict[str, str]:
+    """Return the kind of each phrase from texts of phrases separated by ``|``, one text per kind.
 
-
-@lru_cache(maxsize=4096)
-def _fold(cluster: str) -> str:
-    if cluster in _MARK_FORMS:
-        return _MARK_FORMS[cluster]
-    return word_form(cluster) or cluster
+    Examples
+    --------
+    >>> cue_kinds(listing="no|denies")
+    {'no': 'listing', 'denies': 'listing'}
+    """
+    return {phrase.strip(): kind for kind, text in phrases.items() for phrase in text.split("|")}

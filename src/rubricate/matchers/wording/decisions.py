@@ -1,22 +1,64 @@
-"""Where to cut the logits, and what they are worth, chosen on notes held out."""
+"""The cuts above which logits count, and the probabilities they stand for, from held-out notes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.matchers.wording.logistic import fit_one
-from rubricate.matchers.wording.shared import Calibration
 
 F64 = npt.NDArray[np.float64]
 
 #: Cuts that are tried.
 GRID = np.arange(-3.0, 1.51, 0.1)
-#: How many notes with the feature weigh as much as all other features together.
+#: The common cut counts as much as this many notes with the feature.
 PULL = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogitScale:
+    """From a logit to a probability: ``1 / (1 + exp(-(slope * logit + shift)))`` (Platt 1999)."""
+
+    slope: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, logit: float) -> float:
+        """Return the probability.
+
+        Examples
+        --------
+        >>> LogitScale()(0.0)
+        0.5
+        """
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, self.slope * logit + self.shift))))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How logits become decisions: where to cut, and what probabilities they stand for."""
+
+    threshold: float = -1.0
+    presence: LogitScale = field(default_factory=LogitScale)
+    span: LogitScale = field(default_factory=LogitScale)
+
+    def to_json(self) -> dict[str, float | list[float]]:
+        """Return the decision as JSON values."""
+        return {
+            "threshold": round(self.threshold, 4),
+            "presence": [round(self.presence.slope, 4), round(self.presence.shift, 4)],
+            "span": [round(self.span.slope, 4), round(self.span.shift, 4)],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Decision:
+        """Return a decision from JSON values."""
+        presence, span = (LogitScale(*map(float, value[k])) for k in ("presence", "span"))
+        return cls(float(value["threshold"]), presence, span)
 
 
 def choose_thresholds(
@@ -30,15 +72,6 @@ def choose_thresholds(
     A feature's own best cut is drawn towards the common one, the more the fewer notes have the
     feature: (n own + k common) / (n + k) with k = `PULL`, the usual shrinkage of a mean (Efron &
     Morris 1975, JASA 70:311-319).
-
-    Parameters
-    ----------
-    logits, marked : arrays (tokens, features)
-        Logits of held-out tokens, and whether each was marked.
-    lengths : array
-        Characters of each token.
-    n_present : sequence of int
-        In how many notes each feature is present.
 
     Examples
     --------
@@ -74,12 +107,12 @@ def _f1(counts: F64) -> F64:
 
 
 def _smooth(values: F64) -> F64:
-    """Average over neighbouring cuts: with few notes single peaks are chance."""
+    """Average over neighbouring cuts: with few notes a single peak may be chance."""
     padded = np.pad(values, 3, mode="edge")
     return np.convolve(padded, np.ones(7) / 7, mode="valid")
 
 
-def calibrate(logits: Sequence[float], right: Sequence[bool]) -> Calibration:
+def calibrate(logits: Sequence[float], right: Sequence[bool]) -> LogitScale:
     """Return how logits become probabilities (Platt 1999, Advances in Large Margin Classifiers).
 
     With fewer than 20 values or only one outcome nothing can be learned, and logits are taken as
@@ -93,7 +126,7 @@ def calibrate(logits: Sequence[float], right: Sequence[bool]) -> Calibration:
     """
     outcome = np.asarray(right, dtype=np.float64)
     if len(outcome) < 20 or outcome.min() == outcome.max():
-        return Calibration()
+        return LogitScale()
     columns = np.stack([np.asarray(logits, dtype=np.float64), np.ones(len(outcome))], axis=1)
     slope, shift = fit_one(columns, outcome, np.ones(len(outcome)), penalty=1.0)
-    return Calibration(float(max(slope, 0.0)), float(shift))
+    return LogitScale(float(max(slope, 0.0)), float(shift))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rubricate.matchers.wording.reading import RELATIVES
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
 from rubricate.text.negation import find_negations
-from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.quantities import Quantity, find_quantities, same_quantity
 from rubricate.text.words import find_tokens, word_set
 
 STOP_WORDS = word_set(
@@ -31,21 +34,7 @@ PRONOUNS = word_set("he his him she her son")
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One of the wordings of a feature that ``OR`` separates.
-
-    Parameters
-    ----------
-    feature : int
-        The feature's place in its rubric.
-    words : tuple of str
-        Stems of the words that carry meaning, each once.
-    negated : bool
-        Whether the feature is that something is absent.
-    family : bool
-        Whether it is about a relative.
-    quantities : tuple of Quantity
-        The numbers it names.
-    """
+    """One of the wordings of a feature that ``OR`` separates."""
 
     feature: int
     words: tuple[str, ...]
@@ -81,7 +70,7 @@ def read_feature(feature: Feature, place: int) -> FeatureProfile:
     >>> read_feature(Feature("1", "0", "Male"), 0).kind
     'gender'
     """
-    alternatives = tuple(_read_alternative(text, place) for text in feature.alternatives)
+    alternatives = tuple(read_alternative(text, place) for text in feature.alternatives)
     return FeatureProfile(feature, _kind(feature), alternatives)
 
 
@@ -96,12 +85,89 @@ def _kind(feature: Feature) -> str:
     return ""
 
 
-def _read_alternative(text: str, place: int) -> Alternative:
+def read_alternative(text: str, place: int) -> Alternative:
+    """Read one of a feature's alternatives."""
     tokens = find_tokens(text)
     forms = [token.form for token in tokens if token.kind in ("word", "number")]
     content = [f for f in forms if f not in STOP_WORDS and f not in NEGATING and f != "history"]
     words = tuple(dict.fromkeys(stem(form) for form in content or forms))
-    # A negation inside ("pain not relieved by rest") is as much a denial as one in front.
+    # A negation inside ("pain not relieved by rest") denies as much as one in front.
     negated = bool(find_negations(text, tokens)) or any(form in NEGATING for form in forms[:1])
     family = any(form in RELATIVES for form in forms)
     return Alternative(place, words, negated, family, tuple(find_quantities(text, tokens)))
+
+
+#: Logit of a token that gives the age or gender, and of any other token.
+SAID, NOT_SAID = 3.0, -6.0
+
+
+def identity_logits(profile: FeatureProfile, reading: NoteReading) -> npt.NDArray[np.float32]:
+    """Return the logit that each token says the age or gender the feature asks for.
+
+    Examples
+    --------
+    >>> from rubricate.matchers.wording.profile import read_feature
+    >>> from rubricate.matchers.wording.reading import read_note
+    >>> from rubricate.rubric import Feature
+    >>> reading = read_note("58yo M, brother 58")
+    >>> identity_logits(read_feature(Feature("0", "c", "58 year"), 0), reading).tolist()
+    [3.0, 3.0, -6.0, -6.0, -6.0, -6.0]
+    >>> float(identity_logits(read_feature(Feature("1", "c", "Male"), 0), reading)[2])
+    3.0
+    """
+    logits = np.full(len(reading), NOT_SAID, dtype=np.float32)
+    if profile.kind == "age":
+        asked = [q for one in profile.alternatives for q in one.quantities]
+        for i, quantity in enumerate(reading.quantities):
+            if any(same_quantity(q, quantity) for q in asked):
+                logits[reading.quantity == i] = SAID
+                break
+    else:
+        said = _gender_words(profile.genders, reading)
+        if said:
+            logits[said[0]] = SAID
+    return logits
+
+
+def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
+    """Return the token that gives another age or gender than the feature asks for, if any.
+
+    Examples
+    --------
+    >>> from rubricate.matchers.wording.reading import read_note
+    >>> reading = read_note("58yo M, brother 57")
+    >>> other_identity(read_feature(Feature("1", "c", "Female"), 0), reading)
+    2
+    >>> other_identity(read_feature(Feature("0", "c", "58 year"), 0), reading) is None
+    True
+    """
+    if profile.kind == "gender":
+        said = _gender_words(FEMALE if profile.genders is MALE else MALE, reading)
+        own = _gender_words(profile.genders, reading)
+        return said[0] if said and not own else None
+    asked = [q for one in profile.alternatives for q in one.quantities]
+    ages = [i for i, quantity in enumerate(reading.quantities) if quantity.kind == "age"]
+    if not ages or any(same_quantity(q, reading.quantities[i]) for q in asked for i in ages):
+        return None
+    first = int(np.argmax(reading.quantity == ages[0]))
+    return None if reading.family[first] else first
+
+
+def _gender_words(wanted: frozenset[str], reading: NoteReading) -> list[int]:
+    """Return the tokens that name the gender, nouns if there are any, else pronouns."""
+    nouns, pronouns = [], []
+    for i, token in enumerate(reading.tokens):
+        if token.form not in wanted:
+            continue
+        if token.form in PRONOUNS:
+            pronouns.append(i)
+        elif len(token.form) > 1 or _is_sign(reading, i):
+            nouns.append(i)
+    return nouns or pronouns
+
+
+def _is_sign(reading: NoteReading, i: int) -> bool:
+    """Tell whether a single letter stands for a gender: a capital, or next to the age."""
+    capital = reading.text[reading.tokens[i].start].isupper()
+    after_age = i > 0 and reading.quantity[i - 1] >= 0
+    return capital or bool(after_age)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,33 +29,9 @@ SEPARATORS = word_set(", / and or & nor + ;")
 MARK, NUMBER, WORD = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NoteReading:
-    """The tokens of a note (line breaks left out), and for each token what surrounds it.
-
-    Parameters
-    ----------
-    text : str
-        The note.
-    tokens : list of Token
-        Words, numbers and marks.
-    kind : array
-        `MARK`, `NUMBER` or `WORD`.
-    clause : array
-        Number of the clause; marks between two clauses belong to the one before.
-    scope, cue : arrays
-        Number of the negation that covers the token, and of the one whose cue it is; -1: none.
-    quantity : array
-        Number of the quantity the token is part of; -1: none.
-    section : array
-        Number of the section (`SECTION_NUMBER`), 0 before the first heading.
-    family : array
-        Whether the clause names a relative, or the section is about the family.
-    item : array
-        Number of the item of a list: the parts of a clause between commas, slashes, "and", "or".
-    first : tuple of int
-        The first token of each note; more than one for notes read together.
-    """
+    """The tokens of a note (line breaks left out), and for each token what surrounds it."""
 
     text: str
     tokens: list[Token]
@@ -138,14 +114,39 @@ def _items(tokens: Sequence[Token], clause: I32) -> I32:
 
 
 def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, npt.NDArray[np.bool_]]:
-    clause = np.zeros(n, dtype=np.int32)
+    begins = np.zeros(n + 1, dtype=np.int32)
     family = np.zeros(n, dtype=np.bool_)
     for i, (first, end) in enumerate(clause_ranges(text, raw)):
         a, b = place[raw[first].start], place[raw[end - 1].end]
-        clause[a:] = i
+        begins[a] = i
         if any(raw[k].form in RELATIVES for k in range(first, end)):
             family[a:b] = True
-    return clause, family
+    return np.maximum.accumulate(begins[:n]), family
+
+
+#: A note of more tokens is compared with its rubric in parts, so that memory stays small.
+MOST_TOKENS = 4096
+
+
+def split_reading(reading: NoteReading) -> list[NoteReading]:
+    """Return a reading in parts of at most `MOST_TOKENS` tokens; nearly always it is one.
+
+    Examples
+    --------
+    >>> [len(part) for part in split_reading(read_note("a " * 5000))]
+    [4096, 904]
+    """
+    if len(reading) <= MOST_TOKENS:
+        return [reading]
+    parts = []
+    for begin in range(0, len(reading), MOST_TOKENS):
+        own = slice(begin, begin + MOST_TOKENS)
+        columns = {name: getattr(reading, name)[own] for name in _COLUMNS}
+        parts.append(replace(reading, tokens=reading.tokens[own], **columns))
+    return parts
+
+
+_COLUMNS = ("kind", "clause", "scope", "cue", "quantity", "section", "family", "item")
 
 
 def join_readings(readings: Sequence[NoteReading]) -> NoteReading:

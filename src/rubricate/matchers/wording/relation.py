@@ -11,21 +11,22 @@ import numpy.typing as npt
 
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
-from rubricate.matchers.wording.translation import Translation
+from rubricate.matchers.wording.synonyms import Translation
 from rubricate.text.quantities import same_quantity
 
 F32 = npt.NDArray[np.float32]
 
-#: Most words between two that belong together.
+#: Words that belong together have at most this many others between them.
 WINDOW = 6
-#: log of how much more often a word stands for a rubric word than for any: what counts as sure.
+#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
+#: stands for any.
 SURE = 5.0
-#: From which part on a synonym names the rubric's word.
+#: A synonym names a rubric's word if it stands for at least this part of it.
 _NAMED = 0.8
 
 #: Names of the evidence columns, in order; `take_evidence` fills them.
 COLUMNS = (
-    "bias", "same word", "its share", "synonym", "translation", "evidence",
+    "bias", "same word", "its share", "synonym", "translation", "neighbour", "evidence",
     "left 1", "right 1", "left 2", "right 2", "left 5", "right 5", "between", "stop between",
     "mark between", "coverage", "coverage evidence", "coverage squared", "best place",
     "best place evidence", "coverage between", "rank", "denied asked", "denied not asked",
@@ -35,22 +36,14 @@ COLUMNS = (
     "rare covered", "long rubric", "single word", "single word evidence",
     "strong", "strong covered", "left edge", "right edge", "named", "other item",
     "other item denied", "named not denied", "weak place", "weak place evidence",
+    "sure coverage", "sure coverage evidence", "highest coverage", "highest sure coverage",
+    "clause coverage",
 )  # fmt: skip
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
 
 class RubricWords:
-    """A rubric made ready for comparing: what each stem met so far is worth for its words.
-
-    Parameters
-    ----------
-    profiles : sequence of FeatureProfile
-    translation : Translation
-        How rubric words are worded in notes.
-    rarity : function from stem to inverse document frequency
-    synonyms : mapping from stem to rubric stems
-        What each stem is a synonym of, or a part of one, and how great a part (0 to 1).
-    """
+    """A rubric prepared for comparing: how much each stem seen so far counts for its words."""
 
     def __init__(
         self,
@@ -58,6 +51,7 @@ class RubricWords:
         translation: Translation,
         rarity: Callable[[str], float],
         synonyms: Mapping[str, Mapping[str, float]] | None = None,
+        neighbours: Mapping[str, Mapping[str, float]] | None = None,
     ) -> None:
         self.profiles = tuple(profiles)
         self.alternatives = [a for profile in profiles for a in profile.alternatives]
@@ -74,13 +68,14 @@ class RubricWords:
         self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
         self._wordings = self._index_wordings(translation)
         self._synonyms = synonyms or {}
+        self._neighbours = neighbours or {}
         self.rarity = rarity
         self._number: dict[str, int] = {}
-        width = len(self.words) + 5 * len(self.alternatives) + 1
+        width = len(self.words) + 6 * len(self.alternatives) + 1
         self._table: F32 = np.zeros((0, width), dtype=np.float32)
 
     def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
-        """Return, for each note stem, the rubric words it is a usual wording of, and how surely."""
+        """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
         found: dict[str, list[tuple[int, float]]] = {}
         for i, word in enumerate(self.words):
             for stem_, p in translation.given.get(word, {}).items():
@@ -90,8 +85,8 @@ class RubricWords:
         return found
 
     def compare(self, stem_: str) -> F32:
-        """Return how a stem compares with each word: the same, a synonym, a usual wording."""
-        compared = np.zeros((3, len(self.words)), dtype=np.float32)
+        """Return how a stem compares with each word: same, synonym, usual wording, neighbour."""
+        compared = np.zeros((4, len(self.words)), dtype=np.float32)
         if stem_ in self._place:
             compared[0, self._place[stem_]] = 1
         for word, part in self._synonyms.get(stem_, {}).items():
@@ -99,10 +94,13 @@ class RubricWords:
                 compared[1, self._place[word]] = part
         for i, sure in self._wordings.get(stem_, ()):
             compared[2, i] = sure
+        for word, value in self._neighbours.get(stem_, {}).items():
+            if word in self._place:
+                compared[3, self._place[word]] = value
         return compared
 
     def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
-        """Return what the stems are worth for the words and alternatives."""
+        """Return how much the stems count for the words and alternatives."""
         new = [one for one in dict.fromkeys(stems) if one not in self._number]
         if new:
             self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
@@ -111,16 +109,16 @@ class RubricWords:
         rows = self._table[numbers]
         w, a = len(self.words), len(self.alternatives)
         strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        same, share, alike, means, evidence = (
-            rows[:, w + k * a : w + (k + 1) * a] for k in range(5)
+        same, share, alike, means, close, evidence = (
+            rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
         )
         evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        return StemWorth(strength, same, share, alike, means, evidence, rows[:, -1])
+        return StemWorth(strength, same, share, alike, means, close, evidence, rows[:, -1])
 
     def _rows(self, stems: Sequence[str]) -> F32:
-        """Return the rows of the table for stems not met before."""
-        same, alike, means = np.stack([self.compare(one) for one in stems], axis=1)
-        strength = np.maximum(np.maximum(same, 0.9 * alike), means)
+        """Return the rows of the table for stems not seen before."""
+        same, alike, means, close = np.stack([self.compare(one) for one in stems], axis=1)
+        strength = strengths(same, alike, means, close)
 
         def best(values: F32) -> F32:
             found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
@@ -128,19 +126,26 @@ class RubricWords:
 
         rarity = np.array([[self.rarity(one)] for one in stems], dtype=np.float32)
         return np.hstack(
-            [strength, best(same), same @ self.weights, best(alike), best(means), best(strength),
-             rarity]
+            [strength, best(same), same @ self.weights, best(alike), best(means), best(close),
+             best(strength), rarity]
         )  # fmt: skip
 
 
+def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
+    """Return how strongly stems stand for words, whatever shows it."""
+    strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
+    return strongest
+
+
 class StemWorth(NamedTuple):
-    """What the tokens' stems are worth: for each rubric word, then for each alternative."""
+    """How much the tokens' stems count: for each rubric word, then for each alternative."""
 
     strength: F32
     same: F32
     share: F32
     alike: F32
     means: F32
+    close: F32
     evidence: F32
     rarity: F32
 
@@ -161,7 +166,7 @@ def _shifted(values: F32, by: int, clause: npt.NDArray[np.int32]) -> F32:
     return out
 
 
-class Kept:
+class KeptEvidence:
     """Takes evidence columns and keeps them, (tokens, features, columns)."""
 
     def __init__(self, n_tokens: int, n_features: int) -> None:
@@ -172,24 +177,13 @@ class Kept:
         self.columns[:, :, _NAMES[name]] = values
 
 
-class Weighed:
-    """Takes evidence columns and adds them up with their weights, (tokens, features)."""
-
-    def __init__(self, n_tokens: int, n_features: int, weights: Mapping[str, float]) -> None:
-        self.logits = np.zeros((n_tokens, n_features), dtype=np.float32)
-        self._weights = {name: np.float32(weights.get(name, 0.0)) for name in COLUMNS}
-
-    def __call__(self, name: str, values: npt.ArrayLike) -> None:
-        """Add one column."""
-        weight = self._weights[name]
-        if weight:
-            self.logits += weight * np.asarray(values, dtype=np.float32)
-
-
 def take_evidence(
-    take: Kept | Weighed, reading: NoteReading, stems: Sequence[str], rubric: RubricWords
+    take: KeptEvidence,
+    reading: NoteReading,
+    stems: Sequence[str],
+    rubric: RubricWords,
 ) -> None:
-    """Work out every evidence column of a note and hand it on."""
+    """Compute every evidence column of a note and hand it to ``take``."""
     n, f = len(stems), len(rubric.profiles)
     if not n or not f:
         return
@@ -212,7 +206,22 @@ def take_evidence(
     take("its share", worth.share[rows, pick])
     take("synonym", worth.alike[rows, pick])
     take("translation", worth.means[rows, pick])
+    take("neighbour", worth.close[rows, pick])
     take("evidence", e)
+    # Words that are the rubric's own or stand for them in the lexicon, each nearly all of it.
+    sure = (np.where(near > _NAMED, near, 0.0) @ rubric.weights)[rows, pick]
+    take("sure coverage", sure)
+    take("sure coverage evidence", sure * e)
+    sizes = np.diff([*reading.first, n])
+    take(
+        "highest coverage",
+        np.repeat(np.maximum.reduceat(cov, reading.first, axis=0), sizes, axis=0),
+    )
+    take(
+        "highest sure coverage",
+        np.repeat(np.maximum.reduceat(sure, reading.first, axis=0), sizes, axis=0),
+    )
+    take("clause coverage", _highest_by(cov, reading.clause))
     _surroundings(take, reading, e, cov, stop)
     named = np.maximum(worth.same, worth.alike)[rows, pick] * ~stop[:, None]
     _items(take, reading, named, pick, rubric)
@@ -248,7 +257,11 @@ def _best_alternative(
 
 
 def _surroundings(
-    take: Kept | Weighed, reading: NoteReading, e: F32, cov: F32, stop: npt.NDArray[np.bool_]
+    take: KeptEvidence,
+    reading: NoteReading,
+    e: F32,
+    cov: F32,
+    stop: npt.NDArray[np.bool_],
 ) -> None:
     clause = reading.clause
     shifted = {by: _shifted(e, by, clause) for by in range(-5, 6) if by}
@@ -287,13 +300,13 @@ def _surroundings(
 
 
 def _items(
-    take: Kept | Weighed,
+    take: KeptEvidence,
     reading: NoteReading,
     named: F32,
     pick: npt.NDArray[np.int64],
     rubric: RubricWords,
 ) -> None:
-    """Tell items of a list that name the feature from those beside them."""
+    """Distinguish items of a list that name the feature from the items beside them."""
     in_item = _highest_by(named, reading.item)
     beside = (_highest_by(named, reading.clause) > _NAMED) & (in_item <= _NAMED)
     denied = (reading.scope >= 0)[:, None]
@@ -312,7 +325,7 @@ def _highest_by(values: F32, group: npt.NDArray[np.int32]) -> F32:
 
 
 def _asked(
-    take: Kept | Weighed,
+    take: KeptEvidence,
     reading: NoteReading,
     e: F32,
     cov: F32,
@@ -327,11 +340,8 @@ def _asked(
     take("denied not asked", near * (~asked & denied))
     take("not denied asked", near * (asked & ~denied))
     cue_evidence, cue_coverage = np.zeros_like(e), np.zeros_like(e)
-    for i in range(len(reading.negations)):
-        inside, cue = reading.scope == i, reading.cue == i
-        if inside.any() and cue.any():
-            cue_evidence[cue] = e[inside].max(axis=0)
-            cue_coverage[cue] = cov[inside].max(axis=0)
+    _at_cues(cue_evidence, e, reading)
+    _at_cues(cue_coverage, cov, reading)
     take("cue asked", cue_evidence * asked)
     take("cue asked coverage", cue_evidence * cue_coverage * asked)
     take("cue not asked", cue_evidence * ~asked)
@@ -345,18 +355,35 @@ def _asked(
     _numbers(take, reading, cov, rubric)
 
 
-def _numbers(take: Kept | Weighed, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
+def _at_cues(target: F32, values: F32, reading: NoteReading) -> None:
+    """Give the tokens of each negation's cue the highest value in its scope."""
+    inside = np.flatnonzero(reading.scope >= 0)
+    cues = np.flatnonzero(reading.cue >= 0)
+    if not len(inside) or not len(cues):
+        return
+    order = inside[np.argsort(reading.scope[inside], kind="stable")]
+    numbers, first = np.unique(reading.scope[order], return_index=True)
+    highest = np.maximum.reduceat(values[order], first, axis=0)
+    at = np.minimum(np.searchsorted(numbers, reading.cue[cues]), len(numbers) - 1)
+    known = numbers[at] == reading.cue[cues]
+    target[cues[known]] = highest[at[known]]
+
+
+def _numbers(take: KeptEvidence, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
     right, wrong = np.zeros_like(cov), np.zeros_like(cov)
     for j, profile in enumerate(rubric.profiles):
         asked = [q for a in profile.alternatives for q in a.quantities]
         if not asked:
             continue
+        # One more than there are quantities: tokens in none of them have the number -1.
+        judged = np.zeros(len(reading.quantities) + 1, dtype=np.int8)
         for i, quantity in enumerate(reading.quantities):
-            inside = reading.quantity == i
             if any(same_quantity(q, quantity) for q in asked):
-                right[inside, j] = 1
+                judged[i] = 1
             elif any(q.kind == quantity.kind for q in asked):
-                wrong[inside, j] = 1
+                judged[i] = 2
+        right[:, j] = judged[reading.quantity] == 1
+        wrong[:, j] = judged[reading.quantity] == 2
     take("right number", right)
     take("wrong number", wrong)
     take("right number coverage", right * cov)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,13 +13,17 @@ import numpy.typing as npt
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import MARK, NoteReading
 from rubricate.text.quantities import same_quantity
-from rubricate.text.subject import Context, find_contexts
+from rubricate.text.subject import contexts_of
 from rubricate.text.words import word_set
 
-#: Up to so many tokens between two runs are taken in when their logits are not far below the cut.
+#: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
+#: the cut.
 GAP = 2
 SLACK = 0.7
-_NOT_FIRST = word_set("a an the his her their my pt patient he she they and or , . ; : / ) - nor")
+_NOT_FIRST = word_set(
+    "a an the his her their my pt patient he she they and or , . ; : / ) - nor pmh pmhx psh pshx fh"
+    " fhx sh shx meds hpi ros"
+)
 _NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
 #: Marks that may begin an annotation: signs for "has" and "has not".
 _SIGNS = word_set("+ (")
@@ -27,11 +32,13 @@ DENYING = NEGATING | word_set(
     "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
     " cannot cant isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing"
 )
-#: Most tokens between two fragments of one annotation.
+#: So many tokens around a run are looked at for words that deny it.
+FAR = 100
+#: At most this many tokens lie between two fragments of one annotation.
 FRAGMENT_GAP = 6
 
 
-class Run(NamedTuple):
+class TokenRun(NamedTuple):
     """Tokens ``first`` to ``end`` (half-open) that express a feature."""
 
     first: int
@@ -40,21 +47,21 @@ class Run(NamedTuple):
 
 def find_runs(
     logits: npt.NDArray[Any], cuts: npt.NDArray[Any], reading: NoteReading
-) -> list[list[Run]]:
+) -> list[list[TokenRun]]:
     """Return for each feature the runs of tokens above its cut, gaps closed and ends trimmed."""
     over = logits > cuts
-    runs: list[list[Run]] = [[] for _ in range(logits.shape[1])]
+    runs: list[list[TokenRun]] = [[] for _ in range(logits.shape[1])]
     for j in np.flatnonzero(over.any(axis=0)).tolist():
         tokens = np.flatnonzero(over[:, j]).tolist()
         first = last = tokens[0]
-        raw: list[Run] = []
+        raw: list[TokenRun] = []
         for t in [*tokens[1:], None]:
             if t is not None and (
                 t == last + 1 or _closes(logits[:, j], cuts[j], last, t, reading)
             ):
                 last = t
                 continue
-            raw.append(Run(first, last + 1))
+            raw.append(TokenRun(first, last + 1))
             if t is not None:
                 first = last = t
         for run in raw:
@@ -73,15 +80,15 @@ def _closes(
     return bool(logits[last + 1 : following].min() > cut - SLACK)
 
 
-def trim_run(run: Run, reading: NoteReading) -> Run | None:
+def trim_run(run: TokenRun, reading: NoteReading) -> TokenRun | None:
     """Cut articles, references to the patient and punctuation off; None when nothing is left.
 
     Examples
     --------
     >>> from rubricate.matchers.wording.reading import read_note
     >>> reading = read_note("The chest pain, and")
-    >>> trim_run(Run(0, 5), reading)
-    Run(first=1, end=3)
+    >>> trim_run(TokenRun(0, 5), reading)
+    TokenRun(first=1, end=3)
     """
     first, end = run
     tokens = reading.tokens
@@ -89,10 +96,10 @@ def trim_run(run: Run, reading: NoteReading) -> Run | None:
         first += 1
     while end > first and tokens[end - 1].form in _NOT_LAST and reading.cue[end - 1] < 0:
         end -= 1
-    return Run(first, end) if first < end else None
+    return TokenRun(first, end) if first < end else None
 
 
-def says_something(run: Run, reading: NoteReading) -> bool:
+def says_something(run: TokenRun, reading: NoteReading) -> bool:
     """Tell whether a run has a word that carries meaning."""
     return any(
         token.kind != "mark" and token.form not in STOP_WORDS
@@ -100,13 +107,13 @@ def says_something(run: Run, reading: NoteReading) -> bool:
     )
 
 
-def is_cue(run: Run, reading: NoteReading) -> bool:
-    """Tell whether a run is nothing but a negation cue."""
+def is_cue(run: TokenRun, reading: NoteReading) -> bool:
+    """Tell whether a run is a negation cue and nothing else."""
     return bool((reading.cue[run.first : run.end] >= 0).all())
 
 
 def breaks_a_rule(
-    run: Run, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
+    run: TokenRun, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
 ) -> str:
     """Return the rule a run breaks, or an empty text.
 
@@ -127,7 +134,7 @@ def breaks_a_rule(
         return ""
     named = {word for one in profile.alternatives for word in one.words} & set(stems[inside])
     negated = [one.negated for one in profile.alternatives]
-    # "No period in 7 weeks" is how the last one 7 weeks ago is told.
+    # "No period in 7 weeks" says that the last one was 7 weeks ago.
     if not any(negated) and not right_numbers(run, profile, reading):
         if _denied(run, reading, named):
             return "denied"
@@ -148,20 +155,39 @@ def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     >>> scopes_of("Father had MI; h/o asthma", "family")
     [(7, 13, 'father')]
     """
-    return [
+    return sorted(
         (one.scope_span.start, one.scope_span.end, one.cue_span.text(text).lower())
-        for one in _contexts(text)
+        for one in contexts_of(text)
         if one.kind == kind
-    ]
+    )
 
 
 @lru_cache(maxsize=16)
-def _contexts(text: str) -> list[Context]:
-    return find_contexts(text)
+def _scope_starts(text: str, kind: str) -> tuple[list[int], int]:
+    """Return where the scopes of a kind start, and the length of the longest."""
+    scopes = scopes_of(text, kind)
+    return [start for start, _, _ in scopes], max((e - s for s, e, _ in scopes), default=0)
 
 
-def _denied(run: Run, reading: NoteReading, named: Collection[str]) -> bool:
-    """Tell whether a run is denied: all of it, or what it names beside the words that deny it.
+def scopes_at(text: str, kind: str, offset: int) -> list[str]:
+    """Return the words that open a scope of a kind around an offset.
+
+    Examples
+    --------
+    >>> scopes_at("Father had MI; h/o asthma", "past", 20)
+    ['h/o']
+    """
+    starts, longest = _scope_starts(text, kind)
+    scopes = scopes_of(text, kind)
+    first = bisect_left(starts, offset - longest)
+    return [
+        cue for start, end, cue in scopes[first : bisect_right(starts, offset)]
+        if start <= offset < end
+    ]  # fmt: skip
+
+
+def _denied(run: TokenRun, reading: NoteReading, named: Collection[str]) -> bool:
+    """Tell whether a run is denied: all of it, or all but the words that deny it.
 
     With the cue in it, a run that does not name the rubric's own words may be what a feature asks
     for without saying so: "no fever" for "Afebrile".
@@ -179,25 +205,29 @@ def _denied(run: Run, reading: NoteReading, named: Collection[str]) -> bool:
     return min(scopes) >= 0 and reading.negations[scopes[0]].kind == "negation"
 
 
-def _affirmed(run: Run, reading: NoteReading) -> bool:
+def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
     """Tell whether no negation, cue or word that denies is in the run or its clause."""
-    clause = reading.clause == reading.clause[run.first]
-    clause[run.first : run.end] |= reading.scope[run.first : run.end] >= 0
-    if (reading.cue[clause] >= 0).any() or (reading.scope[clause] >= 0).any():
+    if (reading.scope[run.first : run.end] >= 0).any():
         return False
-    return not any(reading.tokens[t].form in DENYING for t in np.flatnonzero(clause).tolist())
+    clause = reading.clause
+    first = int(np.searchsorted(clause, clause[run.first], "left"))
+    end = int(np.searchsorted(clause, clause[run.first], "right"))
+    # In a text without any punctuation the clause is the text.
+    first, end = max(first, run.first - FAR), min(end, run.end + FAR)
+    if (reading.cue[first:end] >= 0).any() or (reading.scope[first:end] >= 0).any():
+        return False
+    return not any(reading.tokens[t].form in DENYING for t in range(first, end))
 
 
-def _of_relative(run: Run, reading: NoteReading) -> bool:
+def _of_relative(run: TokenRun, reading: NoteReading) -> bool:
     """Tell whether a run begins where the note speaks of what a relative has."""
     # Most notes name no relative near it, and finding the scopes takes time.
     if not reading.family[run.first : run.end].any():
         return False
-    first = reading.tokens[run.first].start
-    return any(start <= first < end for start, end, _ in scopes_of(reading.text, "family"))
+    return bool(scopes_at(reading.text, "family", reading.tokens[run.first].start))
 
 
-def right_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> list[int]:
+def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
     asked = [q for one in profile.alternatives for q in one.quantities]
     if not asked:
@@ -206,28 +236,30 @@ def right_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> li
     return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
 
 
-def whole_numbers(run: Run, profile: FeatureProfile, reading: NoteReading) -> Run:
-    """Stretch a run over the whole of the numbers it was found by: not "21" but "21 days"."""
+def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) -> TokenRun:
+    """Extend a run to the whole of the numbers that agree: not "21" but "21 days"."""
     first, end = run
     if not profile.kind:
         for i in right_numbers(run, profile, reading):
-            own = np.flatnonzero(reading.quantity == i)
-            first, end = min(first, int(own[0])), max(end, int(own[-1]) + 1)
-    return Run(first, end)
+            while first > 0 and reading.quantity[first - 1] == i:
+                first -= 1
+            while end < len(reading) and reading.quantity[end] == i:
+                end += 1
+    return TokenRun(first, end)
 
 
 def group_runs(
-    runs: list[Run], profile: FeatureProfile, reading: NoteReading
-) -> list[tuple[Run, ...]]:
+    runs: list[TokenRun], profile: FeatureProfile, reading: NoteReading
+) -> list[tuple[TokenRun, ...]]:
     """Return the runs of one feature as annotations: fragments that belong together.
 
     A shared negation belongs to each item it denies. Age and gender are marked once.
     """
     if profile.kind:
         return [(runs[0],)] if runs else []
-    cues = [run for run in runs if is_cue(run, reading)]
+    cues = _cues_by_number([run for run in runs if is_cue(run, reading)], reading)
     items = [run for run in runs if not is_cue(run, reading) and says_something(run, reading)]
-    grouped: list[tuple[Run, ...]] = []
+    grouped: list[tuple[TokenRun, ...]] = []
     single = len(profile.alternatives) == 1
     for run in items:
         before = grouped[-1][-1] if grouped else None
@@ -243,8 +275,16 @@ def group_runs(
     return [tuple(sorted({*_own_cues(group, cues, reading), *group})) for group in grouped]
 
 
-def _own_cues(group: tuple[Run, ...], cues: list[Run], reading: NoteReading) -> list[Run]:
-    scopes = {int(reading.scope[t]) for run in group for t in range(run.first, run.end)}
-    return [
-        cue for cue in cues if {int(i) for i in reading.cue[cue.first : cue.end]} & (scopes - {-1})
-    ]
+def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int, list[TokenRun]]:
+    found: dict[int, list[TokenRun]] = {}
+    for cue in cues:
+        for number in {int(i) for i in reading.cue[cue.first : cue.end]}:
+            found.setdefault(number, []).append(cue)
+    return found
+
+
+def _own_cues(
+    group: tuple[TokenRun, ...], cues: dict[int, list[TokenRun]], reading: NoteReading
+) -> list[TokenRun]:
+    scopes = {int(reading.scope[t]) for run in group for t in range(run.first, run.end)} - {-1}
+    return [cue for number in scopes for cue in cues.get(number, ())]

@@ -1,4 +1,4 @@
-"""What holds for every case: how rubric words are worded, and how much each evidence counts."""
+"""What holds for every case: wordings of rubric words, and the weight of each kind of evidence."""
 
 from __future__ import annotations
 
@@ -15,62 +15,40 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.lexicon.groups import Lexicon
-from rubricate.matchers.wording.identity import identity_logits
-from rubricate.matchers.wording.profile import FeatureProfile, read_feature
-from rubricate.matchers.wording.reading import NoteReading, join_readings
-from rubricate.matchers.wording.relation import RubricWords, Weighed, take_evidence
+from rubricate.matchers.wording.decisions import Decision
+from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.profile import (
+    NOT_SAID,
+    FeatureProfile,
+    identity_logits,
+    read_feature,
+)
+from rubricate.matchers.wording.reading import (
+    MOST_TOKENS,
+    NoteReading,
+    join_readings,
+    split_reading,
+)
+from rubricate.matchers.wording.relation import (
+    COLUMNS,
+    KeptEvidence,
+    RubricWords,
+    take_evidence,
+)
 from rubricate.matchers.wording.stems import stem
-from rubricate.matchers.wording.synonyms import find_synonyms
-from rubricate.matchers.wording.translation import Translation
+from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
 from rubricate.rubric import Rubric
 
 F32 = npt.NDArray[np.float32]
 
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """From a logit to a probability: ``1 / (1 + exp(-(slope * logit + shift)))`` (Platt 1999)."""
-
-    slope: float = 1.0
-    shift: float = 0.0
-
-    def __call__(self, logit: float) -> float:
-        """Return the probability.
-
-        Examples
-        --------
-        >>> Calibration()(0.0)
-        0.5
-        """
-        return 1 / (1 + math.exp(-max(-60.0, min(60.0, self.slope * logit + self.shift))))
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """How logits become decisions: where to cut, and what probabilities they stand for."""
-
-    threshold: float = -1.0
-    presence: Calibration = field(default_factory=Calibration)
-    span: Calibration = field(default_factory=Calibration)
+#: A token is weighed for a feature if one of these columns is larger than nearly nothing.
+_SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
+LEAST_SIGN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class SharedModel:
-    """What was learned from many cases, for cases without annotated notes.
-
-    Parameters
-    ----------
-    weights : mapping from evidence column to weight
-        See `rubricate.matchers.wording.relation.COLUMNS`.
-    translation : Translation
-        How rubric words are worded in notes.
-    note_count : int
-    forms : mapping from word to the number of notes that have it
-        For the rarity of words, and to tell words from slips of the pen.
-    decision : Decision
-    learned_from : str
-        What it was learned from, in words.
-    """
+    """What was learned from many cases, for cases without annotated notes."""
 
     weights: Mapping[str, float]
     translation: Translation
@@ -78,6 +56,7 @@ class SharedModel:
     forms: Mapping[str, int]
     decision: Decision
     learned_from: str = ""
+    hidden: HiddenLayer | None = None
     _rarity: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def rarity(self, stem_: str) -> float:
@@ -92,10 +71,11 @@ class SharedModel:
         return self._rarity.get(stem_, self._rarity[""])
 
     def prepare(self, rubric: Rubric, lexicon: Lexicon | None = None) -> PreparedRubric:
-        """Make a rubric ready for comparing notes with it; synonyms are from the lexicon."""
+        """Prepare a rubric for comparing notes with it; synonyms are from the lexicon."""
         profiles = tuple(read_feature(feature, i) for i, feature in enumerate(rubric))
         synonyms = find_synonyms(profiles, lexicon)
-        words = RubricWords(profiles, self.translation, self.rarity, synonyms)
+        neighbours = load_neighbours()
+        words = RubricWords(profiles, self.translation, self.rarity, synonyms, neighbours)
         return PreparedRubric(profiles, words, self)
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +83,8 @@ class SharedModel:
         return {
             "learned_from": self.learned_from,
             "weights": {name: round(w, 4) for name, w in self.weights.items()},
-            "decision": decision_to_json(self.decision),
+            "hidden": None if self.hidden is None else self.hidden.to_json(),
+            "decision": self.decision.to_json(),
             "note_count": self.note_count,
             "translation": self.translation.given,
             "overall": self.translation.overall,
@@ -118,14 +99,15 @@ class SharedModel:
             translation=Translation(value["translation"], value["overall"]),
             note_count=int(value["note_count"]),
             forms=value["forms"],
-            decision=decision_from_json(value["decision"]),
+            decision=Decision.from_json(value["decision"]),
             learned_from=str(value.get("learned_from", "")),
+            hidden=HiddenLayer.from_json(value["hidden"]) if value.get("hidden") else None,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRubric:
-    """A rubric ready for comparing, with the shared model's weights."""
+    """A rubric prepared for comparing, with the shared model's weights."""
 
     profiles: tuple[FeatureProfile, ...]
     words: RubricWords
@@ -136,30 +118,49 @@ class PreparedRubric:
         return self.logits_of([reading], stems)
 
     def logits_of(self, readings: Sequence[NoteReading], stems: Sequence[str]) -> F32:
-        """Return the logits of several notes' tokens one after the other."""
-        reading = readings[0] if len(readings) == 1 else join_readings(readings)
-        weighed = Weighed(len(stems), len(self.profiles), self.shared.weights)
-        take_evidence(weighed, reading, stems, self.words)
-        logits = weighed.logits
+        """Return the logits of several notes' tokens one after the other.
+
+        In a very long note the best place is looked for in each part of it.
+        """
+        found: list[F32] = [np.zeros((0, len(self.profiles)), dtype=np.float32)]
+        begin = 0
+        for group in _groups_of_parts(readings):
+            reading = group[0] if len(group) == 1 else join_readings(group)
+            end = begin + len(reading)
+            found.append(self._weigh(reading, stems[begin:end]))
+            begin = end
+        logits = np.concatenate(found)
         for j, profile in enumerate(self.profiles):
             if profile.kind:
                 logits[:, j] = np.concatenate([identity_logits(profile, r) for r in readings])
         return logits
 
+    def _weigh(self, reading: NoteReading, stems: Sequence[str]) -> F32:
+        n, f = len(stems), len(self.profiles)
+        kept = KeptEvidence(n, f)
+        take_evidence(kept, reading, stems, self.words)
+        columns = kept.columns.reshape(n * f, kept.columns.shape[-1])
+        linear = np.array([self.shared.weights.get(c, 0.0) for c in COLUMNS], dtype=np.float32)
+        # Most tokens have nothing to do with most features; only the others are weighed.
+        close = np.flatnonzero((columns[:, _SIGNS] > LEAST_SIGN).any(axis=1))
+        logits = np.full(n * f, NOT_SAID, dtype=np.float32)
+        logits[close] = columns[close] @ linear
+        if self.shared.hidden is not None:
+            logits[close] += self.shared.hidden(columns[close])
+        return logits.reshape(n, f)
 
-def decision_to_json(decision: Decision) -> dict[str, Any]:
-    """Return a decision as JSON values."""
-    return {
-        "threshold": round(decision.threshold, 4),
-        "presence": [round(decision.presence.slope, 4), round(decision.presence.shift, 4)],
-        "span": [round(decision.span.slope, 4), round(decision.span.shift, 4)],
-    }
 
-
-def decision_from_json(value: Mapping[str, Any]) -> Decision:
-    """Return a decision from JSON values."""
-    presence, span = (Calibration(*map(float, value[k])) for k in ("presence", "span"))
-    return Decision(float(value["threshold"]), presence, span)
+def _groups_of_parts(readings: Sequence[NoteReading]) -> Iterator[list[NoteReading]]:
+    """Yield notes and parts of long notes, together as long as they have few tokens."""
+    group: list[NoteReading] = []
+    for reading in readings:
+        for part in split_reading(reading):
+            if group and sum(map(len, group)) + len(part) > MOST_TOKENS:
+                yield group
+                group = []
+            group.append(part)
+    if group:
+        yield group
 
 
 @cache
@@ -167,10 +168,3 @@ def default_shared() -> SharedModel:
     """Return the shared model that comes with the package (see ``patterns/README.md``)."""
     path = files("rubricate.matchers") / "patterns" / "shared.json"
     return SharedModel.from_json(json.loads(path.read_text(encoding="utf-8")))
-
-
-def words_of(reading: NoteReading) -> Iterator[str]:
-    """Yield the forms of the words and numbers of a note."""
-    for token in reading.tokens:
-        if token.kind != "mark":
-            yield token.form

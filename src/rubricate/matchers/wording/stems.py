@@ -1,4 +1,4 @@
-"""Roots under which the words made from one meet, and slips of the pen put right."""
+"""One root for all words that are made from it, and corrected spelling."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SHORTEST = 3
 
 @lru_cache(maxsize=65536)
 def stem(form: str) -> str:
-    """Return the root under which a word's forms and the words made from it meet.
+    """Return the root that a word's forms and the words made from it have in common.
 
-    Coarser than `rubricate.text.stems.stem`: "sweaty" meets "sweat", "tightness" meets "tight".
+    Coarser than `rubricate.text.stems.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
     Examples
     --------
@@ -48,7 +48,7 @@ def stem(form: str) -> str:
 
 
 class Speller:
-    """Puts unknown words right: the nearest known word within an edit or two.
+    """Corrects unknown words: the nearest known word within one or two edits.
 
     A word that is known, or too short, stays as it is. Swapped letters count as one edit.
 
@@ -81,5 +81,5 @@ class Speller:
 
         limit = 1 if len(form) < 8 else 2
         best = extractOne(form, self._words, scorer=OSA.distance, score_cutoff=limit)
-        # A wrong first letter is rare in slips of the pen and common between different words.
+        # A wrong first letter is rare in misspelt words and common between different words.
         return best[0] if best is not None and best[0][0] == form[0] else form

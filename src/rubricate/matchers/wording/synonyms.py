@@ -1,8 +1,12 @@
-"""Synonyms of a rubric's words, from the lexicon."""
+"""A rubric's words in other words: synonyms of the lexicon, and wordings learned from notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -17,9 +21,9 @@ NARROWER_PART = 0.9
 def find_synonyms(
     profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = None
 ) -> dict[str, dict[str, float]]:
-    """Return, for each stem of a synonym, the rubric stems it stands for and how great a part.
+    """Return, for each stem of a synonym, the rubric stems it stands for, and what part of each.
 
-    A synonym of several words is shared out among them: each of the two words of "blood pressure"
+    A synonym of several words is divided among them: each of the two words of "blood pressure"
     is half of it.
 
     Examples
@@ -37,9 +41,9 @@ def find_synonyms(
             continue
         for text in profile.feature.alternatives:
             for span, key in known.phrases_in(text):
-                meant = _content(span.text(text))
+                meant = content_stems(span.text(text))
                 for synonym, source in known.synonyms(key):
-                    words = _content(synonym)
+                    words = content_stems(synonym)
                     part = NARROWER_PART if source.endswith(NARROWER) else 1.0
                     for word in words:
                         own = found.setdefault(word, {})
@@ -48,6 +52,97 @@ def find_synonyms(
     return found
 
 
-def _content(text: str) -> list[str]:
+def content_stems(text: str) -> list[str]:
+    """Return the stems of the words that carry meaning, each once."""
     forms = [word.form for word in find_words(text)]
     return list(dict.fromkeys(stem(f) for f in forms if f not in STOP_WORDS))
+
+
+#: Cosines that count as nothing and as certain.
+FAR_COSINE, CLOSE_COSINE = 0.4, 0.9
+
+
+@cache
+def load_neighbours() -> dict[str, dict[str, float]]:
+    """Return, for each stem, the stems close to it in meaning, and how close, 0 to 1.
+
+    Examples
+    --------
+    >>> "breathles" in load_neighbours()["dyspn"]
+    True
+    """
+    text = files("rubricate.lexicon").joinpath("neighbours.tsv").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = {}
+    for line in text.split("\n")[1:]:
+        if line:
+            one, said = line.split("\t")
+            parts = said.split(" ")
+            for other, percent in zip(parts[::2], parts[1::2], strict=True):
+                close = (int(percent) / 100 - FAR_COSINE) / (CLOSE_COSINE - FAR_COSINE)
+                value = min(max(close, 0.0), 1.0)
+                for a, b in ((one, other), (other, one)):
+                    own = found.setdefault(a, {})
+                    own[b] = max(own.get(b, 0.0), value)
+    return found
+
+
+#: Stands for words of an annotation that no rubric word explains ("with", "reports").
+NOTHING = ""
+_ROUNDS = 6
+#: Rarer wordings are left out: by probability, and by how often they were seen.
+_LEAST, _LEAST_COUNT = 0.012, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The probability of a note's word given a rubric's word, and of a note's word at all."""
+
+    given: Mapping[str, Mapping[str, float]]
+    overall: Mapping[str, float]
+
+
+def learn_translation(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Translation:
+    """Learn which note words stand for which rubric words.
+
+    IBM model 1 (Brown et al. 1993, Computational Linguistics 19:263-311): each word of an
+    annotation comes from one word of the feature's text or from none, whichever explains it best
+    over all pairs, found by expectation maximisation.
+
+    Examples
+    --------
+    >>> pairs = [(["diaphores"], ["sweat"]), (["diaphores", "fev"], ["sweat", "febril"])] * 3
+    >>> table = learn_translation(pairs)
+    >>> max(table.given["fev"], key=table.given["fev"].get)
+    'febril'
+    """
+    data = [((*dict.fromkeys(a), NOTHING), b) for a, b in pairs if b]
+    overall = Counter(word for _, b in data for word in set(b))
+    total = sum(overall.values())
+    share = {word: n / total for word, n in overall.items()}
+    given: dict[str, dict[str, float]] = {}
+    counts: dict[str, defaultdict[str, float]] = {}
+    for _ in range(_ROUNDS):
+        counts = {}
+        for sources, targets in data:
+            for target in targets:
+                weights = [given[a].get(target, 0.0) if given else share[target] for a in sources]
+                whole = sum(weights)
+                if whole <= 0:
+                    continue
+                for source, weight in zip(sources, weights, strict=True):
+                    if weight > 0:
+                        counts.setdefault(source, defaultdict(float))[target] += weight / whole
+        given = {}
+        for source, own in counts.items():
+            mass = sum(own.values())
+            given[source] = {target: n / mass for target, n in own.items()}
+    kept = {
+        source: {
+            target: round(p, 4)
+            for target, p in sorted(own.items())
+            if p >= _LEAST and counts[source][target] >= _LEAST_COUNT
+        }
+        for source, own in sorted(given.items())
+        if source != NOTHING
+    }
+    return Translation(kept, {word: round(p, 7) for word, p in sorted(share.items())})

@@ -1,14 +1,74 @@
-"""Finding many phrases at once in a folded text: Aho-Corasick, fragments chained in order."""
+"""Text folded without moving an offset, and many phrases found in it at once (Aho-Corasick)."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 import ahocorasick_rs
 
-from rubricate.matchers.folding import CHARACTER_CLASS
+_EDGES = re.compile(r"[^\W\d_]+|\d+|\S")
+
+
+def fold_text(text: str) -> str:
+    """Return the text in lower case with every character in its place.
+
+    A character whose lower case is longer than one character (``İ``) stays as it is.
+
+    Examples
+    --------
+    >>> fold_text("SOB İ"), len(fold_text("İ"))
+    ('sob İ', 1)
+    """
+    low = text.lower()
+    if len(low) == len(text) and "Σ" not in text:
+        return low
+    # Character by character: str.lower lengthens some and looks at neighbours of the Greek sigma.
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+class _Classes(dict[str, str]):
+    """The class of each character, determined when it is first seen."""
+
+    def __missing__(self, char: str) -> str:
+        if char.isspace():
+            kind = " "
+        elif char.isdecimal():
+            kind = "0"
+        else:
+            kind = "a" if char.isalnum() else "."
+        self[char] = kind
+        return kind
+
+
+#: From a character to its class: ``a`` letter, ``0`` digit, ``.`` mark, or space. A stretch lies on
+#: word edges (see `word_edges`) when it neither begins nor ends with a space, and the classes on
+#: both sides of each end differ or are marks.
+CHARACTER_CLASS = _Classes()
+
+
+def word_edges(text: str) -> tuple[set[int], set[int]]:
+    """Return the offsets where a word, number or mark begins, and those where one ends.
+
+    Letters part from digits, so that "wks" is a word of "3wks"; any other mark stands alone. A
+    matcher's span begins and ends at such an offset.
+
+    Examples
+    --------
+    >>> starts, ends = word_edges("58yo, M")
+    >>> sorted(starts), sorted(ends)
+    ([0, 2, 4, 6], [2, 4, 5, 7])
+    """
+    starts: set[int] = set()
+    ends: set[int] = set()
+    for match in _EDGES.finditer(text):
+        start, end = match.span()
+        starts.add(start)
+        ends.add(end)
+    return starts, ends
 
 
 class Hit(NamedTuple):
@@ -24,13 +84,6 @@ class PhraseScanner:
 
     The fragments of a phrase must follow each other in order, with at most ``window`` characters
     between two; from each place of the first fragment the nearest next one is taken.
-
-    Parameters
-    ----------
-    phrases : sequence of tuples of str
-        Fragments, folded.
-    window : int
-        Most characters between two fragments.
 
     Examples
     --------
@@ -100,15 +153,15 @@ def chain_fragments(
     [((0, 6), (8, 13))]
     """
     chains: list[tuple[tuple[int, int], ...]] = []
-    later = places[1:]
+    later = [sorted(options) for options in places[1:]]
     for first in places[0]:
         chain = [first]
         end = first[1]
         for options in later:
-            following = [p for p in options if end <= p[0] <= end + window]
-            if not following:
+            at = bisect_left(options, (end,))
+            if at == len(options) or options[at][0] > end + window:
                 break
-            nearest = min(following)
+            nearest = options[at]
             chain.append(nearest)
             end = nearest[1]
         else:
@@ -135,12 +188,8 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
     if len(ordered) < 2:
         return ordered
     ordered.sort(key=_rank)
-    kept: list[Hit] = []
-    taken: list[tuple[int, int]] = []
-    for hit in ordered:
-        if _is_free(hit.spans, taken):
-            kept.append(hit)
-            taken.extend(hit.spans)
+    taken = TakenCharacters()
+    kept = [hit for hit in ordered if taken.take(hit.spans)]
     kept.sort(key=_spans)
     return kept
 
@@ -148,10 +197,33 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
 _spans = itemgetter(1)
 
 
-def _is_free(spans: Iterable[tuple[int, int]], taken: Iterable[tuple[int, int]]) -> bool:
-    # Plain loops: this is asked for every hit, and a generator costs more than the answer.
-    for a, b in spans:
-        for c, d in taken:
-            if a < d and c < b:
-                return False
-    return True
+#: Characters are noted by stretches of this length; most hits are in one or two of them.
+_STRETCH = 64
+
+
+class TakenCharacters:
+    """The characters that are in a hit already; a new hit must share none of them.
+
+    Examples
+    --------
+    >>> taken = TakenCharacters()
+    >>> taken.take([(0, 5)]), taken.take([(4, 8)]), taken.take([(5, 8)])
+    (True, False, True)
+    """
+
+    def __init__(self) -> None:
+        self._stretches: dict[int, list[tuple[int, int]]] = {}
+
+    def take(self, spans: Sequence[tuple[int, int]]) -> bool:
+        """Take the characters of a hit; False, and nothing is taken, when one is not free."""
+        # Plain loops: this is called for every hit, and generators would cost more than the test.
+        stretches = self._stretches
+        for a, b in spans:
+            for key in range(a // _STRETCH, (b - 1) // _STRETCH + 1):
+                for c, d in stretches.get(key, ()):
+                    if a < d and c < b:
+                        return False
+        for a, b in spans:
+            for key in range(a // _STRETCH, (b - 1) // _STRETCH + 1):
+                stretches.setdefault(key, []).append((a, b))
+        return True

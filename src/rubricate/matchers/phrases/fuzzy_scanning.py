@@ -15,12 +15,16 @@ import ahocorasick_rs
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.matchers.folding import word_edges
-from rubricate.matchers.scanning import Hit, chain_fragments
+from rubricate.matchers.phrases.scanning import (
+    Hit,
+    TakenCharacters,
+    chain_fragments,
+    word_edges,
+)
 
 I64 = npt.NDArray[np.int64]
 
-#: Most edits whatever the length: the published baseline's window.
+#: Most edits for phrases of any length, as in the published baseline.
 MOST_EDITS = 2
 
 
@@ -133,12 +137,15 @@ class FuzzyScanner:
         )
         kept = distances <= limit
         places: dict[int, list[tuple[int, int, int]]] = {}
+        taken = TakenCharacters()
         order = np.lexsort((start, start - end, distances, text))
+        last = -1
         for i in order[kept[order]].tolist():
-            own = places.setdefault(int(text[i]), [])
+            if int(text[i]) != last:
+                taken, last = TakenCharacters(), int(text[i])
             a, b = int(start[i]), int(end[i])
-            if all(b <= c or d <= a for c, d, _ in own):
-                own.append((a, b, int(distances[i])))
+            if taken.take([(a, b)]):
+                places.setdefault(last, []).append((a, b, int(distances[i])))
         return places
 
     def _candidates(self, folded: str) -> tuple[I64, I64, I64]:

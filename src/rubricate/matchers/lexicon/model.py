@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.matchers.learning import JudgedNote
+from rubricate.matchers.matcher import JudgedNote
+from rubricate.matchers.phrases.model import CountedPhrase
 from rubricate.matchers.wording.case_model import (
     CaseModel,
-    Settings,
+    WordSettings,
     add_words,
     fit_case,
+    keys_of,
     make_speller,
     marked_tokens,
+    number_words,
+    place_columns,
     stems_of,
 )
-from rubricate.matchers.wording.decisions import choose_thresholds
-from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.decisions import Decision, choose_thresholds
+from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import Speller
-from rubricate.matchers.wording.word_columns import keys_of, number_words, place_columns
 from rubricate.rubric import Rubric
+from rubricate.text.contradiction.place import TextReading
 from rubricate.text.words import find_tokens
 
 F32 = npt.NDArray[np.float32]
 
-#: Parts the training notes are cut into to find cuts on notes not learned from.
+#: The training notes are divided into this many parts; cuts are chosen on parts not learned from.
 N_PARTS = 3
-#: Fewer annotated notes than this cannot be cut; the shared cut is used.
+#: With fewer annotated notes than this the shared cut is used.
 LEAST_NOTES = 4
 
 
@@ -51,6 +56,19 @@ class LearnedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class LexiconModel:
+    """Everything the ``lexicon`` matcher learned."""
+
+    shared: SharedModel
+    cases: Mapping[str, LearnedCase]
+    phrases: tuple[CountedPhrase, ...]
+    decision: Decision
+    features: dict[str, str]
+    learned_from: str
+    n_notes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadNote:
     """A note with the logits of its tokens for each feature, and where they come from."""
 
@@ -58,7 +76,27 @@ class ReadNote:
     stems: list[str]
     rubric_logits: F32
     logits: F32
-    placed: npt.NDArray[np.int64] | None
+    placed: npt.NDArray[np.int32] | None
+
+    @property
+    def for_rules(self) -> TextReading:
+        """The note as the rules on contradictions read it."""
+        return _as_text_reading(self.reading)
+
+
+@lru_cache(maxsize=1)
+def _as_text_reading(reading: NoteReading) -> TextReading:
+    return TextReading(
+        text=reading.text,
+        tokens=reading.tokens,
+        starts=[token.start for token in reading.tokens],
+        clause=reading.clause.tolist(),
+        scope=reading.scope.tolist(),
+        cue=reading.cue.tolist(),
+        negations=reading.negations,
+        quantities=reading.quantities,
+        quantity_starts=[quantity.span.start for quantity in reading.quantities],
+    )
 
 
 class CaseReader:
@@ -69,7 +107,7 @@ class CaseReader:
         prepared: PreparedRubric,
         rubric: Rubric,
         learned: LearnedCase | None,
-        settings: Settings,
+        settings: WordSettings,
     ) -> None:
         shared = prepared.shared
         self.prepared = prepared
@@ -93,8 +131,8 @@ class CaseReader:
         logits, placed = from_rubric, None
         if self.learned is not None:
             numbered = zip(readings, stems, strict=True)
-            keys = [keys_of(r, number_words(own, self._numbers)) for r, own in numbered]
-            placed = place_columns(np.concatenate(keys), self.learned.model.columns)
+            columns = self.learned.model.columns
+            placed = np.concatenate([self._place(r, own, columns) for r, own in numbered])
             logits = self.settings.trust * from_rubric + add_words(self._weighed, placed)
         ends = np.cumsum([len(reading) for reading in readings])
         parts = [slice(int(end) - len(r), int(end)) for r, end in zip(readings, ends, strict=True)]
@@ -103,9 +141,22 @@ class CaseReader:
             for r, own, p in zip(readings, stems, parts, strict=True)
         ]
 
+    def _place(
+        self, reading: NoteReading, stems: Sequence[str], columns: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int32]:
+        """Return the columns of each token, part by part where a note is very long."""
+        found = []
+        begin = 0
+        for part in split_reading(reading):
+            words = number_words(stems[begin : begin + len(part)], self._numbers)
+            placed = place_columns(keys_of(part, words), columns)
+            found.append(placed.astype(np.int32))
+            begin += len(part)
+        return np.concatenate(found)
+
 
 def common_forms(shared: SharedModel) -> set[str]:
-    """Return the words common enough not to be a slip of the pen."""
+    """Return the words common enough not to be misspelt."""
     return {form for form, n in shared.forms.items() if n >= 3}
 
 
@@ -115,7 +166,7 @@ def rubric_forms(rubric: Rubric) -> list[str]:
 
 
 def learn_case(
-    prepared: PreparedRubric, rubric: Rubric, judged: Sequence[JudgedNote], settings: Settings
+    prepared: PreparedRubric, rubric: Rubric, judged: Sequence[JudgedNote], settings: WordSettings
 ) -> LearnedCase:
     """Learn the words of a case from its annotated notes, and its cuts on notes held out."""
     shared = prepared.shared
@@ -146,7 +197,7 @@ class _CaseData:
     rubric_logits: list[F32]
     judged: list[npt.NDArray[np.bool_]]
 
-    def fit(self, notes: Sequence[int], settings: Settings) -> CaseModel:
+    def fit(self, notes: Sequence[int], settings: WordSettings) -> CaseModel:
         def pick(values: list[Any]) -> list[Any]:
             return [values[i] for i in notes]
 
@@ -160,7 +211,7 @@ class _CaseData:
         )
 
 
-def _choose_cuts(learned: LearnedCase, data: _CaseData, settings: Settings) -> LearnedCase:
+def _choose_cuts(learned: LearnedCase, data: _CaseData, settings: WordSettings) -> LearnedCase:
     """Learn from parts of the notes, look at the others, and choose each feature's cut there."""
     n_notes = len(data.readings)
     held_out: list[F32] = [np.zeros((0, 0), dtype=np.float32)] * n_notes

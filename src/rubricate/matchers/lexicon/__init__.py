@@ -1,0 +1,1 @@
+"""The interpretable matcher: phrases, rules and their reasons."""

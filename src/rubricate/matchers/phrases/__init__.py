@@ -1,0 +1,1 @@
+"""Matchers that look for phrases: exact, fuzzy, synonyms."""

@@ -1,0 +1,79 @@
+"""Contradictions: words of a note that speak of a feature and say otherwise, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rubricate.text.contradiction.asked import AskedFor, read_asked
+from rubricate.text.contradiction.meant import another_person, not_meant, not_now
+from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
+from rubricate.text.contradiction.polarity import denied
+from rubricate.text.contradiction.values import (
+    another_drug,
+    another_number,
+    another_side,
+    another_site,
+    opposite,
+)
+
+
+def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
+    """Return why words of a note contradict a feature, in a few words; None when they do not.
+
+    Parameters
+    ----------
+    feature : str
+        The feature's wording; alternatives are separated by ``OR``.
+    text : str
+        The whole note.
+    spans : sequence of (int, int)
+        The words that speak of the feature's matter, half-open, in code points.
+
+    Returns
+    -------
+    str or None
+        "denied", "says left", "says 3 months", "mother's", "in the past" and the like. Words that
+        leave a way to be read as the feature are not called a contradiction.
+
+    Examples
+    --------
+    >>> text = "Mother has asthma. Denies fever. Pain in the left knee for 3 months."
+    >>> why_contradicted("Asthma", text, [(11, 17)])
+    "mother's"
+    >>> why_contradicted("Fever", text, [(26, 31)]), why_contradicted("No fever", text, [(19, 31)])
+    ('denied', None)
+    >>> why_contradicted("Right knee pain", text, [(33, 54)])
+    'says left'
+    >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
+    'says 3 months'
+    """
+    return why_contradicted_in(read_text(text), feature, spans)
+
+
+def why_contradicted_in(
+    reading: TextReading, feature: str, spans: Sequence[tuple[int, int]]
+) -> str | None:
+    """Return the same as `why_contradicted` for a text that was read before."""
+    place = find_place(reading, spans)
+    if place is None:
+        return None
+    reason = None
+    for asked in read_asked(feature):
+        found = next((said for check in _CHECKS if (said := check(asked, place))), None)
+        if found is None:
+            return None
+        reason = reason or found
+    return reason
+
+
+_CHECKS: tuple[Callable[[AskedFor, SpokenPlace], str | None], ...] = (
+    another_person,
+    denied,
+    not_meant,
+    another_number,
+    another_side,
+    another_site,
+    another_drug,
+    not_now,
+    opposite,
+)

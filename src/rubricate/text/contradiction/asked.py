@@ -1,0 +1,202 @@
+"""What a feature asks for, read from its wording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rubricate.rubric import Feature
+from rubricate.text import opposites
+from rubricate.text.drugs import DrugName, find_drugs
+from rubricate.text.negation import find_negations
+from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.stems import stem
+from rubricate.text.words import Token, find_tokens, word_set
+
+EMPTY_WORDS = word_set(
+    "a an the of in on at to for with and or by from as is are was were be been has have had his"
+    " her their my he she they it patient pt any some does did do"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What one alternative of a feature asks for."""
+
+    negated: bool
+    plainly_negated: bool
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    numerals: frozenset[str]
+    sides: frozenset[str]
+    heights: frozenset[str]
+    sites: frozenset[str]
+    persons: frozenset[str]
+    any_relative: bool
+    drugs: tuple[DrugName, ...]
+    drug_names: frozenset[str]
+    matters: tuple[tuple[str, frozenset[str]], ...]
+    forms: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def read_asked(feature: str) -> tuple[AskedFor, ...]:
+    """Return what each alternative of a feature asks for."""
+    return tuple(_read_alternative(part) for part in Feature("", "", feature).alternatives)
+
+
+def _read_alternative(text: str) -> AskedFor:
+    tokens = find_tokens(text)
+    forms = [token.form for token in tokens]
+    drugs = find_drugs(text)
+    known = {
+        matter: frozenset(table[form] for form in forms if form in table)
+        for matter, table in opposites.MATTERS.items()
+    }
+    return AskedFor(
+        negated=bool(find_negations(text, tokens)) or forms[:1] in (["no"], ["not"], ["never"]),
+        plainly_negated=_plainly_negated(forms),
+        words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
+        quantities=_asked_quantities(text, tokens),
+        numerals=numerals_of(forms),
+        sides=sides_in(text, tokens, range(len(tokens))),
+        heights=values_named(opposites.HEIGHTS, forms),
+        sites=values_named(opposites.SITES, forms),
+        persons=persons_in(tokens, range(len(tokens))),
+        any_relative=not opposites.ANY_RELATIVE.isdisjoint(forms),
+        drugs=tuple(drug for _, drug in drugs),
+        drug_names=frozenset(name for name, _ in drugs),
+        matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
+        forms=frozenset(forms),
+    )
+
+
+def _plainly_negated(forms: Sequence[str]) -> bool:
+    """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
+    if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence"):
+        return False
+    return len(forms) > 1 and forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
+
+
+_NOT_PLAIN = word_set(
+    "more less longer relief change changes improvement better worse response benefit need effect"
+    " help tears one difference increase decrease missed other prior previous recent new known"
+)
+
+
+_NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other than until")
+
+
+_AT_MOST = word_set("within last past recent recently under before younger below less up")
+
+
+_AT_LEAST = word_set("over more least greater exceeding beyond older above after longer")
+
+
+_NUMBER_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+
+
+_SAME_NUMBER = {
+    **{word: str(i) for i, word in enumerate(_NUMBER_WORDS)},
+    "once": "1", "twice": "2", "thrice": "3", "a": "1", "an": "1", "single": "1", "second": "2",
+    "third": "3", "first": "1", "fourth": "4", "couple": "2", "thirty": "30", "forty": "40",
+    "fifty": "50", "sixty": "60",
+}  # fmt: skip
+
+
+_MINUTE = 1 / 24 / 60
+
+
+def numerals_of(forms: Sequence[str]) -> frozenset[str]:
+    """Return the numbers among word forms, in digits."""
+    return frozenset(
+        _SAME_NUMBER.get(form, form)
+        for form in forms
+        if (form[0].isdigit() or form in _SAME_NUMBER) and form not in ("a", "an")
+    )
+
+
+def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...]:
+    """Return what a feature asks for in numbers; "within 4 weeks" asks for at most as much."""
+    found = []
+    for quantity in find_quantities(text, tokens):
+        if quantity.kind == "number" or (
+            quantity.kind == "duration" and quantity.high < 0.9 * _MINUTE
+        ):
+            continue
+        before = {token.form for token in tokens if token.end <= quantity.span.start}
+        if before & _AT_MOST:
+            quantity = replace(quantity, low=0.0)
+        if before & _AT_LEAST:
+            quantity = replace(quantity, high=math.inf)
+        if quantity.kind == "frequency":
+            # Who does it three times a day does it daily.
+            own = [
+                t.form
+                for t in tokens
+                if t.end > quantity.span.start and t.start < quantity.span.end
+            ]
+            plain = not numerals_of(own)
+            quantity = replace(quantity, high=math.inf) if plain else quantity
+        found.append(quantity)
+    return tuple(found)
+
+
+def values_named(table: dict[str, str], forms: Sequence[str]) -> frozenset[str]:
+    """Return the values that word forms have in a table."""
+    return frozenset(table[form] for form in forms if form in table)
+
+
+def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
+    """Return the relatives and others that some tokens name."""
+    found = set()
+    for i in where:
+        person = opposites.PERSONS.get(tokens[i].form)
+        if person is not None:
+            law = [t.form for t in tokens[i + 1 : i + 5]] == ["-", "in", "-", "law"]
+            found.add(f"{person}-in-law" if law else person)
+    return frozenset(found)
+
+
+def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
+    """Return the sides of the body that some tokens name."""
+    found = set()
+    for i in where:
+        token = tokens[i]
+        side = opposites.SIDES.get(token.form)
+        if side is None:
+            continue
+        after = tokens[i + 1].form if i + 1 < len(tokens) else ""
+        before = tokens[i - 1].form if i else ""
+        if len(token.form) == 1 and (text[token.start].islower() or tokens[i - 1].kind == "number"):
+            continue
+        if token.form in ("left", "right") and (
+            after in opposites.NO_SIDE_AFTER or before in opposites.NO_SIDE_BEFORE
+        ):
+            continue
+        found.add(side)
+    return frozenset(found)

@@ -1,0 +1,121 @@
+"""A note read once, and the words of it that speak of a feature."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from rubricate.text.clauses import clause_ranges
+from rubricate.text.negation import NegationScope, find_negations
+from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.subject import Context, contexts_of
+from rubricate.text.words import Token, find_tokens
+
+#: So many words around the spans are looked at, and only within their clauses.
+REACH = 30
+
+
+#: A number or side outside the spans counts if at most so many words lie between.
+NEAR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """A text read once for all its features."""
+
+    text: str
+    tokens: list[Token]
+    starts: list[int]
+    clause: list[int]
+    scope: list[int]
+    cue: list[int]
+    negations: list[NegationScope]
+    quantities: list[Quantity]
+    quantity_starts: list[int]
+
+    @property
+    def contexts(self) -> list[Context]:
+        """Where the text speaks of relatives and others."""
+        return _others(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenPlace:
+    """The tokens of the spans, and the range of tokens around them in their clauses."""
+
+    reading: TextReading
+    inside: list[int]
+    first: int
+    end: int
+
+    def around(self, reach: int) -> range:
+        """Return the places of the spans and so many tokens around them, in their clauses."""
+        return range(
+            max(self.first, self.inside[0] - reach), min(self.end, self.inside[-1] + reach + 1)
+        )
+
+
+@lru_cache(maxsize=8)
+def read_text(text: str) -> TextReading:
+    """Read a text: tokens, clauses, negations, quantities, and of whom it speaks."""
+    raw = find_tokens(text)
+    tokens = [token for token in raw if token.kind != "newline"]
+    starts = [token.start for token in tokens]
+    negations = find_negations(text, raw)
+    quantities = find_quantities(text, raw)
+    begins = [bisect_left(starts, raw[first].start) for first, _ in clause_ranges(text, raw)]
+    clause = [0] * len(tokens)
+    for number, (begin, end) in enumerate(pairwise([*begins, len(tokens)]), start=1):
+        clause[begin:end] = [number] * (end - begin)
+    return TextReading(
+        text=text,
+        tokens=tokens,
+        starts=starts,
+        clause=clause,
+        scope=_cover(starts, [(n.scope_span.start, n.scope_span.end) for n in negations]),
+        cue=_cover(starts, [(n.cue_span.start, n.cue_span.end) for n in negations]),
+        negations=negations,
+        quantities=quantities,
+        quantity_starts=[quantity.span.start for quantity in quantities],
+    )
+
+
+@lru_cache(maxsize=16)
+def _others(text: str) -> list[Context]:
+    return [one for one in contexts_of(text) if one.kind in ("family", "other")]
+
+
+def _cover(starts: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
+    column = [-1] * len(starts)
+    for i, (start, end) in enumerate(spans):
+        for k in range(bisect_left(starts, start), bisect_left(starts, end)):
+            column[k] = i
+    return column
+
+
+def find_place(reading: TextReading, spans: Sequence[tuple[int, int]]) -> SpokenPlace | None:
+    """Return where the spans are; None when they hold no token."""
+    inside: list[int] = []
+    for start, end in sorted(spans):
+        first = bisect_right(reading.starts, start) - 1
+        if first < 0 or reading.tokens[first].end <= start:
+            first += 1
+        inside += range(first, bisect_left(reading.starts, end))
+    if not inside:
+        return None
+    first, end = inside[0], inside[-1] + 1
+    clause, n = reading.clause, len(reading.tokens)
+    while first > max(0, inside[0] - REACH) and clause[first - 1] == clause[inside[0]]:
+        first -= 1
+    while end < min(n, inside[-1] + REACH) and clause[end] == clause[inside[-1]]:
+        end += 1
+    return SpokenPlace(reading, inside, first, end)
+
+
+def forms_at(place: SpokenPlace, where: Sequence[int]) -> list[str]:
+    """Return the forms of some tokens."""
+    tokens = place.reading.tokens
+    return [tokens[i].form for i in where]

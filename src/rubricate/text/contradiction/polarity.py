@@ -1,0 +1,86 @@
+"""Whether words of a note are denied or affirmed the other way."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
+from rubricate.text.contradiction.place import SpokenPlace
+from rubricate.text.contradiction.values import number_agrees
+from rubricate.text.stems import stem
+from rubricate.text.words import word_set
+
+#: Words that deny without being a cue by themselves.
+DENYING = word_set(
+    "no not denies denied without never none negative neg absent lack lacks non nor w/o nil clear"
+    " normal ok okay fine unremarkable intact good well free stopped quit except unable cannot cant"
+    " isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing resolved gone"
+    " settled better disappeared cured healthy only neither unlikely excluded away until 0 zero"
+    " allergic clean ø declined refused stable usual ↓ - ° nobody level soft steady strong missed"
+    " forgot nt n flat supple last"
+)
+
+
+#: A feature with one of these may be stated by a denial ("poor appetite": "no appetite").
+_LACKING = word_set(
+    "poor reduced decreased loss lost lack unable inability difficulty never cannot missed missing"
+    " low less unchanged persistent despite refractory failure failed fails impaired limited"
+    " stopped nonadherence noncompliance noncompliant nonadherent unresponsive without not no"
+    " insomnia anorexia anuria amenorrhea amenorrhoea asymptomatic abstinent unemployed alone only"
+    " single last quit ceased former ineffective inadequate insufficient relief unrelieved absent"
+    " neglect abnormal irregular delayed infertility weak weakness paralysis numb numbness first"
+    " new worsening worse deficit skipped skips tolerance intolerance unprotected unplanned"
+    " incomplete avoid avoids avoidance declined refuses non isolated withdrawn apathy sudden"
+    " nulliparous nulligravid virgin homeless sedentary inactive overdue retention"
+)
+
+
+_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0")
+
+
+#: A feature with one of these says that all is well.
+_WELL = word_set(
+    "normal unaffected preserved free intact well healthy nobody negative fine good regular clear"
+    " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal"
+)
+
+
+def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return why a span is denied that should not be, or affirmed that should be denied."""
+    reading = place.reading
+    own = [
+        i
+        for i in place.inside
+        if reading.cue[i] < 0
+        and reading.tokens[i].kind == "word"
+        and reading.tokens[i].form not in EMPTY_WORDS
+    ]
+    named = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    if asked.negated:
+        return _affirmed(place) if named and asked.plainly_negated else None
+    if not own or number_agrees(asked, place):
+        return None
+    scopes = [reading.scope[i] for i in own]
+    if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
+        return None
+    if not _LACKING.isdisjoint(asked.forms) or not _WELL.isdisjoint(asked.forms):
+        return None
+    negation = reading.negations[scopes[0]]
+    cue = negation.cue_span.text(reading.text).lower()
+    plain = cue.startswith(_PLAIN_CUES)
+    if any(reading.cue[i] >= 0 for i in place.inside):
+        return "denied" if named and plain else None
+    first = bisect_left(reading.starts, negation.scope_span.start)
+    return "denied" if plain or place.inside[0] <= first + 1 else None
+
+
+def _affirmed(place: SpokenPlace) -> str | None:
+    reading = place.reading
+    for i in range(place.first, place.end):
+        if reading.cue[i] >= 0 or reading.scope[i] >= 0 or reading.tokens[i].form in DENYING:
+            return None
+    before = reading.tokens[place.first - 1].form if place.first else ""
+    after = reading.tokens[place.end].form if place.end < len(reading.tokens) else ""
+    if before in (":", "-") or after in (":", "-", "?"):
+        return None
+    return "says it is there"

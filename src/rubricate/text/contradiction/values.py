@@ -1,0 +1,113 @@
+"""Whether words of a note give another number, side, place, drug or course."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from rubricate.text import opposites
+from rubricate.text.contradiction.asked import AskedFor, numerals_of, sides_in, values_named
+from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
+from rubricate.text.drugs import drugs_among, other_class
+from rubricate.text.quantities import Quantity, same_quantity
+
+
+def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
+    """Return the quantities at most so many words from the spans."""
+    reading = place.reading
+    where = place.around(reach)
+    start, end = reading.starts[where[0]], reading.tokens[where[-1]].end
+    first = bisect_left(reading.quantity_starts, start)
+    return reading.quantities[first : bisect_left(reading.quantity_starts, end)]
+
+
+def number_agrees(asked: AskedFor, place: SpokenPlace) -> bool:
+    """Tell whether a number near the spans is one the feature asks for."""
+    return bool(asked.quantities) and any(
+        same_quantity(a, b) for a in asked.quantities for b in quantities_near(place, NEAR)
+    )
+
+
+def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the number said where the feature asks for another of its kind."""
+    for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
+        wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
+        around = quantities_near(place, REACH)
+        if any(same_quantity(a, b) for a in wanted for b in around):
+            continue
+        near = quantities_near(place, NEAR)
+        said = [q for q in near if (q.kind, q.unit) == (kind, unit)]
+        if said and not asked.numerals & numerals_of(
+            forms_at(place, _outside(place, around, kind))
+        ):
+            return f"says {said[0].span.text(place.reading.text)}"
+    return None
+
+
+def _outside(place: SpokenPlace, quantities: Sequence[Quantity], kind: str) -> list[int]:
+    """Return the tokens around that are in no quantity of a kind."""
+    spans = [q.span for q in quantities if q.kind == kind]
+    starts = place.reading.starts
+    return [
+        i
+        for i in range(place.first, place.end)
+        if not any(span.start <= starts[i] < span.end for span in spans)
+    ]
+
+
+def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the side said where the feature asks for another."""
+    if len(asked.sides) != 1:
+        return None
+    reading = place.reading
+    if asked.sides & sides_in(reading.text, reading.tokens, range(place.first, place.end)):
+        return None
+    said = sides_in(reading.text, reading.tokens, place.around(NEAR))
+    if {"left", "right"} <= said:
+        return None if asked.sides == {"both"} else "says both"
+    return f"says {min(said)}" if said else None
+
+
+def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the place of the body said where the feature asks for another."""
+    inside = forms_at(place, place.inside)
+    around = forms_at(place, range(place.first, place.end))
+    if len(asked.heights) == 1:
+        said = values_named(opposites.HEIGHTS, inside)
+        if said and asked.heights.isdisjoint(values_named(opposites.HEIGHTS, around)):
+            return f"says {min(said)}"
+    if not asked.sites:
+        return None
+    said = values_named(opposites.SITES, inside)
+    if not said or opposites.places_fit(asked.sites, values_named(opposites.SITES, around)):
+        return None
+    return f"says {min(said)}"
+
+
+def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the class of the drugs said where the feature asks for another."""
+    if not asked.drugs:
+        return None
+    words = [t for t in (place.reading.tokens[i] for i in place.inside) if t.kind != "mark"]
+    said = drugs_among(words)
+    if not said or any(name in asked.drug_names for name, _ in said):
+        return None
+    other = other_class(asked.drugs, said)
+    return f"another drug class: {other}" if other else None
+
+
+def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the word said that excludes one of the feature's: better for worse."""
+    if not asked.matters:
+        return None
+    inside = forms_at(place, place.inside)
+    around = forms_at(place, range(place.first, place.end))
+    denied = any(place.reading.scope[i] >= 0 for i in place.inside)
+    for matter, values in asked.matters:
+        table = opposites.MATTERS[matter]
+        said = {table[form] for form in inside if form in table}
+        if len(said) == 1 and not denied and not asked.negated:
+            near = {table[form] for form in around if form in table}
+            if values.isdisjoint(near):
+                return f"says {min(said)}"
+    return None

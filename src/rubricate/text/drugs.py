@@ -1,0 +1,149 @@
+"""Drugs and the classes they belong to, by generic, brand and class name (written by hand)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from rubricate.text.words import Token, find_words, phrase_key
+
+_SEPARATOR = " | "
+_LONGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DrugClass:
+    """A class of drugs: its names, the classes it is part of, and the drugs in it."""
+
+    name: str
+    names: tuple[str, ...]
+    broader: tuple[str, ...]
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrugName:
+    """What a name stands for: the classes it may mean, and whether it is a class or one drug."""
+
+    classes: frozenset[str]
+    is_class: bool
+
+
+@cache
+def drug_classes() -> tuple[DrugClass, ...]:
+    """Return the classes of the table ``drug_classes.tsv``, in its order.
+
+    Examples
+    --------
+    >>> next(one.members[0] for one in drug_classes() if one.name == "statin")
+    'atorvastatin'
+    """
+    text = files("rubricate.text").joinpath("drug_classes.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.split("\n")[1:] if line]
+    return tuple(
+        DrugClass(name, _split(names), _split(broader), _split(members))
+        for name, names, broader, members in rows
+    )
+
+
+def _split(cell: str) -> tuple[str, ...]:
+    return tuple(cell.split(_SEPARATOR)) if cell else ()
+
+
+@cache
+def classes_above(name: str) -> frozenset[str]:
+    """Return a class and all classes it is part of.
+
+    Examples
+    --------
+    >>> sorted(classes_above("loop diuretic"))
+    ['diuretic', 'loop diuretic']
+    """
+    broader = {one.name: one.broader for one in drug_classes()}
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(broader.get(one, ()))
+    return frozenset(found)
+
+
+@cache
+def _by_name() -> dict[str, DrugName]:
+    table: dict[str, DrugName] = {}
+    for one in drug_classes():
+        for name in (one.name, *one.names):
+            table[phrase_key(name)] = DrugName(frozenset([one.name]), is_class=True)
+    for one in drug_classes():
+        for member in one.members:
+            key = phrase_key(member)
+            before = table.get(key)
+            if before is None or not before.is_class:
+                own = frozenset() if before is None else before.classes
+                table[key] = DrugName(own | {one.name}, is_class=False)
+    return table
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    firsts = {key.split(" ")[0] for key in _by_name()}
+    return frozenset(firsts | {f"{form}s" for form in firsts})
+
+
+def find_drugs(text: str) -> list[tuple[str, DrugName]]:
+    """Return the drugs and classes a text names, the longest name first at each place.
+
+    Examples
+    --------
+    >>> [(name, sorted(drug.classes)) for name, drug in find_drugs("on Lasix and a beta-blocker")]
+    [('lasix', ['loop diuretic']), ('beta blocker', ['beta blocker'])]
+    """
+    return drugs_among(find_words(text))
+
+
+def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
+    """Return the drugs that words name, as `find_drugs` does for a text."""
+    table, firsts = _by_name(), _first_words()
+    found: list[tuple[str, DrugName]] = []
+    i = 0
+    while i < len(words):
+        step = 1
+        if words[i].form in firsts:
+            for length in range(min(_LONGEST, len(words) - i), 0, -1):
+                key = " ".join(word.form for word in words[i : i + length])
+                if key not in table and key.endswith("s"):
+                    key = key[:-1]
+                if key in table:
+                    found.append((key, table[key]))
+                    step = length
+                    break
+        i += step
+    return found
+
+
+def other_class(asked: Sequence[DrugName], said: Sequence[tuple[str, DrugName]]) -> str:
+    """Return the class or drug said where another was asked for; empty when one fits.
+
+    A class is fitted by its drugs, its narrower and its broader classes; a drug by itself (a name
+    among ``said`` that is the same drug is left out by the caller) and by the classes it is in.
+
+    Examples
+    --------
+    >>> asked = [drug for _, drug in find_drugs("ACE inhibitor use")]
+    >>> other_class(asked, find_drugs("takes metoprolol")), other_class(asked, find_drugs("Altace"))
+    ('beta blocker', '')
+    """
+    wanted = {name for one in asked for name in one.classes}
+    if not wanted or not said:
+        return ""
+    for _, drug in said:
+        for name in drug.classes:
+            above = classes_above(name)
+            # A broader word ("blood pressure tablet") says nothing against a narrower feature.
+            if above & wanted or any(name in classes_above(one) for one in wanted):
+                return ""
+    return min(said[0][1].classes)

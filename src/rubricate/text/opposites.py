@@ -1,0 +1,163 @@
+"""Words that exclude each other: sides, places of the body, courses, onsets, relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rubricate.text.words import word_set
+
+
+def _values(**words: str) -> dict[str, str]:
+    return {form: value for value, text in words.items() for form in text.split()}
+
+
+#: Side by word. Single letters count only as capitals (see `rubricate.text.contradiction`).
+SIDES = _values(
+    left="left lt l leftsided lhs luq llq lif lle lue",
+    right="right rt r rightsided rhs ruq rlq rif rle rue",
+    both="both bilateral bilaterally bilat",
+)
+#: Words after "right" or "left" with which it is no side ("right away", "left the house").
+NO_SIDE_AFTER = word_set(
+    "away now after before handed hand dominant handedness over off work home school him her his"
+    " the job out in when by hospital to with behind it"
+)
+#: Words before "right" or "left" with which it is no side ("all right", "has left").
+NO_SIDE_BEFORE = word_set("all that thats has had have she he they nothing pills tablets days")
+#: Upper and lower, front and back.
+HEIGHTS = _values(
+    upper="upper ruq luq epigastric epigastrium hypochondrium",
+    lower="lower rlq llq rif lif suprapubic",
+)
+#: Words that name a place of the body, to one name for each place.
+SITES: dict[str, str] = _values(
+    knee="knee knees gonalgia",
+    hip="hip hips",
+    shoulder="shoulder shoulders",
+    elbow="elbow elbows",
+    wrist="wrist wrists",
+    ankle="ankle ankles",
+    neck="neck cervical",
+    back="back lumbar lumbago backache lbp spine spinal",
+    chest="chest sternum substernal retrosternal cp precordial thoracic",
+    abdomen="abdomen abdominal abd abdo belly tummy stomach ruq luq rlq llq rif lif epigastric"
+    " epigastrium periumbilical umbilicus suprapubic gastric flank loin",
+    head="head headache headaches ha migraine temple temples cephalgia forehead",
+    calf="calf calves",
+    thigh="thigh thighs",
+    foot="foot feet heel heels toe toes podagra",
+    leg="leg legs shin shins",
+    arm="arm arms forearm biceps",
+    hand="hand hands finger fingers thumb thumbs",
+    throat="throat pharynx",
+    ear="ear ears otalgia earache",
+    eye="eye eyes vision visual",
+    jaw="jaw jaws",
+    groin="groin groins inguinal",
+    breast="breast breasts nipple nipples",
+    tooth="tooth teeth dental",
+)
+#: Places that are part of others, or overlap with them.
+_PARTS = {
+    "leg": word_set("knee ankle calf thigh foot hip"),
+    "arm": word_set("elbow wrist hand shoulder"),
+    "chest": word_set("breast back"),
+    "abdomen": word_set("groin back"),
+    "head": word_set("eye ear jaw neck throat tooth"),
+    "hip": word_set("groin thigh"),
+    "neck": word_set("throat back shoulder"),
+    "back": word_set("hip shoulder"),
+    "jaw": word_set("tooth ear"),
+    "foot": word_set("ankle"),
+    "hand": word_set("wrist"),
+}
+#: Other words that exclude each other, one table for each matter.
+MATTERS: Mapping[str, Mapping[str, str]] = {
+    "course": _values(
+        worse="worse worsening worsens worsened worst aggravated aggravates exacerbated"
+        " exacerbates deteriorating progressive",
+        better="better improving improved improves improvement relieved relieves alleviated"
+        " alleviates eased eases resolved settling",
+    ),
+    "onset": _values(
+        sudden="sudden suddenly abrupt abruptly", gradual="gradual gradually insidious insidiously"
+    ),
+    "pattern": _values(
+        constant="constant constantly continuous continuously",
+        intermittent="intermittent intermittently episodic",
+    ),
+    "cough": _values(
+        productive="productive", dry="dry nonproductive unproductive"
+    ),
+    "weight": _values(gain="gain gained gaining", loss="loss lost losing"),
+    "marriage": _values(
+        married="married", divorced="divorced separated", widowed="widowed widow widower",
+        single="unmarried",
+    ),
+    "work": _values(retired="retired", unemployed="unemployed"),
+    "gender": _values(
+        male="male man gentleman boy m", female="female woman lady girl f"
+    ),
+}  # fmt: skip
+#: Who is who among relatives and others.
+PERSONS = _values(
+    mother="mother mothers mom moms mum mums mommy mama ma mam",
+    father="father fathers dad dads daddy papa pops",
+    brother="brother brothers bro bros",
+    sister="sister sisters sis",
+    sibling="sibling siblings sibs twin",
+    son="son sons",
+    daughter="daughter daughters dtr",
+    child="child children kid kids",
+    aunt="aunt aunts auntie",
+    uncle="uncle uncles",
+    cousin="cousin cousins",
+    niece="niece nieces",
+    nephew="nephew nephews",
+    grandmother="grandmother grandmothers grandma gran granny nan nana mgm pgm",
+    grandfather="grandfather grandfathers grandpa granddad grandad mgf pgf",
+    grandparent="grandparent grandparents",
+    parent="parent parents",
+    wife="wife wifes",
+    husband="husband husbands",
+    partner="partner partners spouse boyfriend girlfriend fiance fiancee",
+    friend="friend friends",
+    colleague="coworker coworkers colleague colleagues boss",
+    neighbour="neighbor neighbors neighbour neighbours",
+    roommate="roommate roommates flatmate flatmates housemate classmate classmates teammate",
+)
+_PERSON_PARTS = {
+    "parent": word_set("mother father"),
+    "sibling": word_set("brother sister"),
+    "child": word_set("son daughter"),
+    "grandparent": word_set("grandmother grandfather"),
+    "partner": word_set("wife husband"),
+}
+#: Words of a rubric that ask for any relative.
+ANY_RELATIVE = word_set(
+    "family familial hereditary relative relatives fh fhx kin household contact"
+)
+#: People who share no genes with the patient.
+NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate")
+
+
+def fits(asked: Iterable[str], said: Iterable[str], parts: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether something said is, has or is part of something asked for.
+
+    Examples
+    --------
+    >>> places_fit(["leg"], ["calf"]), places_fit(["knee"], ["hip"])
+    (True, False)
+    """
+    own = list(said)
+    return any(a == b or b in parts.get(a, ()) or a in parts.get(b, ()) for a in asked for b in own)
+
+
+def places_fit(asked: Iterable[str], said: Iterable[str]) -> bool:
+    """Tell whether places of the body overlap."""
+    return fits(asked, said, _PARTS)
+
+
+def persons_fit(asked: Iterable[str], said: Iterable[str]) -> bool:
+    """Tell whether one of the people said is one of those asked for."""
+    return fits(asked, said, _PERSON_PARTS)
