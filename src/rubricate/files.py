@@ -1,15 +1,168 @@
-"""Output that appears whole or not at all, and input identified by its hash."""
+"""Output that appears whole or not at all, folders held by one process, files by their hash."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
+import re
 import shutil
+import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rubricate.errors import InputError, OutputExistsError
+
+#: The file in a folder whose lock says that a process is at work there.
+LOCK_FILE = ".lock"
+#: The byte that is locked: past what is written, so that others can read who holds it.
+_LOCKED_BYTE = 1 << 20
+#: No lock is taken through a link, whose target would be emptied.
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+#: What the names of files end with that are not complete.
+PART = ".part"
+
+
+class FolderLock:
+    """The right to write into a folder, which one process has at a time.
+
+    The system takes it from a process that ends, however it ends: a killed one leaves nothing that
+    has to be removed by hand.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> first = FolderLock.take(folder)
+    >>> FolderLock.take(folder) is None
+    True
+    >>> first.release()
+    >>> FolderLock.take(folder) is None
+    False
+    """
+
+    def __init__(self, path: Path, number: int) -> None:
+        self._path = path
+        self._number: int | None = number
+
+    @staticmethod
+    def take(folder: Path) -> FolderLock | None:
+        """Return the lock of a folder that exists; None while another process has it."""
+        path = folder / LOCK_FILE
+        while True:
+            number = os.open(path, _LOCK_FLAGS, 0o644)
+            try:
+                locked = _lock(number)
+            except OSError as error:
+                os.close(number)
+                raise InputError(
+                    f"{folder} cannot be locked ({error.strerror}): its file system has no locks. "
+                    "Write to another one."
+                ) from error
+            if not locked:
+                os.close(number)
+                return None
+            # Whoever had it before may have deleted the file between opening and locking.
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(number), path.stat()):
+                    break
+            os.close(number)
+        os.ftruncate(number, 0)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        said = f"process {os.getpid()} on {platform.node() or 'this machine'}, since {now}\n"
+        os.write(number, said.encode(errors="replace"))
+        return FolderLock(path, number)
+
+    @staticmethod
+    def holder(folder: Path) -> str:
+        """Return which process has the lock, and since when, as it said itself."""
+        with suppress(OSError, UnicodeDecodeError):
+            said = (folder / LOCK_FILE).read_text(encoding="utf-8").strip()
+            if re.fullmatch(r"process \d+ on .{1,80}, since [\d:T+-]{1,40}", said):
+                return said
+        return "another process"
+
+    def release(self) -> None:
+        """Give the folder back."""
+        if self._number is None:
+            return
+        # Deleted while it is locked: nobody else can have it. Windows deletes no open file.
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._number)
+        self._number = None
+
+
+def _lock(number: int) -> bool:
+    """Lock an open file; False if another process has it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(number, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        os.lseek(number, 0, os.SEEK_SET)
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and keep other processes out of it; InputError if one is at work there."""
+    try:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock.take(folder)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from error
+    if lock is None:
+        raise InputError(
+            f"{folder} is in use by another run ({FolderLock.holder(folder)}). "
+            "Wait until it has ended, or write somewhere else."
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+        if made:
+            # What failed before it wrote anything leaves no empty folder.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def write_whole(path: Path, body: bytes) -> None:
+    """Write a file that is either complete or not there, whatever happens to this process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a"
+    >>> write_whole(path, b"abc")
+    >>> [one.name for one in path.parent.iterdir()]
+    ['a']
+    """
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
+    try:
+        with part.open("xb") as stream:
+            stream.write(body)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -19,14 +172,6 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     The yielded path has the same name, in a fresh folder beside the target. Everything written
     into that folder (a file with a companion beside it, or a folder) is moved when the block
     ends, and thrown away when it raises.
-
-    Raises
-    ------
-    OutputExistsError
-        If ``path`` exists and ``overwrite`` is false.
-    InputError
-        If it cannot be written, if a file would replace a folder or a folder a file, or if the
-        folder to replace holds the working folder or the home folder.
 
     Examples
     --------
@@ -38,17 +183,19 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     'done'
     """
     target = path.absolute()
+    with suppress(OSError):
+        _remove_left(target)
     if target.exists() and not overwrite:
         raise OutputExistsError(path)
     _refuse_large(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        staging, lock = _stage(target)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from error
     try:
         yield staging / target.name
-        written = sorted(staging.iterdir())
+        written = sorted(part for part in staging.iterdir() if part.name != LOCK_FILE)
         if not overwrite:
             for part in written:
                 if (target.parent / part.name).exists():
@@ -65,7 +212,47 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         for part in written:
             _replace(part, target.parent / part.name, staging)
     finally:
+        lock.release()
         shutil.rmtree(staging, ignore_errors=True)
+
+
+#: What the folders end with in which output is made.
+_STAGING = re.compile(r"\.making-[a-z0-9_]{8}")
+_OLD = ".old."
+
+
+def _stage(target: Path) -> tuple[Path, FolderLock]:
+    """Make a folder beside the target that says by its lock that somebody is at work in it."""
+    while True:
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.making-", dir=target.parent))
+        # Before it was locked another process may have taken it for one that was left.
+        with suppress(FileNotFoundError):
+            lock = FolderLock.take(staging)
+            if lock is not None:
+                return staging, lock
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what processes that were killed left when they made the same output."""
+    start = f".{target.name}"
+    for staging in target.parent.glob(f"{_literal(start)}.making-*"):
+        if not _STAGING.fullmatch(staging.name.removeprefix(start)) or not staging.is_dir():
+            continue
+        with suppress(FileNotFoundError):
+            lock = FolderLock.take(staging)
+            if lock is None:
+                continue
+            # Killed between two steps: the old output had gone, and the new one was not there yet.
+            for old in staging.glob(f"{_OLD}*"):
+                place = target.parent / old.name.removeprefix(_OLD)
+                if not place.exists():
+                    old.replace(place)
+            lock.release()
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _literal(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _refuse_large(path: Path) -> None:
@@ -81,7 +268,7 @@ def _refuse_large(path: Path) -> None:
 
 def _replace(new: Path, target: Path, staging: Path) -> None:
     """Put ``new`` at ``target``; a folder that is in the way is moved aside first."""
-    old = staging / f".old.{target.name}"
+    old = staging / f"{_OLD}{target.name}"
     if target.is_dir():
         # A full folder cannot be replaced in one step: the old one goes into the staging folder.
         target.replace(old)
@@ -107,7 +294,7 @@ def file_hash(path: Path) -> str:
     digest = hashlib.sha256()
     if path.is_dir():
         for part in sorted(p for p in path.rglob("*") if p.is_file()):
-            digest.update(part.relative_to(path).as_posix().encode() + b"\0")
+            digest.update(os.fsencode(part.relative_to(path).as_posix()) + b"\0")
             digest.update(file_hash(part).encode())
         return digest.hexdigest()
     with path.open("rb") as stream:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from rubricate.checking.changes import write_changes
-from rubricate.checking.check import check_corpus
-from rubricate.checking.findings import Change, CheckResult, Finding, Repair
+from rubricate.checking.check import RULES, check_corpus, choose_rules
+from rubricate.checking.findings import CheckResult, Finding, LoggedRepair, Repair, write_changes
 from rubricate.checking.fix import fix_corpus
-from rubricate.checking.judged import Rule
-from rubricate.checking.rules import RULES, choose_rules
+from rubricate.checking.judged import CheckRule
 
 __all__ = [
     "RULES",
-    "Change",
     "CheckResult",
+    "CheckRule",
     "Finding",
+    "LoggedRepair",
     "Repair",
-    "Rule",
     "check_corpus",
     "choose_rules",
     "fix_corpus",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from rubricate.files import whole_output
+from rubricate.formats.tables import guarded
 
 #: Spans as a file gave them; unlike `rubricate.spans.Span` they may be wrong.
 RawSpans = tuple[tuple[int, int], ...]
@@ -14,19 +20,6 @@ RawSpans = tuple[tuple[int, int], ...]
 @dataclass(frozen=True, slots=True)
 class Repair:
     """What to do about a finding.
-
-    Parameters
-    ----------
-    action : str
-        ``"respan"``: give the annotation the spans in ``spans``; ``"move"``: give it to the
-        feature ``feature_id``; ``"remove"``: drop it (a finding about a whole row: drop the row).
-    spans : tuple of (start, end)
-        The new spans of a ``"respan"``.
-    feature_id : str
-        The new feature of a ``"move"``.
-    safe : bool
-        Whether `fix_corpus` applies it. A repair is safe when it leaves present what was present
-        and leaves no choice between several repairs; any other is for a person to decide.
 
     Examples
     --------
@@ -51,23 +44,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault of one annotation (or of one row), by the name of the rule that found it.
-
-    Parameters
-    ----------
-    rule : str
-        The name of the rule.
-    note_id, case, annotator_id, feature_id : str
-        Where it is; ``case`` is the note's.
-    annotation : int or None
-        The annotation's place in its row, from 0; None where the fault is the row itself.
-    spans : tuple of (start, end)
-        The annotation's spans as they stand; they may be wrong.
-    message : str
-        What is wrong, without any note text.
-    repair : Repair, optional
-        What to do about it.
-    """
+    """One fault of one annotation (or of one row), by the name of the rule that found it."""
 
     rule: str
     note_id: str
@@ -100,7 +77,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LoggedRepair:
     """One repair that was made: an entry of the log.
 
     ``new_spans`` is empty and ``new_feature_id`` None where the annotation was removed.
@@ -130,15 +107,6 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """All findings of one check.
-
-    Parameters
-    ----------
-    findings : tuple of Finding
-        In the corpus's order: note, annotator, feature, rule, annotation.
-    rules : tuple of str
-        The rules that were applied.
-    n_rows, n_annotations : int
-        How much was checked.
 
     Examples
     --------
@@ -196,3 +164,49 @@ class CheckResult:
             "counts_by_case": self.counts_by_case,
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+
+_COLUMNS = ("rule", "note", "annotator", "feature", "old_spans", "new_spans", "new_feature")
+
+
+def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: bool = False) -> None:
+    """Write one line per change: CSV if the name ends in ``.csv``, JSON Lines otherwise.
+
+    In CSV, spans are written as ``start end;start end``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "log.csv"
+    >>> change = LoggedRepair("white-space", "n1", "ann", "f1", ((3, 9),), ((4, 9),), "f1")
+    >>> write_changes([change], path)
+    >>> print(path.read_text(encoding="utf-8").splitlines()[1])
+    white-space,n1,ann,f1,3 9,4 9,f1
+    """
+    with (
+        whole_output(path, overwrite=overwrite) as place,
+        place.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        if path.suffix == ".csv":
+            writer = csv.writer(stream)
+            writer.writerow(_COLUMNS)
+            writer.writerows(map(guarded, _line(change)) for change in changes)
+        else:
+            for change in changes:
+                stream.write(json.dumps(change.to_dict(), ensure_ascii=False) + "\n")
+
+
+def _line(change: LoggedRepair) -> tuple[str, ...]:
+    return (
+        change.rule,
+        change.note_id,
+        change.annotator_id,
+        change.feature_id,
+        _spans(change.old_spans),
+        _spans(change.new_spans),
+        change.new_feature_id or "",
+    )
+
+
+def _spans(spans: RawSpans) -> str:
+    return ";".join(f"{start} {end}" for start, end in spans)

@@ -9,42 +9,30 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rubricate.builder import RowsBuilder
-from rubricate.checking.check import check_row
-from rubricate.checking.findings import Change, CheckResult, Finding, RawSpans
-from rubricate.checking.judged import JudgedRow, Marked, Rule, judged_rows
-from rubricate.checking.rules import choose_rules
+from rubricate.checking.check import check_row, choose_rules
+from rubricate.checking.findings import CheckResult, Finding, LoggedRepair, RawSpans
+from rubricate.checking.judged import CheckRule, JudgedRow, Marked, judged_rows
 from rubricate.corpus import Corpus
+from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
 
-#: No row needs more repairs than this; a rule that never comes to rest must not hang.
+#: No row needs more repairs than this; a rule that finds fault with its own repairs must end, too.
 MOST_REPAIRS = 10_000
 
 _Key = tuple[str, str, str]
 
 
 def fix_corpus(
-    corpus: Corpus, findings: CheckResult | Iterable[Finding]
-) -> tuple[Corpus, tuple[Change, ...]]:
+    corpus: Corpus,
+    findings: CheckResult | Iterable[Finding],
+    *,
+    progress: Progress = silent,
+) -> tuple[Corpus, tuple[LoggedRepair, ...]]:
     """Apply all safe repairs and return the repaired corpus with a log of every change.
 
     A repair may bring another fault to light (a stray space goes, and punctuation is at the
     end), so each repaired row is checked again, by the same rules, until nothing is left to
     repair. The corpus given is not touched.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The corpus the findings are about.
-    findings : CheckResult or iterable of Finding
-        What to repair. Given some findings only, what else the same rules find in the same rows
-        is left as it is.
-
-    Returns
-    -------
-    Corpus
-        The repaired corpus.
-    tuple of Change
-        The log.
 
     Examples
     --------
@@ -67,7 +55,7 @@ def fix_corpus(
     sheets.take(given)
     if not sheets.waiting:
         return corpus, ()
-    log = sheets.repair()
+    log = sheets.repair(progress)
     return replace(corpus, rows=sheets.rows()), tuple(log)
 
 
@@ -80,7 +68,7 @@ class _Sheets:
     """
 
     corpus: Corpus
-    rules: tuple[Rule, ...]
+    rules: tuple[CheckRule, ...]
     under_repair: dict[_Key, JudgedRow] = field(default_factory=dict)
     waiting: list[_Key] = field(default_factory=list)
     declined: dict[_Key, set[tuple[str, RawSpans]]] = field(default_factory=dict)
@@ -109,11 +97,12 @@ class _Sheets:
     def _number(self, key: _Key) -> int | None:
         return self.corpus.row(key[0], key[2], key[1])
 
-    def repair(self) -> list[Change]:
+    def repair(self, progress: Progress) -> list[LoggedRepair]:
         """Repair row after row; rows that are given an annotation are repaired again."""
-        log: list[Change] = []
-        # The list grows while it is walked over.
-        for key in self.waiting:
+        log: list[LoggedRepair] = []
+        # The list grows during the loop.
+        for n_done, key in enumerate(self.waiting):
+            progress(n_done, len(self.waiting), "repairing")
             for _ in range(MOST_REPAIRS):
                 finding = self._next(key)
                 if finding is None:
@@ -122,6 +111,7 @@ class _Sheets:
                 log.append(changed)
                 if changed.new_feature_id not in (None, key[2]):
                     self.waiting.append((key[0], key[1], str(changed.new_feature_id)))
+        progress(len(self.waiting), len(self.waiting), "repairing")
         return log
 
     def _next(self, key: _Key) -> Finding | None:
@@ -134,7 +124,7 @@ class _Sheets:
                 return finding
         return None
 
-    def _apply(self, key: _Key, finding: Finding) -> Change:
+    def _apply(self, key: _Key, finding: Finding) -> LoggedRepair:
         row, repair, i = self.under_repair[key], finding.repair, finding.annotation
         if repair is None or i is None:
             raise ValueError(f"rule {finding.rule}: a safe repair must be about an annotation")
@@ -153,7 +143,7 @@ class _Sheets:
             if not marked:
                 self.emptied.add(key)
         self.under_repair[key] = replace(row, annotations=_ordered(marked))
-        return Change(finding.rule, *key, old.spans, new_spans, new_feature)
+        return LoggedRepair(finding.rule, *key, old.spans, new_spans, new_feature)
 
     def _receive(self, key: _Key, sender: JudgedRow, marked: Marked) -> None:
         """Give an annotation to a row, which is made if nobody judged it yet."""
@@ -182,6 +172,9 @@ class _Sheets:
                 corpus.feature_index[key[2]],
             )
             builder.judge(*place, probability=probability)
+            said = None if number is None else corpus.rows.contradictions.get(number)
+            if said is not None:
+                builder.contradict(*place, said)
             for spans, confidence, detail in row.annotations:
                 known = None if math.isnan(confidence) else confidence
                 builder.annotate(*place, spans, confidence=known, detail=detail)

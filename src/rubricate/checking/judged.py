@@ -1,4 +1,4 @@
-"""One row as the rules see it: raw spans beside their note, and what the feature is about."""
+"""One row as the rules see it: the spans as given, their note, and what the feature is about."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _OTHER_PERSON = re.compile(
 
 
 class Marked(NamedTuple):
-    """One annotation as it stands; ``spans`` may be wrong, ``confidence`` nan."""
+    """One annotation as given; ``spans`` may be wrong, ``confidence`` nan."""
 
     spans: RawSpans
     confidence: float = float("nan")
     detail: Detail = NO_DETAIL
 
 
-class Found(NamedTuple):
+class RuleHit(NamedTuple):
     """What a rule finds in a row; ``annotation`` is None where the row itself is at fault."""
 
     annotation: int | None
@@ -49,15 +49,6 @@ class Found(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
     """A row with everything the rules look at.
-
-    Parameters
-    ----------
-    note, annotator, feature : Note, Annotator, Feature
-        What the row is about.
-    own_features : tuple of Feature
-        The features of the note's case.
-    annotations : tuple of Marked
-        In canonical order.
 
     Attributes
     ----------
@@ -87,25 +78,12 @@ class JudgedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One named rule.
-
-    Parameters
-    ----------
-    name : str
-        Kebab-case.
-    summary : str
-        What it finds, in one line.
-    find : callable
-        Yields what it finds in one row.
-    repairable : bool
-        Whether some of what it finds can be repaired safely.
-    """
+class CheckRule:
+    """One named rule."""
 
     name: str
     summary: str
-    find: Callable[[JudgedRow], Iterable[Found]]
-    repairable: bool = True
+    find: Callable[[JudgedRow], Iterable[RuleHit]]
 
 
 class Traits(NamedTuple):

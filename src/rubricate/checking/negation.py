@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import Found, JudgedRow, feature_traits
+from rubricate.checking.judged import JudgedRow, RuleHit, feature_traits
 from rubricate.spans import Span, merge_spans
 from rubricate.text.negation import NegationScope, find_negations
 
-#: An item of so few words is one even where nothing but commas join the list.
+#: So few words are an item even where only commas join the list.
 LONGEST_ITEM = 3
 
-#: Anything that makes words say "there is none", or "all is well", without a cue beside them;
-#: verbs among them, because what has one is a statement of its own, not an item.
+#: Words that say "there is none" or "all is well" without a cue; and verbs, because words with a
+#: verb are a statement of their own, not an item.
 _SELF_SUFFICIENT = re.compile(
     r"\b(?:no|not|none|no-?one|nobody|nothing|never|nil|neither|nor|non\w*|without|w/o|den\w{1,4}"
     r"|neg|negatives?|absent|absence|lack\w*|free|un\w+|in\w+tive|a?febrile|afeb|cannot|cant|dont"
@@ -28,7 +28,7 @@ _SELF_SUFFICIENT = re.compile(
     r"|n['’]t\b|[+↑↓↔Ø∅ø]|\(-\)|-ve\b|(?<!\w)-\w",
     re.IGNORECASE,
 )
-#: Cues that govern every item of a list, however it is joined.
+#: Cues that govern every item of a list, whatever joins them.
 _FIRM = re.compile(r"(?:den|neg|without|w/o|absence|pertinent|relevant|free|lack)", re.IGNORECASE)
 _TO_DROP = re.compile(r"\s+(?:any|recent|ever)$", re.IGNORECASE)
 _MODIFIERS = re.compile(
@@ -45,7 +45,7 @@ _LIST_GOES_ON = re.compile(r"[^.;:\n\r|]{0,60}?\b(?:or|nor)\b", re.IGNORECASE)
 _MISSPELT = frozenset("".join(sorted(word)) for word in ("denies", "denied", "without", "never"))
 
 
-def find_negation_left_out(row: JudgedRow) -> Iterator[Found]:
+def find_negation_left_out(row: JudgedRow) -> Iterator[RuleHit]:
     """Find items of a negated list, marked for a negative feature without the negation.
 
     The guidelines have each item of "negative for fever, chills" marked together with "negative
@@ -70,7 +70,7 @@ def find_negation_left_out(row: JudgedRow) -> Iterator[Found]:
         merged = merge_spans([added, *(Span(start, end) for start, end in spans)])
         repaired = tuple((span.start, span.end) for span in merged)
         message = f"leaves out the negation at {added.start} {added.end} that it shares"
-        yield Found(i, message, Repair("respan", repaired, safe=safe))
+        yield RuleHit(i, message, Repair("respan", repaired, safe=safe))
 
 
 def _is_self_sufficient(words: str) -> bool:
@@ -101,7 +101,7 @@ def _negations(text: str) -> tuple[NegationScope, ...]:
 def _is_sure(
     text: str, spans: RawSpans, scope: NegationScope, words: frozenset[str]
 ) -> bool | None:
-    """Tell whether the span is surely an item of the list; None if it surely is none."""
+    """Tell whether the span is surely an item of the list; None if it surely is not."""
     first, last = spans[0][0], spans[-1][1]
     cue = scope.cue_span
     if cue.start >= last:

@@ -1,25 +1,99 @@
-"""Rules about where an annotation lies: range, stated text, fragments, nothing marked."""
+"""Rules about where an annotation lies and what it is linked to: range, fragments, feature."""
 
 from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterator
 
-from rubricate.checking.boundaries import is_joined
 from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import Found, JudgedRow
+from rubricate.checking.judged import JudgedRow, RuleHit, feature_traits
+from rubricate.rows import NO_DETAIL
 from rubricate.spans import Span, merge_spans
 
-#: How far, in characters, a location may have slipped and still be told from a repetition.
+_APOSTROPHES = "'’"
+_ZERO_WIDTH_JOINER = "\u200d"
+
+
+def is_joined(text: str, place: int) -> bool:
+    """Tell whether the characters before and after a place belong to one word or number.
+
+    Letters join letters, digits join digits, ``n't`` and decimal marks hold together, and a
+    combining mark joins what it marks. A digit does not join a letter (``58M``), nor a small
+    letter a capital (``yoF``), nor do letters of scripts that put no spaces between words.
+
+    Examples
+    --------
+    >>> [is_joined("hot 58M 2.5", place) for place in (1, 3, 5, 6, 9, 10)]
+    [True, False, True, False, True, True]
+    """
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if before.isascii() and after.isascii():
+        if before.isalpha() and after.isalpha():
+            return not (before.islower() and after.isupper())
+        if before.isdigit() and after.isdigit():
+            return True
+    elif _joins_always(before, after):
+        return True
+    elif before.isalpha() and after.isalpha():
+        return _is_cased(before) and _is_cased(after) and not (before.islower() and after.isupper())
+    return _is_inner_mark(text, place) or _is_inner_mark(text, place - 1)
+
+
+def word_around(text: str, place: int) -> tuple[int, int]:
+    """Return the word that holds the character at a place, as a half-open pair.
+
+    Examples
+    --------
+    >>> word_around("has hot flashes", 5)
+    (4, 7)
+    """
+    start, end = place, place + 1
+    while is_joined(text, start):
+        start -= 1
+    while is_joined(text, end):
+        end += 1
+    return start, end
+
+
+def _joins_always(before: str, after: str) -> bool:
+    if before == _ZERO_WIDTH_JOINER or after == _ZERO_WIDTH_JOINER:
+        return not (before.isspace() or after.isspace())
+    # Mn, Mc, Me are marks on the letter before; Sk holds the skin tones of emoji.
+    return not before.isspace() and (
+        unicodedata.category(after)[0] == "M" or "\U0001f3fb" <= after <= "\U0001f3ff"
+    )
+
+
+def _is_cased(letter: str) -> bool:
+    return unicodedata.category(letter) in {"Ll", "Lu", "Lt", "Lm"}
+
+
+def _is_inner_mark(text: str, place: int) -> bool:
+    """Tell whether the character at a place is the mark inside ``n't`` or ``2.5``."""
+    if not 0 < place < len(text) - 1:
+        return False
+    mark, before, after = text[place], text[place - 1], text[place + 1]
+    if mark in ".,":
+        return before.isdigit() and after.isdigit()
+    if mark in _APOSTROPHES:
+        ends = place + 2 >= len(text) or not text[place + 2].isalpha()
+        return before in "nN" and after in "tT" and ends
+    return False
+
+
+#: Text found at most this many characters from its location is meant, not a repetition of it.
 LARGEST_SLIP = 20
-#: Stated text that was itself cut out of words must be this long to be looked for.
+#: Stated text that begins or ends inside a word is looked for only if it is this long.
 SHORTEST_PART = 4
-#: Above this many ways to cut the stated text into fragments none is tried.
+#: With more ways than this to cut the stated text into fragments none is tried.
 MOST_CUTS = 2000
 
 
-def find_out_of_range(row: JudgedRow) -> Iterator[Found]:
+def find_out_of_range(row: JudgedRow) -> Iterator[RuleHit]:
     """Find spans that are not inside their note."""
     length = len(row.note.text)
     for i, marked in enumerate(row.annotations):
@@ -29,15 +103,15 @@ def find_out_of_range(row: JudgedRow) -> Iterator[Found]:
         stated = marked.detail.stated_text
         located = None if stated is None else locate(row.note.text, stated, marked.spans)
         if located is not None:
-            yield Found(i, message, Repair("respan", located))
+            yield RuleHit(i, message, Repair("respan", located))
             continue
         inside = tuple((max(s, 0), min(e, length)) for s, e in marked.spans)
         clamped = tuple((s, e) for s, e in inside if s < e)
-        # What the missing characters were nobody knows, so cutting them off is only proposed.
-        yield Found(i, message, Repair("respan", clamped, safe=False) if clamped else None)
+        # Nobody knows what the missing characters were, so cutting them off is only proposed.
+        yield RuleHit(i, message, Repair("respan", clamped, safe=False) if clamped else None)
 
 
-def find_text_mismatch(row: JudgedRow) -> Iterator[Found]:
+def find_text_mismatch(row: JudgedRow) -> Iterator[RuleHit]:
     """Find annotations whose stated text is not the text at their location."""
     text = row.note.text
     for i, marked in enumerate(row.annotations):
@@ -46,26 +120,26 @@ def find_text_mismatch(row: JudgedRow) -> Iterator[Found]:
             continue
         located = locate(text, stated, spans)
         message = "the text stated for it differs from the text at its location"
-        yield Found(i, message, None if located is None else Repair("respan", located))
+        yield RuleHit(i, message, None if located is None else Repair("respan", located))
 
 
-def find_overlapping_fragments(row: JudgedRow) -> Iterator[Found]:
+def find_overlapping_fragments(row: JudgedRow) -> Iterator[RuleHit]:
     """Find annotations whose own fragments overlap, repeat or touch."""
     for i, spans in row.sound:
         if any(later[0] <= earlier[1] for earlier, later in itertools.pairwise(spans)):
             merged = merge_spans(Span(start, end) for start, end in spans)
             repair = Repair("respan", tuple((span.start, span.end) for span in merged))
-            yield Found(i, "fragments of one annotation overlap or touch", repair)
+            yield RuleHit(i, "fragments of one annotation overlap or touch", repair)
 
 
-def find_no_words(row: JudgedRow) -> Iterator[Found]:
+def find_no_words(row: JudgedRow) -> Iterator[RuleHit]:
     """Find annotations without a span, or of nothing but white space and punctuation."""
     for i, marked in enumerate(row.annotations):
         if not marked.spans:
-            yield Found(i, "has no span", Repair("remove", safe=False))
+            yield RuleHit(i, "has no span", Repair("remove", safe=False))
     for i, spans in row.sound:
         if not any(has_words(row.note.text[start:end]) for start, end in spans):
-            yield Found(i, "marks no word, number or sign", Repair("remove", safe=False))
+            yield RuleHit(i, "marks no word, number or sign", Repair("remove", safe=False))
 
 
 _WORDLESS = re.compile(r"[\s.,;:!?…'\"‘’“”()\[\]{}\-–—_/\\|*•·]*")
@@ -109,7 +183,7 @@ def locate(text: str, stated: str, spans: RawSpans) -> RawSpans | None:
 
 
 def _occurrences(text: str, words: list[str]) -> list[tuple[int, int]]:
-    """Return where the words stand: whole words if they do, exact capitals if they do."""
+    """Return where the words stand, as whole words and in the same capitals if possible."""
     body = r"\s+".join(re.escape(word) for word in words)
     for flags in (0, re.IGNORECASE):
         found = [match.span(1) for match in re.finditer(f"(?=({body}))", text, flags)]
@@ -153,3 +227,50 @@ def _locate_fragments(text: str, words: list[str], spans: RawSpans) -> RawSpans 
     if not found or (len(found) > 1 and found[0][0] == found[1][0]):
         return None
     return found[0][1]
+
+
+def find_foreign_feature(row: JudgedRow) -> Iterator[RuleHit]:
+    """Find annotations, and rows, of a feature of another case.
+
+    The annotation goes to the feature of the note's own case that has the same text, if there is
+    one only; else removing it is proposed.
+    """
+    if row.feature.case == row.note.case:
+        return
+    message = f"feature of case {row.feature.case}, but the note is of case {row.note.case}"
+    wanted = _folded(row.feature.text)
+    same = [feature.id for feature in row.own_features if _folded(feature.text) == wanted]
+    for i in range(len(row.annotations)):
+        is_known = len(same) == 1
+        repair = Repair("move", feature_id=same[0]) if is_known else Repair("remove", safe=False)
+        yield RuleHit(i, message, repair)
+    if not row.annotations:
+        yield RuleHit(None, message, Repair("remove", safe=False))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.replace("-", " ").casefold().split())
+
+
+def find_repeated(row: JudgedRow) -> Iterator[RuleHit]:
+    """Find annotations with the same spans as an earlier one of the same row."""
+    earlier: dict[object, int] = {}
+    for i, marked in enumerate(row.annotations):
+        first = earlier.setdefault(marked.spans, i)
+        if first == i:
+            continue
+        kept = row.annotations[first].detail
+        # Of two that say different things about the same words a person must choose.
+        safe = marked.detail == kept or NO_DETAIL in (marked.detail, kept)
+        dropped = first if kept == NO_DETAIL and safe else i
+        yield RuleHit(dropped, "repeats another annotation", Repair("remove", safe=safe))
+        earlier[marked.spans] = i if dropped == first else first
+
+
+def find_marked_again(row: JudgedRow) -> Iterator[RuleHit]:
+    """Find ages and genders marked again after the first time."""
+    traits = feature_traits(row.feature)
+    if not (traits.is_age or traits.is_gender):
+        return
+    for i, _ in row.sound[1:]:
+        yield RuleHit(i, "age or gender marked again after its first mention", Repair("remove"))

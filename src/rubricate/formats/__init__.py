@@ -11,17 +11,22 @@ from pathlib import Path
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, LossError, UnknownNameError
 from rubricate.files import whole_output
-from rubricate.formats.format import Format
+from rubricate.formats.annotations import refuse_lone_surrogates
+from rubricate.formats.format import Format, Writer
+from rubricate.formats.limits import ReadLimits, limits_in_force
 from rubricate.formats.losses import HOLDABLE
+from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 
 __all__ = [
     "EMBEDDED",
     "FORMATS",
     "Format",
+    "ReadLimits",
     "detect_format",
     "load_corpus",
     "read_corpus",
+    "stored_tokens",
     "write_corpus",
 ]
 
@@ -32,15 +37,24 @@ FORMATS = Registry(
         "parquet": "rubricate.formats.parquet:FORMAT",
         "jsonl": "rubricate.formats.jsonl:FORMAT",
         "nbme": "rubricate.formats.nbme:FORMAT",
-        "submission": "rubricate.formats.submission:FORMAT",
+        "submission": "rubricate.formats.nbme.submission:FORMAT",
         "brat": "rubricate.formats.brat:FORMAT",
         "webanno": "rubricate.formats.webanno:FORMAT",
         "cas": "rubricate.formats.cas:FORMAT",
         "cas-json": "rubricate.formats.cas:CAS_JSON",
         "ebmnlp": "rubricate.formats.ebmnlp:FORMAT",
         "conll": "rubricate.formats.conll:FORMAT",
+        "conllu": "rubricate.formats.conllu:FORMAT",
         "labelstudio": "rubricate.formats.labelstudio:FORMAT",
+        "prodigy": "rubricate.formats.prodigy:FORMAT",
+        "docbin": "rubricate.formats.docbin:FORMAT",
+        "pubannotation": "rubricate.formats.pubannotation:FORMAT",
+        "bioc": "rubricate.formats.bioc:FORMAT",
+        "bioc-xml": "rubricate.formats.bioc:BIOC_XML",
         "doccano": "rubricate.formats.doccano:FORMAT",
+        "fhir": "rubricate.formats.fhir:FORMAT",
+        "table": "rubricate.formats.notes.table:FORMAT",
+        "texts": "rubricate.formats.notes.texts:FORMAT",
     },
     group="rubricate.formats",
 )
@@ -84,6 +98,8 @@ def read_corpus(
     format: str | None = None,  # noqa: A002
     strict: bool = True,
     like: Corpus | None = None,
+    limits: ReadLimits | None = None,
+    progress: Progress = silent,
 ) -> Corpus:
     r"""Read a corpus, or load an embedded one by its name.
 
@@ -98,6 +114,10 @@ def read_corpus(
         stand, for checking and repair.
     like : Corpus, optional
         The corpus a submission (which has no notes of its own) speaks of.
+    limits : ReadLimits, optional
+        How large an input may be; those in force when not given.
+    progress : Progress
+        Told how far reading has come.
 
     Raises
     ------
@@ -120,11 +140,29 @@ def read_corpus(
     chosen: Format = FORMATS[format or detect_format(place)]
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
-    if chosen.name == "submission" and like is not None:
-        from rubricate.formats.submission import read_submission
+    with limits_in_force(limits):
+        if chosen.read_beside is not None and like is not None:
+            return chosen.read_beside(place, like, strict=strict)
+        corpus = chosen.read(place, strict=strict, progress=progress)
+    refuse_lone_surrogates(corpus, place)
+    return corpus
 
-        return read_submission(place, like, strict=strict)
-    return chosen.read(place, strict=strict)
+
+def stored_tokens(path: str | Path) -> dict[str, list[tuple[int, int]]]:
+    """Return where the tokens of each note are, by note id, if the format stores any.
+
+    EBM-NLP has a file of tokens beside each text; other formats have none, and the result is
+    empty.
+
+    Examples
+    --------
+    >>> stored_tokens("open-notes")
+    {}
+    """
+    from rubricate.formats.ebmnlp import ebmnlp_tokens, looks_like_ebmnlp
+
+    place = Path(path)
+    return ebmnlp_tokens(place) if place.is_dir() and looks_like_ebmnlp(place) else {}
 
 
 def write_corpus(
@@ -134,6 +172,7 @@ def write_corpus(
     format: str,  # noqa: A002
     overwrite: bool = False,
     strict: bool = False,
+    progress: Progress = silent,
 ) -> dict[str, int]:
     """Write a corpus, whole or not at all, and return what the format could not hold.
 
@@ -145,6 +184,8 @@ def write_corpus(
         Replace what is there.
     strict : bool
         Refuse (LossError) rather than lose anything.
+    progress : Progress
+        Told how far writing has come.
 
     Returns
     -------
@@ -161,14 +202,31 @@ def write_corpus(
     >>> read_corpus(target) == corpus
     True
     """
-    chosen: Format = FORMATS[format]
-    lost = chosen.losses(corpus)
+    write = writer_of(format)
+    refuse_lone_surrogates(corpus)
+    lost: dict[str, int] = FORMATS[format].losses(corpus)
     if strict and lost:
         listed = "; ".join(f"{count} {HOLDABLE[kind]}" for kind, count in lost.items())
         raise LossError(f"{format} cannot hold: {listed}. Nothing was written.")
     with whole_output(Path(path), overwrite=overwrite) as place:
-        chosen.write(corpus, place)
+        write(corpus, place, progress=progress)
     return lost
+
+
+def writer_of(name: str) -> Writer:
+    """Return what writes the format of this name; InputError if it is read only.
+
+    Examples
+    --------
+    >>> writer_of("texts")
+    Traceback (most recent call last):
+    rubricate.errors.InputError: texts is a format that is read only; write one of parquet, ...
+    """
+    chosen: Format = FORMATS[name]
+    if chosen.write is None:
+        names = ", ".join(known for known in FORMATS if FORMATS[known].write is not None)
+        raise InputError(f"{name} is a format that is read only; write one of {names}")
+    return chosen.write
 
 
 def load_corpus(name: str) -> Corpus:

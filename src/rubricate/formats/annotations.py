@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError
-from rubricate.rows import NO_DETAIL, Detail
+from rubricate.errors import Fault, InputError, shown
+from rubricate.rows import PlainAnnotation
 
 #: The largest offset rows can hold.
 LARGEST = 2**31 - 1
-
-
-class PlainAnnotation(NamedTuple):
-    """One annotation with offsets that may be wrong, as rows hold it."""
-
-    spans: tuple[tuple[int, int], ...]
-    confidence: float | None = None
-    detail: Detail = NO_DETAIL
-
-
-def plain_annotations(corpus: Corpus, row: int) -> list[PlainAnnotation]:
-    """Return the annotations of a row without checking their offsets.
-
-    Examples
-    --------
-    >>> from rubricate import CorpusBuilder, Feature, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n", "c", "short"))
-    >>> builder.add_feature(Feature("f", "c", "F"))
-    >>> builder.annotate("a", "n", "f", [(3, 99)])
-    >>> plain_annotations(builder.build(), 0)[0].spans
-    ((3, 99),)
-    """
-    rows = corpus.rows
-    found = []
-    for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
-        own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
-        spans = zip(rows.start[own].tolist(), rows.end[own].tolist(), strict=True)
-        known = rows.confidence is not None and not np.isnan(rows.confidence[i])
-        confidence = float(rows.confidence[i]) if rows.confidence is not None and known else None
-        found.append(PlainAnnotation(tuple(spans), confidence, rows.details.get(i, NO_DETAIL)))
-    return found
 
 
 def rows_by_annotator(corpus: Corpus, note_id: str) -> dict[int, list[int]]:
@@ -54,6 +21,16 @@ def rows_by_annotator(corpus: Corpus, note_id: str) -> dict[int, list[int]]:
     for row in corpus.note_rows(note_id):
         found.setdefault(int(corpus.rows.annotator[row]), []).append(row)
     return found
+
+
+def labelled_annotations(
+    corpus: Corpus, rows: Iterable[int], labels: Mapping[str, str]
+) -> Iterator[tuple[str, PlainAnnotation]]:
+    """Yield the annotations of some rows with their labels, given by feature id."""
+    for row in rows:
+        label = labels[corpus.features[int(corpus.rows.feature[row])].id]
+        for annotation in corpus.rows.annotations(row):
+            yield label, annotation
 
 
 def first_annotator(corpus: Corpus) -> Corpus:
@@ -113,6 +90,8 @@ def has_lone_surrogate(text: str) -> bool:
     >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
     (True, False)
     """
+    if text.isascii():
+        return False
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -120,18 +99,58 @@ def has_lone_surrogate(text: str) -> bool:
     return False
 
 
-def json_has_lone_surrogate(value: Any, source: str) -> bool:
-    """Tell whether escapes in the JSON text ``source`` made half a surrogate pair in ``value``."""
-    # Without an escape there is nothing to look for, and almost no file has one.
-    escaped = "\\ud" in source or "\\uD" in source
-    return escaped and has_lone_surrogate(json.dumps(value, ensure_ascii=False))
-
-
-def refuse_lone_surrogates(corpus: Corpus) -> None:
-    """Raise InputError with every note whose text no UTF-8 file can hold."""
-    what = "its text holds half a surrogate pair, which no UTF-8 file can hold"
-    faults = [
-        Fault(f"note {note.id!r}: {what}") for note in corpus.notes if has_lone_surrogate(note.text)
+def lone_surrogate_faults(corpus: Corpus, path: Path | None = None) -> list[Fault]:
+    """Return a fault for each note, rubric, annotator or score that no UTF-8 file can hold."""
+    what = "holds half a surrogate pair, which no UTF-8 file can hold"
+    found = [
+        Fault(f"note {shown(note.id)}: its {name} {what}", path)
+        for note in corpus.notes
+        for name, texts in (
+            ("id", (note.id,)),
+            ("case", (note.case,)),
+            ("text", (note.text,)),
+            ("metadata", _metadata_texts(note.metadata)),
+        )
+        if any(map(has_lone_surrogate, texts))
     ]
+    details, rows = corpus.rows.details, corpus.rows
+    for i, detail in details.items():
+        pairs = (part for pair in detail.attributes for part in pair)
+        own = (detail.reason, detail.comment, detail.stated_text or "", *pairs)
+        if any(map(has_lone_surrogate, own)):
+            row = int(np.searchsorted(rows.first_annotation, i, side="right")) - 1
+            note = corpus.notes[int(rows.note[row])]
+            found.append(Fault(f"note {shown(note.id)}: an annotation {what}", path))
+    found += [
+        Fault(f"{name} {shown(id_)} {what}", path)
+        for name, id_, texts in _head_texts(corpus)
+        if any(map(has_lone_surrogate, texts))
+    ]
+    return found
+
+
+def _metadata_texts(metadata: Mapping[str, object]) -> Iterator[str]:
+    yield from metadata
+    yield from (value for value in metadata.values() if isinstance(value, str))
+
+
+def _head_texts(corpus: Corpus) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield what a corpus is besides notes and annotations: its kind, its id and its texts."""
+    yield "the corpus", "", tuple(_metadata_texts(corpus.metadata))
+    for rubric in corpus.rubrics:
+        yield "case", rubric.case, (rubric.case, rubric.title, *_metadata_texts(rubric.metadata))
+    for feature in corpus.features:
+        more = (feature.kind, feature.group, feature.note)
+        yield "feature", feature.id, (feature.id, feature.text, *more)
+    for annotator in corpus.annotators:
+        known = _metadata_texts(annotator.metadata)
+        yield "annotator", annotator.id, (annotator.id, annotator.group, *known)
+    for score in corpus.scores:
+        yield "the score of note", score.note, (score.note, score.annotator)
+
+
+def refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
+    """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
+    faults = lone_surrogate_faults(corpus, path)
     if faults:
         raise InputError(faults)

@@ -1,4 +1,4 @@
-r"""CoNLL files: a token a line with one tag each, as EBM-NLP is distributed to train taggers.
+r"""CoNLL files: one token and its tag per line, as EBM-NLP is distributed to train taggers.
 
 Columns are the token, others (``POS chunk``), and the tag: ``O``, ``I-PAR``, ``B-PAR`` and so on.
 A line ``-DOCSTART- (ID)`` begins a note, an empty line ends a sentence and every span in it. The
@@ -10,20 +10,26 @@ column before the tag says otherwise in the words of CoNLL-U (``SpaceAfter=No``,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.conll_writer import count_conll_losses, write_conll
-from rubricate.formats.encoded_names import name_to_id
+from rubricate.formats.annotations import first_annotator, refuse_lone_surrogates
+from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.frame import NO_CASE, Frame, read_frame
+from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, write_frame
 from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.pico import CASE, PICO, TAGS
-from rubricate.formats.token_labels import Place
+from rubricate.formats.pico import CASE, PICO, PRIORITY, TAGS
+from rubricate.formats.token_labels import (
+    Place,
+    count_cut_and_merged,
+    note_tokens,
+    tokens_of,
+)
+from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import NO_METADATA, Metadata
 
 _DOCSTART = re.compile(
@@ -33,8 +39,11 @@ _DOCSTART = re.compile(
 _TAG = re.compile(r"O|_|(?P<prefix>[BIESLU])-(?P<label>\S+)")
 _SPACING = re.compile(r"(?P<none>SpaceAfter=No)|SpacesAfter=(?P<spaces>\S+)")
 _ESCAPE = re.compile(r"\\(?:([strn])|u([0-9a-f]{4}))")
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 _SUFFIXES = {"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".iob2", ".tsv"}
 _ANNOTATOR = "annotator"
+#: Files whose first column is a number have at least so many columns.
+_NUMBERED_WIDTH = 8
 _FEATURE_OF_TAG = {tag: feature_id for feature_id, tag in TAGS.items()}
 
 
@@ -68,7 +77,22 @@ def looks_like_conll(path: Path) -> bool:
     lines = [line for line in head.split("\n")[:-1] if line.strip()][:20]
     rows = [_fields(line) for line in lines]
     widths = {len(row) for row in rows}
+    if rows and is_numbered(rows[0]):
+        return False
     return len(widths) == 1 and min(widths) > 1 and all(_TAG.fullmatch(row[-1]) for row in rows)
+
+
+def is_numbered(fields: Sequence[str]) -> bool:
+    """Tell whether the first column numbers tokens, as in CoNLL-U, CoNLL-2006 and later ones.
+
+    Examples
+    --------
+    >>> is_numbered(["1", "No", "no", "DT", "_", "_", "2", "det", "_", "_"])
+    True
+    >>> is_numbered(["58", "CD", "O"])
+    False
+    """
+    return len(fields) >= _NUMBERED_WIDTH and fields[0] in {"1", "1-2", "1-3", "0.1"}
 
 
 def _fields(line: str) -> list[str]:
@@ -77,15 +101,10 @@ def _fields(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
 
 
-def read_conll(path: Path, *, strict: bool = True) -> Corpus:
+def read_conll(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a CoNLL file; its one annotator judged every feature in every note.
 
     Tags lie on tokens, so there are no offsets that could be wrong: ``strict`` changes nothing.
-
-    Raises
-    ------
-    InputError
-        For lines without a tag or with another number of columns, and note ids given twice.
     """
     faults = Faults(path)
     frame = read_frame(path, is_folder=False)
@@ -100,7 +119,7 @@ def read_conll(path: Path, *, strict: bool = True) -> Corpus:
         for line, tag in zip(note.lines, note.tags, strict=True):
             _check_tag(tag, line, frame, faults)
     faults.raise_any()
-    return _build(tagged, frame, path.stem)
+    return _build(tagged, frame, path.stem, progress)
 
 
 def _check_tag(tag: str, line: int, frame: Frame, faults: Faults) -> None:
@@ -123,6 +142,10 @@ def _read_lines(body: str, stem: str, faults: Faults) -> list[_Tagged]:
             continue
         if not notes:
             notes.append(_Tagged(stem, number))
+        if not width and is_numbered(fields):
+            what = "the first column numbers the tokens, so this is CoNLL-U or CoNLL-2006"
+            faults.add(f"{what}; read its text with --from conllu", line=number)
+            return []
         width = width or len(fields)
         if len(fields) < 2 or not _TAG.fullmatch(fields[-1]):
             faults.add("the last column needs a tag: O, B-LABEL or I-LABEL", line=number)
@@ -140,11 +163,18 @@ def _start(line: str, number: int, usual_id: str) -> _Tagged:
     match = _DOCSTART.match(line)
     if match is None:
         return _Tagged(usual_id, number)
-    before = _unescape(match["before"] or "")
+    before = unescape_space(match["before"] or "")
     return _Tagged(match["id"] or usual_id, number, before, judged=match["unjudged"] is None)
 
 
-def _unescape(code: str) -> str:
+def unescape_space(code: str) -> str:
+    r"""Inverse of `escape_space`.
+
+    Examples
+    --------
+    >>> unescape_space(r"\s\n")
+    ' \n'
+    """
     plain = {"s": " ", "t": "\t", "r": "\r", "n": "\n"}
     return _ESCAPE.sub(lambda m: plain[m[1]] if m[1] else chr(int(m[2], 16)), code)
 
@@ -158,7 +188,7 @@ def _lay_out(note: _Tagged) -> tuple[str, list[Place]]:
         places.append((position, position + len(token)))
         spacing = _SPACING.fullmatch(note.spacings[i - 1])
         if spacing is not None:
-            space = _unescape(spacing["spaces"] or "")
+            space = unescape_space(spacing["spaces"] or "")
         elif i == len(note.tokens):
             space = ""
         else:
@@ -188,13 +218,13 @@ def _tag_spans(note: _Tagged, places: list[Place]) -> Iterator[tuple[str, Place]
         yield label, (start, end)
 
 
-def _build(tagged: list[_Tagged], frame: Frame, stem: str) -> Corpus:
+def _build(tagged: list[_Tagged], frame: Frame, stem: str, progress: Progress) -> Corpus:
     builder = frame.builder()
     case = _add_features(builder, frame, tagged)
     split = re.match(r"train|dev|test", stem)
     metadata = NO_METADATA if split is None else Metadata(split=split[0])
     annotator_id = next(iter(builder.annotators), _ANNOTATOR)
-    for raw in tagged:
+    for raw in watched(tagged, progress, "reading notes", len(tagged)):
         text, places = _lay_out(raw)
         known = raw.id in frame.notes
         builder.add_note(frame.note(raw.id, text) if known else Note(raw.id, case, text, metadata))
@@ -225,9 +255,108 @@ def _feature_id(label: str, builder: CorpusBuilder, frame: Frame) -> str:
     return own if builder.has_feature(own) else label
 
 
+def escape_space(space: str) -> str:
+    r"""Return white space as CoNLL-U writes it; what it has no letter for by its number.
+
+    Examples
+    --------
+    >>> escape_space(" \r\n\u2028")
+    '\\s\\r\\n\\u2028'
+    """
+    return "".join(_ESCAPES.get(char, f"\\u{ord(char):04x}") for char in space)
+
+
+def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write what the first annotator with rows marked, one tag per token.
+
+    An annotation begins with ``B-`` and goes on with ``I-``. A token with several features keeps
+    one: interventions, participants, outcomes, then the order of the rubric. A token that an
+    annotation touches is tagged whole. The tags of a note that nobody judged are ``_``, since
+    ``O`` would say that there is nothing. Sentences end at line breaks outside annotations.
+    """
+    refuse_lone_surrogates(corpus)
+    chosen = first_annotator(corpus)
+    tags = feature_tags(chosen)
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for note in watched(chosen.notes, progress, "writing notes", len(chosen.notes)):
+            places = note_tokens(note.text)
+            judged = len(chosen.note_rows(note.id)) > 0
+            marks = _mark(chosen, note, places, tags) if judged else ["_"] * len(places)
+            stream.writelines(_note_lines(note, places, marks, judged=judged))
+    write_frame(chosen, path, is_folder=False)
+
+
+def feature_tags(corpus: Corpus) -> dict[str, str]:
+    """Return the tag of each feature: the corpus's own for participants and so on.
+
+    Examples
+    --------
+    >>> from rubricate.formats.pico import PICO
+    >>> feature_tags(Corpus((), (PICO,)))["outcomes"]
+    'OUT'
+    """
+    labels = feature_labels(corpus)
+    taken = set(labels.values())
+    return {i: TAGS[i] if i in TAGS and TAGS[i] not in taken else labels[i] for i in labels}
+
+
+def _mark(corpus: Corpus, note: Note, places: Sequence[Place], tags: dict[str, str]) -> list[str]:
+    marks = ["O"] * len(places)
+    rows = corpus.note_rows(note.id)
+    ids = {row: corpus.features[int(corpus.rows.feature[row])].id for row in rows}
+    first = {feature_id: rank for rank, feature_id in enumerate(PRIORITY)}
+    for row in sorted(rows, key=lambda row: (first.get(ids[row], len(first)), row)):
+        for annotation in corpus.rows.annotations(row):
+            for span in annotation.spans:
+                _mark_span(marks, tokens_of(span, places), tags[ids[row]])
+    return marks
+
+
+def _mark_span(marks: list[str], tokens: range, tag: str) -> None:
+    """Tag the tokens that are free; each stretch of them begins anew."""
+    prefix = "B"
+    for i in tokens:
+        if marks[i] == "O":
+            marks[i] = f"{prefix}-{tag}"
+            prefix = "I"
+        else:
+            prefix = "B"
+
+
+def _note_lines(
+    note: Note, places: Sequence[Place], marks: Sequence[str], *, judged: bool
+) -> list[str]:
+    before = note.text[: places[0][0]] if places else note.text
+    options = [f"SpacesBefore={escape_space(before)}"] if before else []
+    options += [] if judged else ["Judged=No"]
+    lines = [" ".join(["-DOCSTART-", f"({id_to_name(note.id)})", *options]) + "\n\n"]
+    for i, (start, end) in enumerate(places):
+        is_last = i + 1 == len(places)
+        space = note.text[end:] if is_last else note.text[end : places[i + 1][0]]
+        breaks = not is_last and "\n" in space and not marks[i + 1].startswith("I-")
+        usual = "" if is_last else "\n" if breaks else " "
+        spacing = "_"
+        if space != usual:
+            spacing = f"SpacesAfter={escape_space(space)}" if space else "SpaceAfter=No"
+        lines.append(f"{note.text[start:end]} _ {spacing} {marks[i]}\n" + "\n" * breaks)
+    return [*lines, "\n"] if places else lines
+
+
+def count_conll_losses(corpus: Corpus) -> dict[str, int]:
+    """Return what is lost because tags lie on tokens: annotations that are cut.
+
+    Examples
+    --------
+    >>> count_conll_losses(Corpus((), ()))
+    {}
+    """
+    cut = count_cut_and_merged(first_annotator(corpus))[0]
+    return {"boundaries": cut} if cut else {}
+
+
 FORMAT = Format(
     name="conll",
-    summary="CoNLL file: a token a line with one tag; one annotator",
+    summary="CoNLL file: one token and its tag per line; one annotator",
     looks_like=looks_like_conll,
     read=read_conll,
     write=write_conll,

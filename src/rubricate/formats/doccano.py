@@ -2,7 +2,9 @@
 
 A line is a note. Two layouts are read: ``"label": [[start, end, label], ...]`` (also under
 ``labels`` or ``entities``) and, of projects with relations, ``"entities": [{"id", "label",
-"start_offset", "end_offset"}], "relations": [{"from_id", "to_id", "type"}]``. Fragments of one
+"start_offset", "end_offset"}], "relations": [{"from_id", "to_id", "type"}]``. Versions 1.5.5 to
+1.6 call the text ``data``, and older ones the objects of the second layout ``annotations``; where
+those give a label by its number alone, the number is the label. Fragments of one
 annotation are linked by relations of type ``fragment``; a corpus with fragments is written in the
 second layout throughout (import it as *JSONL(Relation)*), any other in the first. Relations of
 other types are not read.
@@ -30,30 +32,29 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import (
     LARGEST,
-    PlainAnnotation,
     has_fragments,
-    json_has_lone_surrogate,
+    labelled_annotations,
     linked_groups,
-    plain_annotations,
     refuse_lone_surrogates,
     rows_by_annotator,
 )
 from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.faults import Faults, no_json
 from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.json_text import first_value, parse_json
 from rubricate.formats.losses import HELD_BY_FRAME
 from rubricate.formats.utf16 import Utf16Map
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Metadata, Scalar
 
 UNANNOTATED = "unannotated"
 FRAGMENT = "fragment"
 LABELS_NAME = "label_config.json"
-_LABEL_KEYS = ("entities", "label", "labels")
-_KNOWN_KEYS = {"id", "text", "case", "relations", "Comments", "comments", *_LABEL_KEYS}
-_COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
-#: How much of a file is looked at to find its format.
-_LOOK = 1 << 20
+_TEXT_KEYS = ("text", "data")
+_LABEL_KEYS = ("entities", "label", "labels", "annotations")
+_KNOWN_KEYS = {"id", "case", "relations", "Comments", "comments", *_TEXT_KEYS, *_LABEL_KEYS}
 _NEED = "lines of JSON, each a note"
 
 
@@ -64,21 +65,24 @@ def looks_like_doccano(path: Path) -> bool:
         return bool(files) and all(looks_like_doccano(file) for file in files[:8])
     if not path.is_file() or path.suffix not in {".jsonl", ".json", ".ndjson"}:
         return False
-    with path.open("rb") as stream:
-        head = stream.read(_LOOK).removeprefix(b"\xef\xbb\xbf").lstrip()
-    try:
-        value = json.loads(head.split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
+    value = first_value(path)
     return (
         isinstance(value, dict)
-        and isinstance(value.get("text"), str)
-        and any(isinstance(value.get(key), list) for key in _LABEL_KEYS)
-        and "rubricate" not in value
+        and any(isinstance(value.get(key), str) for key in _TEXT_KEYS)
+        and any(_is_doccano(value.get(key)) for key in _LABEL_KEYS)
+        and not {"rubricate", "spans", "denotations", "tokens"} & value.keys()
     )
 
 
-def write_doccano(corpus: Corpus, path: Path) -> None:
+def _is_doccano(items: Any) -> bool:
+    """Tell whether it may be a list of marked spans as doccano writes them."""
+    if not isinstance(items, list):
+        return False
+    first = items[0] if items else None
+    return not isinstance(first, dict) or "start_offset" in first
+
+
+def write_doccano(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a folder: a file for each annotator, the unannotated notes, labels and frame."""
     refuse_lone_surrogates(corpus)
     path.mkdir()
@@ -86,7 +90,7 @@ def write_doccano(corpus: Corpus, path: Path) -> None:
     stems = [id_to_name(a.id, reserved=frozenset({UNANNOTATED})) for a in corpus.annotators]
     relations = has_fragments(corpus)
     lines: dict[str, list[str]] = {}
-    for note in corpus.notes:
+    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
         judged = rows_by_annotator(corpus, note.id)
         for annotator, rows in judged.items():
             line = _line(corpus, note, rows, labels, relations=relations)
@@ -98,7 +102,7 @@ def write_doccano(corpus: Corpus, path: Path) -> None:
         (path / f"{stem}.jsonl").write_text("\n".join(own) + "\n", encoding="utf-8", newline="\n")
     config = [
         {"text": label, "prefixKey": None, "suffixKey": None,
-         "backgroundColor": _COLORS[i % len(_COLORS)]}
+         "backgroundColor": LABEL_COLORS[i % len(LABEL_COLORS)]}
         for i, label in enumerate(labels.values())
     ]  # fmt: skip
     (path / LABELS_NAME).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
@@ -111,21 +115,19 @@ def _line(
     offsets = Utf16Map(note.text)
     entities: list[dict[str, Any]] = []
     links: list[dict[str, Any]] = []
-    for row in rows:
-        label = labels[corpus.features[int(corpus.rows.feature[row])].id]
-        for annotation in plain_annotations(corpus, row):
-            first = len(entities)
-            for start, end in annotation.spans:
-                entities.append(
-                    {
-                        "id": len(entities),
-                        "label": label,
-                        "start_offset": offsets.to_utf16(start),
-                        "end_offset": offsets.to_utf16(end),
-                    }
-                )
-            for a, b in pairwise(range(first, len(entities))):
-                links.append({"id": len(links), "from_id": a, "to_id": b, "type": FRAGMENT})
+    for label, annotation in labelled_annotations(corpus, rows, labels):
+        first = len(entities)
+        for start, end in annotation.spans:
+            entities.append(
+                {
+                    "id": len(entities),
+                    "label": label,
+                    "start_offset": offsets.to_utf16(start),
+                    "end_offset": offsets.to_utf16(end),
+                }
+            )
+        for a, b in pairwise(range(first, len(entities))):
+            links.append({"id": len(links), "from_id": a, "to_id": b, "type": FRAGMENT})
     value: dict[str, Any] = {"id": note.id, "text": note.text, "case": note.case}
     if relations:
         value |= {"entities": entities, "relations": links}
@@ -134,7 +136,7 @@ def _line(
     return json.dumps(value, ensure_ascii=False)
 
 
-class _Entity(NamedTuple):
+class _MarkedSpan(NamedTuple):
     id: int | str | None
     start: int
     end: int
@@ -156,22 +158,23 @@ class _Line:
         return str(self.number if given is None else given)
 
 
-def read_doccano(path: Path, *, strict: bool = True) -> Corpus:
+def read_doccano(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a folder with a file for each annotator, or the file of one annotator."""
     frame = read_frame(path, is_folder=path.is_dir())
     faults = Faults(path)
     lines: list[_Line] = []
     for file, annotator in _files(path):
-        own = Faults(file)
-        found = list(_read_lines(file, annotator, own))
-        if frame.exists:
+        own, before = Faults(file), len(faults.found)
+        source = faults.text_of(file)
+        found = [] if source is None else list(_read_lines(source, file, annotator, own))
+        if frame.exists and len(faults.found) == before:
             frame.check_notes(len(found), own, need=_NEED)
         faults.found += own.found
         lines += found
     frame.check_notes(len(lines), faults, need=_NEED)
     builder = frame.builder()
     _add_notes(builder, lines, frame, faults)
-    for line in lines:
+    for line in watched(lines, progress, "reading notes", len(lines)):
         if line.annotator is not None and line.note_id in builder.notes:
             _read_annotations(builder, frame, line, faults, strict=strict)
     faults.raise_any()
@@ -185,32 +188,34 @@ def _files(path: Path) -> Iterator[tuple[Path, str | None]]:
         yield file, None if file.stem == UNANNOTATED else name_to_id(file.stem)
 
 
-def _read_lines(path: Path, annotator: str | None, faults: Faults) -> Iterator[_Line]:
+def _read_lines(source: str, path: Path, annotator: str | None, faults: Faults) -> Iterator[_Line]:
     seen: dict[str, int] = {}
-    for number, text in enumerate(read_text(path).split("\n"), start=1):
+    for number, text in enumerate(source.split("\n"), start=1):
         if not text.strip():
             continue
         try:
-            value = json.loads(text)
-        except json.JSONDecodeError as error:
-            faults.add(f"not JSON: {error.msg} at column {error.colno}", line=number, path=path)
+            value = parse_json(text)
+        except ValueError as error:
+            faults.add(no_json(error), line=number, path=path)
             continue
-        except RecursionError:
-            faults.add("not JSON of a note: nested too deeply", line=number, path=path)
+        key = _text_key(value)
+        if key is None:
+            what = 'need a JSON object with a "text" (a doccano project of texts, not of images)'
+            faults.add(what, line=number, path=path)
             continue
-        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-            faults.add('need a JSON object with a "text"', line=number, path=path)
-            continue
-        if json_has_lone_surrogate(value, text):
-            faults.add("the line holds half a surrogate pair", line=number, path=path)
-            continue
-        line = _Line(path, number, annotator, value)
+        line = _Line(path, number, annotator, {**value, "text": value[key]})
         if line.note_id in seen:
             what = f"note {line.note_id} was already on line {seen[line.note_id]}"
             faults.add(what, line=number, path=path)
             continue
         seen[line.note_id] = number
         yield line
+
+
+def _text_key(value: Any) -> str | None:
+    """Return where the text is: doccano 1.5.5 to 1.6 call it ``data``."""
+    keys = _TEXT_KEYS if isinstance(value, dict) else ()
+    return next((key for key in keys if isinstance(value.get(key), str)), None)
 
 
 def _add_notes(builder: CorpusBuilder, lines: list[_Line], frame: Frame, faults: Faults) -> None:
@@ -249,21 +254,21 @@ def _read_annotations(
 ) -> None:
     note = builder.notes[line.note_id]
     offsets = Utf16Map(note.text)
-    entities: list[_Entity] = []
+    entities: list[_MarkedSpan] = []
     own, at = Faults(line.path), line.number
     key = next((k for k in _LABEL_KEYS if isinstance(line.value.get(k), list)), None)
     if key is None:
         own.add(f"note {note.id} needs a list under one of {', '.join(_LABEL_KEYS)}", line=at)
     for i, item in enumerate(line.value[key] if key else ()):
         try:
-            entity = _entity(item)
-            start, end = offsets.from_utf16(entity.start), offsets.from_utf16(entity.end)
+            marked = _marked_span(item)
+            start, end = offsets.from_utf16(marked.start), offsets.from_utf16(marked.end)
         except ValueError as error:
             own.add(f"item {i + 1} of {key!r} of note {note.id}: {error}", line=at)
             continue
         if strict:
             own.check_span(start, end, len(note.text), note.id, at)
-        entities.append(entity._replace(start=start, end=end))
+        entities.append(marked._replace(start=start, end=end))
     groups = linked_groups(len(entities), _links(entities, line, own))
     for group in groups:
         label = entities[group[0]].label
@@ -273,7 +278,7 @@ def _read_annotations(
     faults.found += own.found
 
 
-def _entity(item: Any) -> _Entity:
+def _marked_span(item: Any) -> _MarkedSpan:
     """Return one marked span; anything else is a ValueError that quotes nothing."""
     if isinstance(item, dict):
         start, end = item.get("start_offset"), item.get("end_offset")
@@ -284,15 +289,17 @@ def _entity(item: Any) -> _Entity:
         raise ValueError("need [start, end, label] or an object with start_offset, end_offset")
     if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
         raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
+    if isinstance(label, int) and not isinstance(label, bool) and isinstance(item, dict):
+        label = str(label)
     if not isinstance(label, str) or not label:
         raise ValueError("the label must be a text")
-    return _Entity(id_, start, end, label)
+    return _MarkedSpan(id_, start, end, label)
 
 
-def _links(entities: list[_Entity], line: _Line, faults: Faults) -> Iterator[tuple[int, int]]:
+def _links(entities: list[_MarkedSpan], line: _Line, faults: Faults) -> Iterator[tuple[int, int]]:
     """Yield the pairs of entities that a relation makes fragments of one annotation."""
     place: dict[int | str | None, int] = {
-        entity.id: i for i, entity in enumerate(entities) if entity.id is not None
+        marked.id: i for i, marked in enumerate(entities) if marked.id is not None
     }
     relations = line.value.get("relations")
     for relation in relations if isinstance(relations, list) else ():

@@ -19,16 +19,6 @@ _MISREAD_DOT = re.compile(r"^\.|\.$|\.(?=(?:ann|conf|json|tsv|txt|xmi)$)", re.IG
 def id_to_name(identifier: str, *, reserved: frozenset[str] = frozenset()) -> str:
     """Return a file or folder name (without suffix) for an id.
 
-    Parameters
-    ----------
-    reserved : frozenset of str
-        Names that mean something else in the folder; an id equal to one is encoded.
-
-    Raises
-    ------
-    InputError
-        If the name would be longer than file systems take.
-
     Examples
     --------
     >>> id_to_name("Ward 3/17.a"), id_to_name("..")

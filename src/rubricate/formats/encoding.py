@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
+from rubricate.errors import shown
+from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
 Json = dict[str, Any]
@@ -25,17 +28,70 @@ def feature_to_json(feature: Feature) -> Json:
 
 def feature_from_json(value: Mapping[str, Any], case: str) -> Feature:
     """Inverse of `feature_to_json`; a weight that is no finite number is a ValueError."""
-    weight = float(value.get("weight", 1.0))
-    if not math.isfinite(weight):
-        raise ValueError(f"the weight of feature {str(value['id'])!r} must be finite")
+    weight = value.get("weight", 1.0)
+    if not is_real(weight):
+        raise ValueError(f"the weight of feature {shown(str(value['id']))} must be a finite number")
     return Feature(
         str(value["id"]),
         case,
         str(value["text"]),
-        weight=weight,
+        weight=float(weight),
         kind=str(value.get("kind", "")),
         group=str(value.get("group", "")),
         note=str(value.get("note", "")),
+    )
+
+
+def contradiction_to_json(said: Contradiction) -> Json:
+    """Return what contradicts a feature as JSON, what is not known left out."""
+    more = {"probability": said.probability, "reason": said.reason}
+    spans = [list(span) for span in said.spans]
+    return {"spans": spans, **{k: v for k, v in more.items() if v not in (None, "")}}
+
+
+def contradiction_from_json(value: Mapping[str, Any]) -> Contradiction:
+    """Inverse of `contradiction_to_json`."""
+    spans = tuple((int(start), int(end)) for start, end in value["spans"])
+    return Contradiction(spans, value.get("probability"), str(value.get("reason", "")))
+
+
+def is_real(value: Any) -> bool:
+    """Tell whether a JSON value is a number that is finite.
+
+    Examples
+    --------
+    >>> is_real(2), is_real(True), is_real("2"), is_real(float("inf"))
+    (True, False, False, False)
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
+def detail_from_json(value: Mapping[str, Any]) -> Detail:
+    """Return the details of an annotation; ValueError, in words that quote nothing, if not sound.
+
+    Examples
+    --------
+    >>> detail_from_json({"stated_text": 5})
+    Traceback (most recent call last):
+    ValueError: 'stated_text' must be a text
+    """
+    for name in ("reason", "comment", "stated_text"):
+        text = value.get(name, "")
+        if not isinstance(text, str) and (text is not None or name != "stated_text"):
+            raise ValueError(f"{name!r} must be a text")
+    pairs = value.get("attributes", ())
+    sound = isinstance(pairs, list | tuple) and all(
+        isinstance(pair, list | tuple) and [type(part) for part in pair] == [str, str]
+        for pair in pairs
+    )
+    if not sound:
+        raise ValueError("'attributes' must be a list of [name, value], both texts")
+    return Detail(
+        reason=value.get("reason", ""),
+        comment=value.get("comment", ""),
+        attributes=tuple((name, text) for name, text in pairs),
+        stated_text=value.get("stated_text"),
     )
 
 
@@ -89,7 +145,8 @@ def metadata_from_json(value: Mapping[str, Any] | None) -> Metadata:
     return Metadata(value)
 
 
-class Head(NamedTuple):
+@dataclass(frozen=True)
+class Head:
     """Everything of a corpus but its notes and rows."""
 
     rubrics: tuple[Rubric, ...] = ()
@@ -128,11 +185,6 @@ def head_to_json(corpus: Corpus) -> Json:
 def head_from_json(value: Mapping[str, Any]) -> Head:
     """Inverse of `head_to_json`.
 
-    Raises
-    ------
-    ValueError
-        If something is missing, has the wrong type or has an id that occurs twice.
-
     Examples
     --------
     >>> head_from_json({"rubrics": [], "annotators": [{"id": "a"}, {"id": "a"}]})
@@ -163,11 +215,14 @@ def _need_unique(kind: str, ids: Iterable[str]) -> None:
     seen: set[str] = set()
     for id_ in ids:
         if id_ in seen:
-            raise ValueError(f"{kind} {id_!r} occurs twice")
+            raise ValueError(f"{kind} {shown(id_)} occurs twice")
         seen.add(id_)
 
 
 def _score_from_json(value: Mapping[str, Any]) -> Score:
+    for name in ("value", "maximum"):
+        if not is_real(value[name] if name == "value" else value.get(name) or 0):
+            raise ValueError(f"the {name} of a score must be a finite number")
     return Score(
         str(value["note"]),
         str(value["annotator"]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.limits import read_whole
 
 
 class Faults:
@@ -28,6 +30,16 @@ class Faults:
         """Note one fault; ``line`` is 1-based."""
         self.found.append(Fault(message, path or self.path, line, self.unit))
 
+    def text_of(self, path: Path) -> str | None:
+        """Return a file as `read_text` does, or None after noting why it cannot be read."""
+        try:
+            if path != self.path and self.path.is_dir() and leads_out(path, self.path):
+                raise InputError([Fault("a link that leads out of the folder is not read", path)])
+            return read_text(path)
+        except InputError as error:
+            self.found.extend(error.faults)
+            return None
+
     def check_span(self, start: int, end: int, length: int, note_id: str, line: int | None) -> bool:
         """Note a fault if the span is not inside a note of this length; tell whether it is."""
         if 0 <= start < end <= length:
@@ -46,18 +58,33 @@ class Faults:
             raise InputError(sorted(self.found, key=lambda f: (files[f.path], f.line or 0)))
 
 
-def read_text(path: Path) -> str:
-    """Return the file as text exactly as stored (no line-break translation).
+def no_json(error: ValueError) -> str:
+    """Return why a text is not JSON, in words that quote nothing of it.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or is not UTF-8; names the byte where it stops being so.
+    Examples
+    --------
+    >>> no_json(json.JSONDecodeError("Expecting value", "no fever", 0))
+    'not JSON: Expecting value at column 1'
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} at column {error.colno}"
+    return "not JSON"
+
+
+def leads_out(file: Path, folder: Path) -> bool:
+    """Tell whether a file of a folder is a link, or below one, that leads out of the folder.
+
+    Who sends a folder must not be able to have other files of the reader's machine read. A file
+    that a reader looks for elsewhere, the texts beside a folder of annotations, is none of it.
+    """
+    if not file.absolute().is_relative_to(folder.absolute()):
+        return False
+    return not file.resolve().is_relative_to(folder.resolve())
+
+
+def read_text(path: Path) -> str:
+    """Return the file as text exactly as stored (no line-break translation)."""
+    raw = read_whole(path)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.builder import CorpusBuilder
-from rubricate.corpus import Annotator, Corpus, Note, Score
-from rubricate.errors import Fault, InputError
-from rubricate.formats.annotations import PlainAnnotation
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import LONGEST_SHOWN, Fault, InputError, shown
 from rubricate.formats.encoding import (
     Head,
     head_from_json,
@@ -28,12 +27,18 @@ from rubricate.formats.encoding import (
     json_reason,
     metadata_from_json,
 )
-from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.json_text import parse_json
 from rubricate.formats.losses import foreign_rows
-from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.rows import PlainAnnotation
+from rubricate.rubric import NO_METADATA, Feature, Metadata
 
 FRAME_NAME = "rubricate.json"
 FRAME_VERSION = 1
+#: What tools that want a color for each label are given, in turn.
+LABEL_COLORS = (
+    "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf",
+)  # fmt: skip
 #: The case of notes when nothing says which it is.
 NO_CASE = "case"
 #: Who judged when nothing says who it was.
@@ -41,31 +46,13 @@ DEFAULT_ANNOTATOR = "annotator"
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What a frame file says.
+class Frame(Head):
+    """What a frame file says: the head of a corpus, and more about notes, labels and rows."""
 
-    Parameters
-    ----------
-    notes : mapping from note id to (case, metadata)
-    labels : mapping from the label used in the tool's files to the feature id
-    judged : mapping from (annotator id, note id) to feature ids
-        Only where the annotator judged something else than exactly the rubric of the note's case.
-    exists : bool
-        Whether there is such a file.
-    """
-
-    rubrics: tuple[Rubric, ...] = ()
-    annotators: tuple[Annotator, ...] = ()
     notes: Mapping[str, tuple[str, Metadata]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     judged: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
-    scores: tuple[Score, ...] = ()
-    metadata: Metadata = NO_METADATA
     exists: bool = False
-
-    def builder(self) -> CorpusBuilder:
-        """Return a builder that holds the frame's rubrics, annotators and scores already."""
-        return Head(self.rubrics, self.annotators, self.scores, self.metadata).builder()
 
     def note(self, note_id: str, text: str) -> Note:
         """Return the note with the case and metadata the frame knows."""
@@ -91,17 +78,16 @@ class Frame:
         """
         if not self.rubrics or label in self.labels or label in self.feature_ids:
             return
-        near = difflib.get_close_matches(label, [*self.labels, *self.feature_ids], n=1)
+        known = [*self.labels, *self.feature_ids]
+        near = difflib.get_close_matches(label[:LONGEST_SHOWN], known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         faults.add(
-            f"label {label!r} stands for no feature of the rubrics{hint}; correct it, or add the "
-            f"feature to {FRAME_NAME} with this id",
+            f"label {shown(label)} stands for no feature of the rubrics{hint}; correct it, or add "
+            f"the feature to {FRAME_NAME} with this id",
             line=line,
         )
 
-    def check_notes(
-        self, n_found: int, faults: Faults, *, need: str, path: Path | None = None
-    ) -> None:
+    def check_notes(self, n_found: int, faults: Faults, *, need: str) -> None:
         """Note a fault if there is nothing to read, unless the frame says that there are no notes.
 
         ``need`` says what files, or lines, are sought.
@@ -110,9 +96,9 @@ class Frame:
             return
         if self.notes:
             message = f"there are no notes, and {FRAME_NAME} speaks of {len(self.notes)}"
-            faults.add(f"{message}: need {need}", path=path)
+            faults.add(f"{message}: need {need}")
         elif not self.exists:
-            faults.add(f"there are no notes: need {need}", path=path)
+            faults.add(f"there are no notes: need {need}")
 
     def in_order(self, note_ids: Collection[str]) -> list[str]:
         """Return the ids of notes, those the frame knows first and in its order."""
@@ -188,11 +174,14 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     """
     labels: dict[str, str] = {}
     taken: set[str] = set()
+    last: dict[str, int] = {}  # where counting goes on, so that equal stems cost no search
     for feature in corpus.features:
         stem = _safe(f"{feature.id}_{feature.text}")[:80].rstrip("-_") or "feature"
-        label, n = stem, 2
+        label, n = stem, last.get(stem, 1)
         while label in taken:
-            label, n = f"{stem}-{n}", n + 1
+            n += 1
+            label = f"{stem}-{n}"
+        last[stem] = n
         taken.add(label)
         labels[feature.id] = label
     return labels
@@ -247,9 +236,11 @@ def read_frame(path: Path, *, is_folder: bool) -> Frame:
         return Frame()
     hint = "Correct it, delete it to read the files without it, or convert again from the source."
     try:
-        return _frame(json.loads(read_text(place)))
+        return _frame(parse_json(read_text(place)))
     except InputError:
         raise
+    except json.JSONDecodeError as error:
+        raise InputError([Fault(f"{no_json(error)}. {hint}", place, error.lineno)]) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"not a valid frame file ({json_reason(error)}). {hint}"
         raise InputError([Fault(message, place)]) from error
@@ -258,10 +249,8 @@ def read_frame(path: Path, *, is_folder: bool) -> Frame:
 def _frame(value: Any) -> Frame:
     if not isinstance(value, dict) or value.get("rubricate_frame") != FRAME_VERSION:
         raise ValueError(f'need a JSON object with "rubricate_frame": {FRAME_VERSION}')
-    head = head_from_json(value)
     frame = Frame(
-        rubrics=head.rubrics,
-        annotators=head.annotators,
+        **vars(head_from_json(value)),
         notes={
             note_id: (str(n["case"]), metadata_from_json(n.get("metadata")))
             for note_id, n in value["notes"].items()
@@ -272,8 +261,6 @@ def _frame(value: Any) -> Frame:
             for annotator, notes in value["judged"].items()
             for note, features in notes.items()
         },
-        scores=head.scores,
-        metadata=head.metadata,
         exists=True,
     )
     _need_known(frame, "labels", frame.labels.values())

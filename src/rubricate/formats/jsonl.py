@@ -1,24 +1,35 @@
-"""Our own text format: one JSON object a line, the head first, then a line a note; lossless."""
+"""Our own text format: one JSON object per line, the head first, then one line per note."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
+from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.encoding import head_from_json, head_to_json, metadata_from_json
-from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.format import Format
+from rubricate.formats.encoding import (
+    contradiction_to_json,
+    detail_from_json,
+    head_from_json,
+    head_to_json,
+    metadata_from_json,
+)
+from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.format import Format, NoteStream, Unreadable
+from rubricate.formats.json_text import parse_json
 from rubricate.formats.losses import HOLDABLE
-from rubricate.rows import NO_DETAIL, Detail
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import Contradiction
 
 VERSION = 1
+#: A line longer than this is not streamed as a note: no note is, and it would fill the memory.
+LONGEST_LINE = 50_000_000
 
 
 def looks_like_jsonl(path: Path) -> bool:
@@ -29,15 +40,16 @@ def looks_like_jsonl(path: Path) -> bool:
         return stream.read(64).lstrip(b"\xef\xbb\xbf").startswith(b'{"rubricate"')
 
 
-def write_jsonl(corpus: Corpus, path: Path) -> None:
+def write_jsonl(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write the corpus as JSON Lines."""
+    lines = watched(corpus_to_lines(corpus), progress, "writing notes", len(corpus.notes) + 1)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for value in corpus_to_lines(corpus):
+        for value in lines:
             stream.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def corpus_to_lines(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """Yield the head, then one JSON object a note."""
+    """Yield the head, then one JSON object per note."""
     yield {"rubricate": VERSION, **head_to_json(corpus)}
     for note in corpus.notes:
         line: dict[str, Any] = {"note": note.id, "case": note.case, "text": note.text}
@@ -54,13 +66,10 @@ def corpus_to_lines(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
 
 def _row_to_json(corpus: Corpus, row: int) -> Any:
-    """Return a row's annotations: a list, or an object if the row has a probability."""
-    rows = corpus.rows
+    """Return a row's annotations: a list, or an object where more is known of the row."""
     annotations = []
-    for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
-        own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
-        spans = [[int(s), int(e)] for s, e in zip(rows.start[own], rows.end[own], strict=True)]
-        detail = rows.details.get(i, NO_DETAIL)
+    for plain, confidence, detail in corpus.rows.annotations(row):
+        spans = [[start, end] for start, end in plain]
         more: dict[str, Any] = {
             k: v for k, v in zip(("reason", "comment"), detail[:2], strict=True) if v
         }
@@ -68,28 +77,33 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
             more["attributes"] = [list(pair) for pair in detail.attributes]
         if detail.stated_text is not None:
             more["stated_text"] = detail.stated_text
-        if rows.confidence is not None and not np.isnan(rows.confidence[i]):
-            more["confidence"] = float(rows.confidence[i])
+        if confidence is not None:
+            more["confidence"] = confidence
         annotations.append({"spans": spans, **more} if more else spans)
-    if rows.probability is not None and not np.isnan(rows.probability[row]):
-        return {"probability": float(rows.probability[row]), "annotations": annotations}
-    return annotations
+    known: dict[str, Any] = {}
+    probability = corpus.rows.probability
+    if probability is not None and not np.isnan(probability[row]):
+        known["probability"] = float(probability[row])
+    if said := corpus.rows.contradictions.get(row):
+        known["contradicted"] = contradiction_to_json(said)
+    return {**known, "annotations": annotations} if known else annotations
 
 
-def read_jsonl(path: Path, *, strict: bool = True) -> Corpus:
+def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a corpus written by `write_jsonl`."""
     faults = Faults(path)
     lines = [line for line in enumerate(read_text(path).split("\n"), start=1) if line[1].strip()]
     values: list[tuple[int, dict[str, Any]]] = []
     for number, line in lines:
         try:
-            value = json.loads(line)
+            value = parse_json(line)
             if not isinstance(value, dict):
                 raise ValueError("a JSON object is expected")
             values.append((number, value))
-        except ValueError as error:
-            # JSONDecodeError's text gives the place, never the content.
-            faults.add(f"not a JSON object: {error}", line=number)
+        except json.JSONDecodeError as error:
+            faults.add(no_json(error), line=number)
+        except ValueError:
+            faults.add("not a JSON object", line=number)
     if not values or values[0][1].get("rubricate") != VERSION:
         faults.add(f'the first line must be a head with "rubricate": {VERSION}', line=1)
         faults.raise_any()
@@ -98,7 +112,7 @@ def read_jsonl(path: Path, *, strict: bool = True) -> Corpus:
     except ValueError as error:
         faults.add(f"not a valid head: {error}", line=1)
         faults.raise_any()
-    for number, value in values[1:]:
+    for number, value in watched(values[1:], progress, "reading notes", len(values) - 1):
         try:
             _read_note(builder, value, number, faults, strict=strict)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -128,7 +142,7 @@ def _read_note(
 ) -> None:
     note_id, text = str(value["note"]), value["text"]
     _need(isinstance(text, str), "'text' must be a text")
-    _need(note_id not in builder.notes, f"note {note_id!r} was already given")
+    _need(note_id not in builder.notes, f"note {shown(note_id)} was already given")
     try:
         metadata = metadata_from_json(value.get("metadata"))
     except TypeError as error:
@@ -149,6 +163,10 @@ def _read_note(
             _need_number(probability, "probability")
             _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
             builder.judge(annotator, note.id, feature, probability=probability)
+            said = found.get("contradicted") if isinstance(found, dict) else None
+            if said is not None:
+                place = (annotator, note, feature)
+                _read_contradiction(builder, place, said, faults, line, strict)
             for item in items:
                 _read_annotation(builder, (annotator, note, feature), item, faults, line, strict)
 
@@ -183,22 +201,102 @@ def _read_annotation(
     if strict:
         for start, end in spans:
             faults.check_span(start, end, len(note.text), note.id, line)
-    detail = Detail(
-        reason=str(more.get("reason", "")),
-        comment=str(more.get("comment", "")),
-        attributes=tuple((str(k), str(v)) for k, v in more.get("attributes", ())),
-        stated_text=more.get("stated_text"),
-    )
+    try:
+        detail = detail_from_json(more)
+    except ValueError as error:
+        raise _ShapeError(str(error)) from None
     builder.annotate(
         annotator, note.id, feature, spans, confidence=more.get("confidence"), detail=detail
     )
 
 
+def _read_contradiction(
+    builder: CorpusBuilder,
+    place: tuple[str, Note, str],
+    value: Any,
+    faults: Faults,
+    line: int,
+    strict: bool,
+) -> None:
+    _need(isinstance(value, dict), "'contradicted' must have spans, and may have a reason")
+    annotator, note, feature = place
+    spans, probability = _spans(value["spans"]), value.get("probability")
+    _need_number(probability, "probability")
+    _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
+    if strict:
+        for start, end in spans:
+            faults.check_span(start, end, len(note.text), note.id, line)
+    said = Contradiction(tuple(spans), probability, str(value.get("reason", "")))
+    builder.contradict(annotator, note.id, feature, said)
+
+
+def stream_jsonl(path: Path) -> NoteStream:
+    """Open a file for reading one note at a time; a line that is no note becomes `Unreadable`."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
+    try:
+        head = parse_json(first.decode())
+        if not isinstance(head, dict) or head.get("rubricate") != VERSION:
+            raise ValueError(f'"rubricate" must be {VERSION}')
+        rubrics = head_from_json(head).rubrics
+    except UnicodeDecodeError:
+        raise InputError([Fault("the head is not UTF-8", path, 1)]) from None
+    except json.JSONDecodeError as error:
+        raise InputError([Fault(no_json(error), path, 1)]) from None
+    except ValueError as error:
+        raise InputError([Fault(f"not a valid head: {error}", path, 1)]) from None
+    return NoteStream(rubrics, lambda: _stream_notes(path))
+
+
+def _stream_notes(path: Path) -> Iterator[Note | Unreadable]:
+    with path.open("rb") as stream:
+        stream.readline(LONGEST_LINE)
+        for number, line in enumerate(_stream_lines(stream), start=2):
+            if line is None or line.strip():
+                yield _note_of_line(line, number)
+
+
+def _stream_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """Yield lines; None for one that is too long to hold."""
+    while line := stream.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(LONGEST_LINE)
+            yield None
+        else:
+            yield line
+
+
+def _note_of_line(line: bytes | None, number: int) -> Note | Unreadable:
+    name = f"line {number}"
+    if line is None:
+        return Unreadable(name, "", f"the line has more than {LONGEST_LINE:,} bytes")
+    try:
+        value = parse_json(line.decode())
+    except UnicodeDecodeError:
+        return Unreadable(name, "", "the line is not UTF-8")
+    except ValueError as error:
+        return Unreadable(name, "", f"the line is {no_json(error)}")
+    if not isinstance(value, dict) or "note" not in value:
+        return Unreadable(name, "", "the line is not a note")
+    note_id, case, text = str(value["note"]), str(value.get("case", "")), value.get("text")
+    if not isinstance(text, str):
+        return Unreadable(note_id, case, "its text is missing or not text")
+    try:
+        return Note(note_id, case, text, metadata_from_json(value.get("metadata")))
+    except (TypeError, ValueError, AttributeError):
+        return Unreadable(note_id, case, "its metadata are not names with values")
+
+
 FORMAT = Format(
     name="jsonl",
-    summary="our own, one JSON object a line; lossless, readable, streamable",
+    summary="our own, one JSON object per line; lossless, readable, streamable",
     looks_like=looks_like_jsonl,
     read=read_jsonl,
     write=write_jsonl,
     holds=frozenset(HOLDABLE),
+    stream=stream_jsonl,
 )

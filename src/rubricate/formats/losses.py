@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.corpus import Corpus
+from rubricate.formats.tables import is_plain_number
 from rubricate.rows import F32, I64, Rows, ranges
 
 #: Everything a format may or may not hold, with what the count counts.
@@ -26,6 +27,7 @@ HOLDABLE = {
     "newlines": "annotations that run across a line break",
     "confidence": "annotations with a confidence",
     "probability": "rows with a probability",
+    "contradictions": "rows whose feature the note contradicts",
     "reasons": "annotations with a reason",
     "comments": "annotations with a comment",
     "attributes": "annotations with attributes",
@@ -78,14 +80,15 @@ def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
         "newlines": lambda: _across_newlines(corpus),
         "confidence": lambda: _known(corpus.rows.confidence),
         "probability": lambda: _known(corpus.rows.probability),
+        "contradictions": lambda: len(corpus.rows.contradictions),
         "reasons": lambda: sum(bool(d.reason) for d in corpus.rows.details.values()),
         "comments": lambda: sum(bool(d.comment) for d in corpus.rows.details.values()),
         "attributes": lambda: sum(bool(d.attributes) for d in corpus.rows.details.values()),
         "stated text": lambda: sum(d.stated_text is not None for d in corpus.rows.details.values()),
         "scores": lambda: len(corpus.scores),
         "ids": lambda: (
-            sum(not _is_number(n.id) for n in corpus.notes)
-            + sum(not _is_number(f.id) for f in corpus.features)
+            sum(not is_plain_number(n.id) for n in corpus.notes)
+            + sum(not is_plain_number(f.id) for f in corpus.features)
         ),
     }
     counted = {name: count() for name, count in counters.items() if name not in holds}
@@ -180,7 +183,3 @@ def _across_newlines(corpus: Corpus) -> int:
 
 def _known(column: F32 | None) -> int:
     return 0 if column is None else int(np.sum(~np.isnan(column)))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and str(int(text)) == text

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +14,22 @@ import numpy as np
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import Head, head_from_json, head_to_json, metadata_from_json
-from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.encoding import (
+    Head,
+    contradiction_from_json,
+    contradiction_to_json,
+    detail_from_json,
+    head_from_json,
+    head_to_json,
+    metadata_from_json,
+)
+from rubricate.formats.faults import Faults, no_json, read_text
 from rubricate.formats.format import Format
+from rubricate.formats.json_text import parse_json
+from rubricate.formats.limits import check_parquet, need_within
 from rubricate.formats.losses import HOLDABLE
-from rubricate.rows import Detail, Rows
+from rubricate.progress import Progress, silent
+from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import NO_METADATA, Metadata
 
 VERSION = 1
@@ -32,7 +47,7 @@ def looks_like_parquet(path: Path) -> bool:
     return path.is_dir() and (path / HEAD).is_file() and (path / "notes.parquet").is_file()
 
 
-def write_parquet(corpus: Corpus, path: Path) -> None:
+def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write the corpus as a folder of Parquet tables."""
     import polars as pl
 
@@ -60,6 +75,7 @@ def write_parquet(corpus: Corpus, path: Path) -> None:
                 "n_annotations": np.diff(rows.first_annotation).astype(np.int32),
             }
             | ({} if rows.probability is None else {"probability": rows.probability})
+            | ({"contradiction": _contradictions_to_column(rows)} if rows.contradictions else {})
         ),
         "annotations": pl.DataFrame(
             {"n_spans": np.diff(rows.first_span).astype(np.int32)}
@@ -83,7 +99,14 @@ def _details_to_column(rows: Rows) -> list[str | None]:
     return column
 
 
-def read_parquet(path: Path, *, strict: bool = True) -> Corpus:
+def _contradictions_to_column(rows: Rows) -> list[str | None]:
+    column: list[str | None] = [None] * len(rows)
+    for i, said in rows.contradictions.items():
+        column[i] = _dumped(contradiction_to_json(said))
+    return column
+
+
+def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a corpus written by `write_parquet`."""
     head, tables = _read_head(path / HEAD), _read_tables(path)
     try:
@@ -97,10 +120,9 @@ def read_parquet(path: Path, *, strict: bool = True) -> Corpus:
 
 def _read_head(path: Path) -> Head:
     try:
-        value = json.loads(read_text(path))
+        value = parse_json(read_text(path))
     except json.JSONDecodeError as error:
-        message = f"not JSON: {error.msg} at column {error.colno}"
-        raise InputError([Fault(message, path, error.lineno)]) from error
+        raise InputError([Fault(no_json(error), path, error.lineno)]) from error
     if not isinstance(value, dict) or value.get("rubricate_parquet") != VERSION:
         raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
     try:
@@ -116,11 +138,20 @@ def _read_tables(path: Path) -> dict[str, Any]:
     for name, columns in _COLUMNS.items():
         place = path / f"{name}.parquet"
         try:
-            tables[name] = pl.read_parquet(place)
+            check_parquet(place)
+            with _quiet_panic():
+                tables[name] = pl.read_parquet(place)
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # Some broken files make the reader panic, which is no Exception.
             faults.add("not a readable Parquet file" if place.exists() else "missing", path=place)
             continue
+        # A dictionary makes many texts of one: they are counted before they are made.
+        n_bytes = sum(
+            int(column.str.len_bytes().sum() or 0)
+            for column in tables[name].iter_columns()
+            if column.dtype == pl.String
+        )
+        need_within("unpacked_bytes", n_bytes, "the texts of the table have {} bytes", place)
         for column in columns:
             if column not in tables[name].columns:
                 faults.add(f"column {column!r} is missing", path=place)
@@ -128,19 +159,40 @@ def _read_tables(path: Path) -> dict[str, Any]:
     return tables
 
 
+@contextmanager
+def _quiet_panic() -> Iterator[None]:
+    """Keep what the reader prints when it panics from the standard error of the process."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # nothing is printed where there is no standard error
+        yield
+        return
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
     notes, rows, annotations, spans = tables.values()
     known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
     for text in notes["metadata"].unique():
         if text is not None:
-            known[text] = metadata_from_json(json.loads(text))
+            known[text] = metadata_from_json(parse_json(text))
     details: dict[int, Detail] = {}
     if "detail" in annotations.columns:
         for i, text in enumerate(annotations["detail"]):
             if text is not None:
-                value = json.loads(text)
-                value["attributes"] = tuple((k, v) for k, v in value["attributes"])
-                details[i] = Detail(**value)
+                details[i] = detail_from_json(parse_json(text))
+    contradictions: dict[int, Contradiction] = {}
+    if "contradiction" in rows.columns:
+        for i, text in enumerate(rows["contradiction"]):
+            if text is not None:
+                contradictions[i] = contradiction_from_json(parse_json(text))
     return Corpus(
         notes=tuple(
             Note(i, c, t, known[m])
@@ -161,6 +213,7 @@ def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
             if "confidence" in annotations
             else None,
             details=details,
+            contradictions=contradictions,
         ),
         scores=head.scores,
         metadata=head.metadata,
@@ -204,6 +257,10 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
             note_ = corpus.notes[int(note[i])]
             start, end = int(rows.start[i]), int(rows.end[i])
             faults.check_span(start, end, len(note_.text), note_.id, int(i) + 1)
+        for row, said in rows.contradictions.items():
+            note_ = corpus.notes[int(rows.note[row])]
+            for start, end in said.spans:
+                faults.check_span(start, end, len(note_.text), note_.id, row + 1)
     faults.raise_any()
 
 

@@ -6,7 +6,7 @@ from rubricate.rubric import Feature, Rubric
 
 CASE = "pico"
 
-#: One feature an element, in the order of the corpus's papers.
+#: One feature per element, in the order of the corpus's papers.
 PICO = Rubric(
     CASE,
     (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.limits import need_within
 from rubricate.rubric import Scalar
 
 #: Whole numbers of more digits are refused: no id and no offset needs them.
@@ -26,7 +29,65 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
 
 
-class Table:
+def is_plain_number(text: str) -> bool:
+    """Tell whether an id is a number as Python prints it, so that it survives as a number.
+
+    Examples
+    --------
+    >>> is_plain_number("7"), is_plain_number("007")
+    (True, False)
+    """
+    return is_number(text) and str(int(text)) == text
+
+
+#: The longest id of a note or case; a longer one, or one of several lines, is a text.
+LONGEST_ID = 200
+NO_ID = (
+    f"holds a text of several lines or more than {LONGEST_ID} characters, which is no id: "
+    "are the names of two columns swapped?"
+)
+
+
+def is_id(text: str) -> bool:
+    r"""Tell whether a field may be an id, not a note under the wrong name.
+
+    Examples
+    --------
+    >>> is_id("Ward 3/17"), is_id("no fever\nno chills")
+    (True, False)
+    """
+    return len(text) <= LONGEST_ID and "\n" not in text and "\r" not in text
+
+
+#: What spreadsheet programs take for a formula, also after apostrophes that guard against it.
+FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_SIGNS = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def guarded(text: str) -> str:
+    """Return the text so that no spreadsheet program takes it for a formula.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("- fever"), guarded("fever")
+    ("'=1+1", "'- fever", 'fever')
+    """
+    # Looking at the first sign alone spares most texts the pattern.
+    return f"'{text}" if text[:1] in _SIGNS and FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Inverse of `guarded`.
+
+    Examples
+    --------
+    >>> unguarded(guarded("'=1")) == "'=1"
+    True
+    """
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text
+
+
+class CsvTable:
     """Named columns of text; ``lines`` are the 1-based rows of the file they come from."""
 
     def __init__(
@@ -68,21 +129,23 @@ class Table:
         return numbers
 
     def need_filled(self, name: str) -> list[str]:
-        """Return a column as text; an empty field is a fault."""
+        """Return a column of ids; an empty field is a fault, and one that is a whole text."""
         for line, value in zip(self.lines, self._columns[name], strict=True):
             if not value.strip():
                 self._faults.add(f"column {name!r} is empty", line=line, path=self.path)
+            elif not is_id(value):
+                self._faults.add(f"column {name!r} {NO_ID}", line=line, path=self.path)
         return self._columns[name]
 
     def guessed(self, name: str) -> Sequence[Scalar]:
         """Return a column as whole numbers if all of it is, else as text."""
         values = self._columns[name]
-        if all(v.isascii() and v.isdigit() for v in values):
+        if all(map(is_number, values)):
             return [int(v) for v in values]
         return values
 
 
-def read_table(path: Path, columns: Sequence[str], faults: Faults) -> Table | None:
+def read_table(path: Path, columns: Sequence[str], faults: Faults) -> CsvTable | None:
     """Read a CSV file with a header; None (and faults) if it lacks a column or is broken.
 
     Rows with too few or too many fields are faults and left out, so that the others can be
@@ -102,9 +165,12 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> Table | No
     return None if missing else table
 
 
-def _read_fast(path: Path, faults: Faults) -> Table | None:
+def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
     import polars as pl
 
+    if not path.is_file():
+        return None
+    need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
     try:
         # Without a header of its own polars gives columns of one name several names.
         table = pl.read_csv(path, infer_schema=False, has_header=False)
@@ -119,13 +185,14 @@ def _read_fast(path: Path, faults: Faults) -> Table | None:
             str(name): table[column][1:].fill_null("").to_list()
             for name, column in zip(header, table.columns, strict=True)
         }
-        return Table(path, columns, faults)
+        return CsvTable(path, columns, faults)
     except (OSError, pl.exceptions.PolarsError):
         # The message may quote the file, so it is dropped: the slow reader finds the rows.
         return None
 
 
-def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> Table | None:
+def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | None:
+    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     lines: list[int] = []
     try:
@@ -148,7 +215,7 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> Table | Non
     except csv.Error as error:
         faults.add(f"not valid CSV near line {rows.line_num}: {error}", path=path)
         return None
-    return Table(path, columns, faults, lines)
+    return CsvTable(path, columns, faults, lines)
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -10,8 +10,6 @@ from itertools import groupby
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError
-from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.text.words import find_tokens
 
 #: A token's place in the text: half-open code points; empty where a token has no text.
@@ -148,30 +146,13 @@ def mark_tokens(spans: Iterable[Place], places: Sequence[Place]) -> list[int]:
     return labels
 
 
-def count_cut_tokens(corpus: Corpus) -> int:
-    """Return how many annotations begin or end inside a token or beside one.
-
-    Written as labels on tokens they are widened to whole tokens, or lose their outer white space.
-
-    Examples
-    --------
-    >>> from rubricate import CorpusBuilder, Feature, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n", "c", "hot flashes"))
-    >>> builder.add_feature(Feature("f", "c", "Hot flashes"))
-    >>> builder.annotate("a", "n", "f", [(1, 11)])
-    >>> count_cut_tokens(builder.build())
-    1
-    """
-    return count_cut_and_merged(corpus)[0]
-
-
 def count_cut_and_merged(corpus: Corpus) -> tuple[int, int]:
-    """Return `count_cut_tokens`, and how many annotations flow into others of their row.
+    """Return how many annotations cut a token, and how many flow into others of their row.
 
-    Those are annotations with no token between them and the next: written as labels on tokens
-    they are one run. Annotations of several fragments become several runs anyway and are not
-    counted.
+    The first begin or end inside a token or beside one: written as labels on tokens they are
+    widened to whole tokens, or lose their outer white space. The others have no token between
+    them and the next, so that they become one run. Annotations of several fragments become
+    several runs anyway and are not counted among them.
 
     Examples
     --------
@@ -198,7 +179,7 @@ def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
             note = int(rows.note[row])
             places = note_tokens(corpus.notes[note].text)
             starts, ends = {s for s, _ in places}, {e for _, e in places}
-        fragments = row_fragments(corpus, row)
+        fragments = [annotation.spans for annotation in rows.annotations(row)]
         labels = mark_tokens((span for own in fragments for span in own), places)
         runs = {run for _, run in label_runs(labels, places)}
         cut = merged = 0
@@ -208,24 +189,3 @@ def _row_losses(corpus: Corpus) -> Iterator[tuple[int, int]]:
             elif len(own) == 1 and own[0] not in runs:
                 merged += 1
         yield cut, merged
-
-
-def need_whole_characters(corpus: Corpus) -> None:
-    """Raise InputError naming the notes that hold half a surrogate pair: no file can hold them."""
-    faults = [
-        Fault(f"note {note.id} holds half a surrogate pair, which no file can hold")
-        for note in corpus.notes
-        if has_lone_surrogate(note.text)
-    ]
-    if faults:
-        raise InputError(faults)
-
-
-def row_fragments(corpus: Corpus, row: int) -> list[list[Place]]:
-    """Return the fragments of each annotation of a row, as they stand in the columns."""
-    rows = corpus.rows
-    found = []
-    for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
-        own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
-        found.append(list(zip(rows.start[own].tolist(), rows.end[own].tolist(), strict=True)))
-    return found

@@ -41,7 +41,7 @@ def from_utf16(text: str) -> I64:
 
 
 class Utf16Map:
-    """The offsets of one text in both units; make it once a note, not once an annotation.
+    """The offsets of one text in both units; make it once per note, not per annotation.
 
     Offsets outside the text stay as far outside as they were, so that a wrong offset is still
     wrong, and still the same, after it was written and read.
@@ -86,13 +86,7 @@ class Utf16Map:
         return int(self._units[offset])
 
     def from_utf16(self, offset: int) -> int:
-        """Return the code-point offset of a UTF-16 offset.
-
-        Raises
-        ------
-        ValueError
-            If the offset is inside a surrogate pair, where no code point begins.
-        """
+        """Return the code-point offset of a UTF-16 offset."""
         if self._same or offset < 0:
             return offset
         if offset > self.n_units:

@@ -1,0 +1,202 @@
+"""spaCy's DocBin (``.spacy``): binary files of texts with their spans, for spaCy's training.
+
+Written: one text per note, with a span group per annotator, which spaCy's span categorizer learns
+from. spaCy knows tokens, no offsets: words are cut where an annotation begins or ends, so that
+every annotation keeps its place. Fragments of one annotation have the same span id. Who judged a
+note, and which note it is, stands in the user data.
+
+Read: every span group is an annotator's (``sc``, spaCy's own name, the usual annotator's); a text
+without groups is read for its ``ents``. Needs the extra ``spacy``; nothing in such a file is
+executed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import Fault, InputError, MissingExtraError
+from rubricate.formats.annotations import (
+    has_lone_surrogate,
+    labelled_annotations,
+    refuse_lone_surrogates,
+    rows_by_annotator,
+)
+from rubricate.formats.faults import Faults
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.json_text import parse_json
+from rubricate.formats.limits import limits_now, need_within, read_whole
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.marked_texts import MarkedText, build_corpus
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import PlainAnnotation
+
+#: The span group that spaCy's own components read and write.
+_USUAL_GROUP = "sc"
+_NOTE, _JUDGED = "rubricate_note", "rubricate_judged"
+_PIECE = re.compile(r"\s+|\w+|[^\w\s]")
+_NEED = "texts in a DocBin"
+
+
+def _require_spacy() -> Any:
+    try:
+        import spacy
+        import spacy.tokens
+    except ImportError as error:
+        raise MissingExtraError("Reading and writing DocBin", "spacy") from error
+    return spacy
+
+
+def looks_like_docbin(path: Path) -> bool:
+    """Tell whether the file is named as spaCy names its DocBin files and compressed as they are."""
+    if not path.is_file() or path.suffix.lower() != ".spacy":
+        return False
+    with path.open("rb") as stream:
+        return stream.read(1) == b"\x78"
+
+
+def read_docbin(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+    """Read the texts of a DocBin with their spans."""
+    spacy = _require_spacy()
+    faults = Faults(path, unit="text")
+    frame = read_frame(path, is_folder=False)
+    raw = read_whole(path)
+    _check_unpacked(raw, path)
+    try:
+        texts = list(spacy.tokens.DocBin().from_bytes(raw).get_docs(spacy.blank("xx").vocab))
+    except Exception:  # spaCy raises whatever broke; its words may quote the text
+        raise InputError([Fault("not a readable DocBin of spaCy", path)]) from None
+    found = watched(_marked(texts, frame, faults), progress, "reading notes", len(texts))
+    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
+
+
+def _check_unpacked(raw: bytes, path: Path) -> None:
+    try:
+        allowed = limits_now().unpacked_bytes
+        unpacked = len(zlib.decompressobj().decompress(raw, allowed + 1))
+    except zlib.error:
+        raise InputError([Fault("not a readable DocBin of spaCy", path)]) from None
+    need_within("unpacked_bytes", unpacked, "the file has {} bytes or more when unpacked", path)
+
+
+def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+    for number, text in enumerate(texts, start=1):
+        if has_lone_surrogate(text.text):
+            faults.add("the text holds half a surrogate pair", line=number)
+            continue
+        given = text.user_data.get(_NOTE)
+        note_id = given if isinstance(given, str) else str(number)
+        usual = frame.only_annotator
+        groups = dict(text.spans.items())
+        names = _names(text.user_data.get(_JUDGED))
+        if names is None:
+            groups = {usual if key == _USUAL_GROUP else key: own for key, own in groups.items()}
+            groups = groups or {usual: text.ents}
+            names = list(groups)
+        for name in names:
+            annotations = tuple(_annotations(groups.get(name, ())))
+            yield MarkedText(note_id, text.text, name, annotations, number)
+        if not names:
+            yield MarkedText(note_id, text.text, None, (), number)
+
+
+def _names(listed: Any) -> list[str] | None:
+    try:
+        names = parse_json(listed) if isinstance(listed, str) else None
+    except ValueError:
+        return None
+    return [str(name) for name in names] if isinstance(names, list) else None
+
+
+def _annotations(spans: Any) -> Iterator[tuple[str, PlainAnnotation]]:
+    groups: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for i, span in enumerate(spans):
+        key = (span.label_ or "span", span.id_ or f"alone {i}")
+        groups.setdefault(key, []).append((span.start_char, span.end_char))
+    for (label, _), pairs in groups.items():
+        yield label, PlainAnnotation(tuple(pairs))
+
+
+def write_docbin(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write one text per note, a span group per annotator, and the frame beside it."""
+    spacy = _require_spacy()
+    refuse_lone_surrogates(corpus)
+    vocabulary = spacy.blank("xx").vocab
+    labels = feature_labels(corpus)
+    binary = spacy.tokens.DocBin(store_user_data=True)
+    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+        judged = {
+            corpus.annotators[annotator].id: list(labelled_annotations(corpus, rows, labels))
+            for annotator, rows in rows_by_annotator(corpus, note.id).items()
+        }
+        spans = [s for own in judged.values() for _, annotation in own for s in annotation.spans]
+        _need_inside(note, spans)
+        starts, words, spaces = _tokens(note.text, spans)
+        text = spacy.tokens.Doc(vocabulary, words=words, spaces=spaces)
+        text.user_data = {_NOTE: note.id, _JUDGED: json.dumps(list(judged))}
+        ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
+        first = {start: i for i, start in enumerate(starts)}
+        last = {end: i + 1 for i, end in enumerate(ends)}
+        for name, own in judged.items():
+            text.spans[name] = [
+                spacy.tokens.Span(
+                    text, first[start], last[end], label=label,
+                    span_id=str(n) if len(annotation.spans) > 1 else "",
+                )
+                for n, (label, annotation) in enumerate(own, start=1)
+                for start, end in annotation.spans
+            ]  # fmt: skip
+        binary.add(text)
+    path.write_bytes(binary.to_bytes())
+    write_frame(corpus, path, is_folder=False)
+
+
+def _need_inside(note: Note, spans: list[tuple[int, int]]) -> None:
+    faults = [
+        Fault(
+            f"span {start} {end} is outside the text of note {note.id!r}, which spaCy cannot hold. "
+            "Repair it first: rubricate check --fix"
+        )
+        for start, end in spans
+        if not 0 <= start < end <= len(note.text)
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[str], list[bool]]:
+    """Return where tokens begin, their words, and whether a blank follows that is no token."""
+    begins, finishes = {start for start, _ in spans}, {end for _, end in spans}
+    cuts = sorted(begins | finishes | {m.start() for m in _PIECE.finditer(text)} | {len(text)})
+    starts: list[int] = []
+    words: list[str] = []
+    spaces: list[bool] = []
+    for start, end in pairwise(cuts):
+        word = text[start:end]
+        alone = start in begins or end in finishes
+        if word == " " and words and not spaces[-1] and not alone:
+            spaces[-1] = True
+            continue
+        starts.append(start)
+        words.append(word)
+        spaces.append(False)
+    return starts, words, spaces
+
+
+FORMAT = Format(
+    name="docbin",
+    summary="spaCy's DocBin (.spacy), a span group per annotator; needs the extra spacy",
+    looks_like=looks_like_docbin,
+    read=read_docbin,
+    write=write_docbin,
+    holds=HELD_BY_FRAME
+    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
+       "boundaries", "ids"},
+)  # fmt: skip

@@ -1,0 +1,365 @@
+"""Label Studio's JSON: a list of tasks, one per note, with annotations and predictions.
+
+Written: one file, the labelling configuration to paste into Label Studio
+(``NAME.config.xml``) and the frame. Each fragment is a region; fragments of one annotation are
+linked by relations labelled ``fragment``. ``score`` holds the confidence, ``meta`` the comment and
+the reason, choices for a region the attributes. Annotators of group ``system`` are written as
+predictions (``model_version`` is their id), all others as annotations: ``completed_by`` is a
+number where the id is one, else an email, and Label Studio takes only annotators it knows.
+
+Offsets are code points, as Label Studio has counted since version 1.4. Older versions counted
+UTF-16 units; where the stated texts fit in those units and not in code points, they are read so.
+
+An annotation without regions says that nothing was found; a cancelled one says nothing. A relation
+without a label joins regions of the same label, too; other relations are not read. The compact
+``JSON_MIN`` export is read as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from rubricate.builder import CorpusBuilder
+from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.errors import Fault, InputError, shown
+from rubricate.formats.annotations import (
+    labelled_annotations,
+    located_text,
+    refuse_lone_surrogates,
+    rows_by_annotator,
+)
+from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.json_text import first_value, has_half, parse_json
+from rubricate.formats.labelstudio.regions import FRAGMENT, read_regions
+from rubricate.formats.losses import HELD_BY_TOOLS
+from rubricate.formats.tables import is_plain_number
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import PlainAnnotation
+from rubricate.rubric import Metadata
+
+SYSTEM = "system"
+#: The names of the two tags every configuration has.
+LABEL_TAG, TEXT_TAG = "label", "text"
+_DATA_KEYS = {"text", "note_id", "case"}
+_COMPACT_KEYS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
+_JUDGED = {"annotations", "predictions", "completions"}
+_SUFFIXES = {"", ".json", ".jsonl", ".ndjson", ".txt"}
+
+
+def looks_like_labelstudio(path: Path) -> bool:
+    """Tell whether the file is a list of tasks, one task, or one task per line."""
+    if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
+        return False
+    task = first_value(path, in_list=True)
+    if not (_is_task(task) or _is_compact(task)):
+        return False
+    # A task that stands alone needs more to be known by.
+    return first_value(path) is None or bool(_JUDGED & task.keys()) or _is_compact(task)
+
+
+def _is_task(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
+        return False
+    named = [value.get(key) for key in ("annotations", "predictions", "completions")]
+    return all(item is None or isinstance(item, list) for item in named)
+
+
+def _is_compact(value: Any) -> bool:
+    """Tell whether it is an entry of a JSON_MIN export."""
+    return isinstance(value, dict) and "annotation_id" in value and "data" not in value
+
+
+def write_labelstudio(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write the tasks, and beside them the labelling configuration and the frame."""
+    refuse_lone_surrogates(corpus)
+    labels = feature_labels(corpus)
+    notes = watched(corpus.notes, progress, "writing notes", len(corpus.notes))
+    tasks = [_task(corpus, note, i, labels) for i, note in enumerate(notes, start=1)]
+    text = ",\n".join(json.dumps(task, ensure_ascii=False) for task in tasks)
+    path.write_text(f"[\n{text}\n]\n" if tasks else "[]\n", encoding="utf-8", newline="\n")
+    config = path.with_name(f"{path.name.removesuffix('.json')}.config.xml")
+    config.write_text(labelling_config(corpus, labels.values()), encoding="utf-8", newline="\n")
+    write_frame(corpus, path, is_folder=False)
+
+
+def _task(corpus: Corpus, note: Note, number: int, labels: Mapping[str, str]) -> dict[str, Any]:
+    annotations, predictions = [], []
+    for index, rows in rows_by_annotator(corpus, note.id).items():
+        annotator = corpus.annotators[index]
+        result = _result(corpus, note, rows, labels)
+        if annotator.group == SYSTEM:
+            predictions.append({"model_version": annotator.id, "result": result})
+        else:
+            annotations.append({"completed_by": _completed_by(annotator.id), "result": result})
+    task: dict[str, Any] = {
+        "id": number,
+        "data": {"text": note.text, "note_id": note.id, "case": note.case},
+        "annotations": annotations,
+    }
+    return {**task, "predictions": predictions} if predictions else task
+
+
+def _completed_by(annotator_id: str) -> Any:
+    if is_plain_number(annotator_id):
+        return int(annotator_id)
+    return {"email": annotator_id}
+
+
+def _result(
+    corpus: Corpus, note: Note, rows: list[int], labels: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    found = labelled_annotations(corpus, rows, labels)
+    return [
+        region
+        for n, (label, annotation) in enumerate(found, start=1)
+        for region in _regions(note.text, annotation, label, f"r{n}")
+    ]
+
+
+def _regions(
+    text: str, annotation: PlainAnnotation, label: str, id_: str
+) -> Iterator[dict[str, Any]]:
+    """Yield one region per fragment, then what is said of the annotation and the links."""
+    detail, spans = annotation.detail, annotation.spans
+    ids = [id_] + [f"{id_}-{k}" for k in range(2, len(spans) + 1)]
+    meta: dict[str, Any] = {"text": [detail.comment]} if detail.comment else {}
+    if detail.reason:
+        meta["reason"] = detail.reason
+    if detail.stated_text is not None and len(spans) > 1:
+        meta["stated_text"] = detail.stated_text
+    own = {"to_name": "text"}
+    for region, span in zip(ids, spans, strict=True):
+        words = located_text(text, [span])
+        if detail.stated_text is not None and len(spans) == 1:
+            words = detail.stated_text
+        value = {"start": span[0], "end": span[1], "text": words, "labels": [label]}
+        item: dict[str, Any] = {
+            "id": region,
+            "from_name": "label",
+            **own,
+            "type": "labels",
+            "value": value,
+        }
+        if annotation.confidence is not None:
+            item["score"] = annotation.confidence
+        yield {**item, "meta": meta} if meta and region == id_ else item
+    place = {"start": spans[0][0], "end": spans[0][1]}
+    for name, choice in detail.attributes:
+        value = {**place, "choices": [choice]}
+        yield {"id": id_, "from_name": name, **own, "type": "choices", "value": value}
+    for a, b in pairwise(ids):
+        yield {"type": "relation", "from_id": a, "to_id": b, "direction": "right",
+               "labels": [FRAGMENT]}  # fmt: skip
+
+
+def labelling_config(corpus: Corpus, labels: Iterable[str]) -> str:
+    """Return the configuration: the labels, the relation of fragments, choices for attributes.
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder
+    >>> print(labelling_config(CorpusBuilder().build(), ["1_Fever"]))
+    <View>
+      <Relations><Relation value="fragment"/></Relations>
+      <Filter name="filter" toName="label" hotkey="shift+f" minlength="0"/>
+      <Labels name="label" toName="text">
+        <Label value="1_Fever" background="#1f77b4"/>
+      </Labels>
+      <Text name="text" value="$text" granularity="symbol"/>
+    </View>
+    <BLANKLINE>
+    """
+    lines = [
+        "<View>",
+        f'  <Relations><Relation value="{FRAGMENT}"/></Relations>',
+        f'  <Filter name="filter" toName="{LABEL_TAG}" hotkey="shift+f" minlength="0"/>',
+        f'  <Labels name="{LABEL_TAG}" toName="{TEXT_TAG}">',
+    ]
+    for i, label in enumerate(labels):
+        color = LABEL_COLORS[i % len(LABEL_COLORS)]
+        lines.append(f'    <Label value={_quoted(label)} background="{color}"/>')
+    lines += [
+        "  </Labels>",
+        f'  <Text name="{TEXT_TAG}" value="$text" granularity="symbol"/>',
+    ]
+    for name, values in _choices(corpus).items():
+        lines.append(f'  <Choices name={_quoted(name)} toName="{TEXT_TAG}" perRegion="true">')
+        lines += [f"    <Choice value={_quoted(value)}/>" for value in values]
+        lines.append("  </Choices>")
+    return "\n".join([*lines, "</View>"]) + "\n"
+
+
+def _choices(corpus: Corpus) -> dict[str, list[str]]:
+    """Return the values of each attribute; Label Studio needs names that no other tag has."""
+    found: dict[str, dict[str, None]] = {}
+    for detail in corpus.rows.details.values():
+        for name, value in detail.attributes:
+            if name not in {LABEL_TAG, TEXT_TAG, "filter"}:
+                found.setdefault(name, {})[value] = None
+    return {name: list(values) for name, values in found.items()}
+
+
+def _quoted(text: str) -> str:
+    # Nobody reads the configuration back, so what XML cannot hold may go.
+    return quoteattr("".join(c for c in text if c >= " "))
+
+
+def read_labelstudio(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+    """Read a Label Studio export (``JSON`` or ``JSON_MIN``)."""
+    faults = Faults(path, unit="task")
+    frame = read_frame(path, is_folder=False)
+    builder = frame.builder()
+    judged: list[tuple[str, str]] = []
+    tasks = _read_tasks(path, faults)
+    noted = watched(tasks, progress, "reading notes", len(tasks))
+    for number, task in enumerate(noted, start=1):
+        note = _add_note(builder, frame, task, number, faults)
+        if note is not None:
+            for annotator_id, result in _judgements(builder, task):
+                judged.append((annotator_id, note.id))
+                for label, annotation in read_regions(result, note, number, faults, strict=strict):
+                    frame.check_label(label, faults, line=number)
+                    frame.annotate(builder, annotator_id, note.id, label, annotation)
+    frame.check_notes(len(builder.notes), faults, need="tasks")
+    faults.raise_any()
+    return frame.finish(builder, judged)
+
+
+def _read_tasks(path: Path, faults: Faults) -> list[dict[str, Any]]:
+    values, source = _read_values(path)
+    if not isinstance(values, list):
+        faults.add("need a list of tasks (export as JSON or JSON_MIN)")
+        faults.raise_any()
+    if values and all(_is_compact(value) for value in values):
+        values = _from_compact(values)
+    for number, value in enumerate(values, start=1):
+        if not _is_task(value):
+            faults.add('a task needs "data" and lists of annotations', line=number)
+        elif has_half(value, source):
+            faults.add("the task holds half a surrogate pair", line=number)
+    return [value if _is_task(value) else {} for value in values]
+
+
+def _read_values(path: Path) -> tuple[Any, str]:
+    """Return the tasks of a file (a list, one alone, or one per line), and its text."""
+    source = read_text(path)
+    try:
+        values = parse_json(source, halves=True)
+    except json.JSONDecodeError as error:
+        first, _, rest = source.lstrip().partition("\n")
+        if not (first.startswith("{") and rest.strip()):
+            raise InputError([Fault(no_json(error), path, error.lineno)]) from None
+        return _read_lines(source, path), source
+    # One task alone is what "copy source" and the interface give for a task.
+    return ([values] if _is_task(values) or _is_compact(values) else values), source
+
+
+def _read_lines(source: str, path: Path) -> list[Any]:
+    faults, values = Faults(path), []
+    for number, line in enumerate(source.split("\n"), start=1):
+        if line.strip():
+            try:
+                values.append(parse_json(line, halves=True))
+            except json.JSONDecodeError as error:
+                faults.add(no_json(error), line=number)
+    faults.raise_any()
+    return values
+
+
+def _from_compact(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tasks of a JSON_MIN export, which has an entry for each annotation."""
+    tasks: dict[Any, dict[str, Any]] = {}
+    for value in values:
+        result = [
+            {"type": "labels", "value": item}
+            for own in value.values()
+            if isinstance(own, list)
+            for item in own
+            if isinstance(item, dict) and "labels" in item
+        ]
+        texts = {
+            k: v for k, v in value.items() if k not in _COMPACT_KEYS and not isinstance(v, list)
+        }
+        task = tasks.setdefault(
+            repr(value.get("id")), {"id": value.get("id"), "data": texts, "annotations": []}
+        )
+        task["annotations"].append({"completed_by": value.get("annotator"), "result": result})
+    return list(tasks.values())
+
+
+def _add_note(
+    builder: CorpusBuilder, frame: Frame, task: Mapping[str, Any], number: int, faults: Faults
+) -> Note | None:
+    data = task.get("data")
+    if not isinstance(data, dict):
+        return None
+    key = _text_key(data)
+    if key is None or not isinstance(data[key], str):
+        names = ", ".join(map(shown, data))
+        what = "Only tasks about texts are read, no images, sounds or pages"
+        faults.add(f'need a "text" in the data; it has {names}. {what}', line=number)
+        return None
+    given = next((i for i in (data.get("note_id"), task.get("id")) if i is not None), number)
+    note = frame.note(str(given), data[key])
+    if note.id not in frame.notes:
+        more = {
+            k: v
+            for k, v in data.items()
+            if k not in {*_DATA_KEYS, key} and isinstance(v, str | int | float | bool | None)
+        }
+        note = Note(note.id, str(data.get("case", note.case)), note.text, Metadata(more))
+    if note.id in builder.notes:
+        faults.add(f"note {shown(note.id)} occurs twice", line=number)
+        return None
+    builder.add_note(note)
+    return note
+
+
+def _text_key(data: Mapping[str, Any]) -> str | None:
+    """Return where the text is: under ``text``, or in the only text there is."""
+    if "text" in data:
+        return "text"
+    texts = [k for k, v in data.items() if isinstance(v, str) and k not in _DATA_KEYS]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _judgements(builder: CorpusBuilder, task: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the annotator and the regions of each annotation and prediction that counts."""
+    seen: dict[str, int] = {}
+    kinds = (("completions", False), ("annotations", False), ("predictions", True))
+    for key, is_prediction in kinds:
+        for item in task.get(key) or ():
+            if not isinstance(item, dict) or item.get("was_cancelled"):
+                continue
+            name = str(item.get("model_version", SYSTEM)) if is_prediction else _user(item)
+            seen[name] = seen.get(name, 0) + 1
+            # One user may annotate a task several times: nothing is merged, nothing is lost.
+            id_ = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            if id_ not in builder.annotators:
+                builder.add_annotator(Annotator(id_, SYSTEM if is_prediction else ""))
+            result = item.get("result")
+            yield id_, result if isinstance(result, list) else []
+
+
+def _user(item: Mapping[str, Any]) -> str:
+    who = item.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email", who.get("id"))
+    return "annotator" if who is None else str(who)
+
+
+FORMAT = Format(
+    name="labelstudio",
+    summary="Label Studio's JSON: tasks with annotations and predictions, and its configuration",
+    looks_like=looks_like_labelstudio,
+    read=read_labelstudio,
+    write=write_labelstudio,
+    holds=HELD_BY_TOOLS,
+)

@@ -1,0 +1,243 @@
+"""How large an input may be before it is refused: the one place for all such limits.
+
+Some files are small and become huge when they are opened: archives, tables with one far cell, trees
+whose branches are used again and again. A limit that is met is a fault that names it, so that who
+trusts a file can raise it: ``limits=`` of the functions that read, ``--limit NAME=VALUE`` of the
+commands.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from rubricate.errors import Fault, InputError, UnknownNameError
+
+#: The ratio of an archive counts from this many unpacked bytes on: small files may be all blanks.
+RATIO_FROM = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What is read at most.
+
+    Parameters
+    ----------
+    file_bytes : int
+        Bytes of a file that is read whole.
+    unpacked_bytes : int
+        Bytes of a workbook, an archive or a Parquet table when unpacked.
+    ratio : int
+        How many times larger an archive may become, counted from `RATIO_FROM` bytes on.
+    cells : int
+        Cells of a sheet, from the first to the last one used, and values of a YAML file, each
+        counted as often as it is used.
+    rows : int
+        Rows of a Parquet table.
+    depth : int
+        Levels of a YAML file.
+
+    Examples
+    --------
+    >>> ReadLimits(cells=10).cells
+    10
+    """
+
+    file_bytes: int = 2_000_000_000
+    unpacked_bytes: int = 1_000_000_000
+    ratio: int = 200
+    cells: int = 1_000_000
+    rows: int = 50_000_000
+    depth: int = 100
+
+
+_IN_FORCE: ContextVar[ReadLimits] = ContextVar("limits", default=ReadLimits())  # noqa: B039
+
+
+def limits_now() -> ReadLimits:
+    """Return the limits in force."""
+    return _IN_FORCE.get()
+
+
+@contextmanager
+def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
+    """Put limits in force for a while; None leaves those that are.
+
+    Examples
+    --------
+    >>> with limits_in_force(ReadLimits(cells=10)):
+    ...     limits_now().cells
+    10
+    """
+    token = _IN_FORCE.set(limits or _IN_FORCE.get())
+    try:
+        yield
+    finally:
+        _IN_FORCE.reset(token)
+
+
+def parse_limits(given: Sequence[str]) -> ReadLimits:
+    """Return the limits that ``NAME=VALUE`` changes.
+
+    Examples
+    --------
+    >>> parse_limits(["cells=2_000_000"]).cells
+    2000000
+    >>> parse_limits(["cell=5"])
+    Traceback (most recent call last):
+    rubricate.errors.UnknownNameError: no limit 'cell'; did you mean 'cells'? Known: file_bytes, ...
+    """
+    changed: dict[str, int] = {}
+    known = [field.name for field in fields(ReadLimits)]
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise UnknownNameError("limit", name, known)
+        digits = value.replace("_", "")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 16 and int(digits)):
+            raise InputError(f"--limit {name}: need a whole number of 1 or more, e.g. {name}=1000")
+        changed[name] = int(digits)
+    return replace(limits_now(), **changed)
+
+
+def need_within(name: str, found: int, what: str, path: Path | None = None) -> None:
+    """Raise InputError if there is more of something than the limit of this name allows.
+
+    Examples
+    --------
+    >>> need_within("cells", 3, "the sheet has {} cells")
+    """
+    allowed: int = getattr(limits_now(), name)
+    if found > allowed:
+        hint = f"If you trust the file, raise the limit: --limit {name}={found}"
+        message = f"{what.format(f'{found:,}')}; at most {allowed:,} are read. {hint}"
+        raise InputError([Fault(message, path)])
+
+
+def read_whole(path: Path) -> bytes:
+    """Return a file's bytes; InputError if it cannot be read or is too large."""
+    try:
+        need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
+
+
+def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise InputError if a ZIP archive would become too large; reading never goes beyond that."""
+    members = archive.infolist()
+    unpacked = sum(member.file_size for member in members)
+    packed = sum(member.compress_size for member in members)
+    need_within("unpacked_bytes", unpacked, "the archive has {} bytes when unpacked", path)
+    if unpacked > RATIO_FROM:
+        ratio = unpacked // max(1, packed)
+        need_within("ratio", ratio, "the archive becomes {} times larger when unpacked", path)
+
+
+def check_parquet(path: Path) -> None:
+    """Raise InputError if a Parquet file says that it becomes too large; broken ones pass."""
+    raw = _parquet_footer(path)
+    if raw is None:
+        return
+    try:
+        rows, unpacked = _Thrift(raw).file_size()
+    except (IndexError, RecursionError):
+        return
+    need_within("rows", rows, "the table has {} rows", path)
+    need_within("unpacked_bytes", unpacked, "the table has {} bytes when unpacked", path)
+
+
+def _parquet_footer(path: Path) -> bytes | None:
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        if size < 12:
+            return None
+        stream.seek(size - 8)
+        length, magic = struct.unpack("<I4s", stream.read(8))
+        if magic != b"PAR1" or length > size - 12:
+            return None
+        stream.seek(size - 8 - length)
+        return stream.read(length)
+
+
+class _Thrift:
+    """As much of Thrift's compact protocol as it takes to skip to two numbers of the footer.
+
+    ``FileMetaData``: 3 rows, 4 row groups; ``RowGroup``: 2 bytes when unpacked (format
+    specification of Parquet, ``parquet.thrift``).
+    """
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.place = 0
+
+    def file_size(self) -> tuple[int, int]:
+        rows, unpacked = 0, 0
+        for field, kind in self.fields():
+            if field == 3 and kind in (5, 6):
+                rows = self.number()
+            elif field == 4 and kind == 9:
+                n_groups, _ = self.list_head()
+                for _ in range(n_groups):
+                    for inner, inner_kind in self.fields():
+                        if inner == 2 and inner_kind in (5, 6):
+                            unpacked += self.number()
+                        else:
+                            self.skip(inner_kind)
+            else:
+                self.skip(kind)
+        return rows, unpacked
+
+    def byte(self) -> int:
+        self.place += 1
+        return self.raw[self.place - 1]
+
+    def varint(self) -> int:
+        value, shift = 0, 0
+        while (byte := self.byte()) & 0x80:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+        return value | byte << shift
+
+    def number(self) -> int:
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+    def fields(self) -> Iterator[tuple[int, int]]:
+        """Yield the number and kind of each field of a structure; each must be consumed."""
+        field = 0
+        while head := self.byte():
+            field = field + (head >> 4) if head >> 4 else self.number()
+            yield field, head & 15
+
+    def list_head(self) -> tuple[int, int]:
+        head = self.byte()
+        return (self.varint() if head >> 4 == 15 else head >> 4), head & 15
+
+    def skip(self, kind: int) -> None:
+        if kind in (3, 4, 5, 6):
+            self.byte() if kind == 3 else self.varint()
+        elif kind == 7:
+            self.place += 8
+        elif kind == 8:
+            length = self.varint()
+            self.place += length
+        elif kind in (9, 10):
+            size, inner = self.list_head()
+            for _ in range(size):
+                self.byte() if inner in (1, 2) else self.skip(inner)
+        elif kind == 11 and (size := self.varint()):
+            kinds = self.byte()
+            for _ in range(size):
+                self.skip(kinds >> 4)
+                self.skip(kinds & 15)
+        elif kind == 12:
+            for _, inner in self.fields():
+                self.skip(inner)
+        elif kind not in (1, 2, 11):
+            raise IndexError("no such kind")

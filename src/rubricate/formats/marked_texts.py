@@ -1,0 +1,141 @@
+"""Texts as annotators marked them: what the JSON of every annotation tool comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.errors import shown
+from rubricate.formats.annotations import LARGEST
+from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.frame import Frame
+from rubricate.formats.json_text import has_half, parse_json
+from rubricate.rows import PlainAnnotation
+from rubricate.rubric import Metadata, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """One note as one annotator judged it; ``annotator`` is None where nobody did.
+
+    ``line`` is the place messages name. Case and metadata count only where no frame knows the note.
+    """
+
+    note_id: str
+    text: str
+    annotator: str | None
+    annotations: tuple[tuple[str, PlainAnnotation], ...] = ()
+    line: int | None = None
+    path: Path | None = None
+    case: str | None = None
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+def build_corpus(
+    marked: Iterable[MarkedText], frame: Frame, faults: Faults, *, need: str, strict: bool
+) -> Corpus:
+    """Return the corpus the marked texts make; InputError with every fault."""
+    first: dict[str, MarkedText] = {}
+    seen: set[tuple[str, str | None]] = set()
+    kept = []
+    for one in marked:
+        before = first.setdefault(one.note_id, one)
+        if before.text != one.text:
+            what = f"note {shown(one.note_id)} has another text above"
+            faults.add(what, line=one.line, path=one.path)
+        elif (one.note_id, one.annotator) in seen:
+            what = f"note {shown(one.note_id)} of annotator {one.annotator!r} was already given"
+            faults.add(what, line=one.line, path=one.path)
+        else:
+            kept.append(one)
+        seen.add((one.note_id, one.annotator))
+    frame.check_notes(len(first), faults, need=need)
+    builder = frame.builder()
+    for note_id in frame.in_order(first):
+        builder.add_note(_note(first[note_id], frame))
+    judged = []
+    for one in kept:
+        if one.annotator is None:
+            continue
+        if one.annotator not in builder.annotators:
+            builder.add_annotator(Annotator(one.annotator))
+        judged.append((one.annotator, one.note_id))
+        own = Faults(one.path or faults.path, unit=faults.unit)
+        for label, annotation in one.annotations:
+            if strict:
+                for start, end in annotation.spans:
+                    own.check_span(start, end, len(one.text), one.note_id, one.line)
+            frame.check_label(label, own, line=one.line)
+            frame.annotate(builder, one.annotator, one.note_id, label, annotation)
+        faults.found += own.found
+    faults.raise_any()
+    return frame.finish(builder, judged)
+
+
+def _note(one: MarkedText, frame: Frame) -> Note:
+    note = frame.note(one.note_id, one.text)
+    if one.note_id in frame.notes:
+        return note
+    case = note.case if one.case is None else one.case
+    return Note(note.id, case, note.text, Metadata(one.metadata))
+
+
+def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
+    """Return what of a JSON object can be metadata.
+
+    Examples
+    --------
+    >>> scalars({"site": "A", "tokens": []})
+    {'site': 'A'}
+    """
+    known = values if isinstance(values, dict) else {}
+    return {
+        name: value
+        for name, value in known.items()
+        if name not in set(without) and isinstance(value, str | int | float | bool | None)
+    }
+
+
+def span_pair(start: Any, end: Any) -> tuple[int, int]:
+    """Return two offsets; ValueError, in words that quote nothing, if they are none.
+
+    Examples
+    --------
+    >>> span_pair(0, 5)
+    (0, 5)
+    """
+    if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
+        raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
+    return start, end
+
+
+def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
+    """Yield the values of a JSON file with their numbers: of a list, one alone, or one per line.
+
+    What is wrong goes into ``faults``: values by their number, lines by theirs.
+    """
+    source = read_text(path)
+    try:
+        whole = parse_json(source, halves=True)
+        # A list that begins with a text is one value: spaCy's pair of a text and its spans.
+        several = isinstance(whole, list) and not (whole and isinstance(whole[0], str))
+        values = list(enumerate(whole if several else [whole], start=1))
+    except ValueError as error:
+        if "\n" not in source.strip() or source.lstrip()[:1] not in {"{", "["}:
+            faults.add(no_json(error), line=getattr(error, "lineno", None), path=path)
+            return
+        values = []
+        for number, line in enumerate(source.split("\n"), start=1):
+            if line.strip():
+                try:
+                    values.append((number, parse_json(line, halves=True)))
+                except ValueError as wrong:
+                    faults.add(no_json(wrong), line=number, path=path)
+    for number, value in values:
+        if has_half(value, source):
+            faults.add("it holds half a surrogate pair", line=number, path=path)
+        else:
+            yield number, value

@@ -1,0 +1,277 @@
+"""The competition's folder: patient_notes, features, train and test as CSV.
+
+Each file with the columns of ``train.csv`` is one annotator: ``train.csv`` is called
+``reference``, any other by its file name. ``location`` holds a Python list literal, one element per
+annotation, fragments joined by ``;``. Feature texts have hyphens for spaces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.errors import Fault, InputError
+from rubricate.formats.encoded_names import id_to_name, name_to_id
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, read_frame, write_frame
+from rubricate.formats.json_text import parse_json
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.nbme.annotations import (
+    Known,
+    find_rows,
+    read_annotations,
+    row_id,
+    write_annotations,
+)
+from rubricate.formats.tables import is_plain_number, read_table, write_table
+from rubricate.progress import Progress, silent
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+
+NOTES, FEATURES, TRAIN, TEST = "patient_notes.csv", "features.csv", "train.csv", "test.csv"
+NOTE_COLUMNS = ("pn_num", "case_num", "pn_history")
+FEATURE_COLUMNS = ("feature_num", "case_num", "feature_text")
+ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
+REFERENCE = "reference"
+#: Files of the folder that are no annotator's, without suffix.
+_OTHER_FILES = frozenset(
+    {"patient_notes", "features", "train", "test", "sample_submission", "splits", "cases"}
+)
+#: Where the frame keeps the ids that the competition's numbers stand for.
+IDS_NAME = "nbme_ids.json"
+
+
+def looks_like_nbme(path: Path) -> bool:
+    """Tell whether the folder has the competition's notes and features."""
+    return path.is_dir() and (path / NOTES).is_file() and (path / FEATURES).is_file()
+
+
+def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+    """Read the competition's folder."""
+    if not path.is_dir():
+        raise InputError(f"{path}: the competition's files are read as a folder; give the folder")
+    faults = Faults(path, unit="row")
+    frame = read_frame(path, is_folder=True)
+    numbers = _read_ids(path / IDS_NAME)
+    notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
+    rubrics = _read_rubrics(path / FEATURES, frame, numbers, faults)
+    cases = {rubric.case for rubric in rubrics}
+    if notes and all(note.text in cases and note.case not in cases for note in notes):
+        what = "the texts are the cases of features.csv: are the names of two columns swapped?"
+        faults.add(what, path=path / NOTES)
+    is_whole = not faults.found
+    files = _annotator_files(path, faults)
+    known = {a.id: a for a in frame.annotators}
+    annotators = tuple(
+        (known | {id_: Annotator(id_) for id_ in files if id_ not in known}).values()
+    )
+    corpus = Corpus(notes, rubrics, annotators, scores=frame.scores, metadata=frame.metadata)
+    there = Known(corpus, numbers, is_whole=is_whole, strict=strict)
+    if (path / TEST).is_file():
+        table = read_table(path / TEST, ROW_COLUMNS, faults)
+        if table is not None:
+            find_rows(there, table, faults)
+    rows = read_annotations(there, files, faults, progress)
+    return replace(corpus, rows=rows)
+
+
+def _annotator_files(path: Path, faults: Faults) -> dict[str, Path]:
+    """Return every file with the columns of train.csv, by annotator."""
+    found: dict[str, Path] = {}
+    places = sorted(path.glob("*.csv"), key=lambda place: (place.name != TRAIN, place))
+    for place in places:
+        with place.open("rb") as stream:
+            head = stream.readline(1 << 16).decode("utf-8-sig", "replace").strip().split(",")
+        columns = {name.strip('" ') for name in head}
+        # train.csv is meant to be read: without its columns it is a fault, not another's file.
+        if place.name == TRAIN or {"annotation", "location", "pn_num"} <= columns:
+            id_ = REFERENCE if place.name == TRAIN else name_to_id(place.stem)
+            if id_ in found:
+                message = f"it is annotator {id_!r}, and so is {found[id_].name}; rename one"
+                faults.add(message, path=place)
+            found.setdefault(id_, place)
+    return found
+
+
+def _file_of(path: Path, annotator_id: str) -> Path:
+    if annotator_id == REFERENCE:
+        return path / TRAIN
+    return path / f"{id_to_name(annotator_id, reserved=_OTHER_FILES)}.csv"
+
+
+def _read_ids(path: Path) -> dict[str, dict[str, str]]:
+    if not path.is_file():
+        return {}
+    try:
+        value = parse_json(read_text(path))
+        return {
+            kind: {str(number): str(own) for number, own in value[kind].items()}
+            for kind in ("notes", "features")
+        }
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        message = 'need {"notes": {NUMBER: ID}, "features": {NUMBER: ID}}; convert again'
+        raise InputError([Fault(message, path)]) from error
+
+
+def _read_notes(
+    path: Path, frame: Frame, ids: Mapping[str, str], faults: Faults
+) -> tuple[Note, ...]:
+    table = read_table(path, NOTE_COLUMNS, faults)
+    if table is None:
+        return ()
+    numbers = table.integers("pn_num", unique=True)
+    cases = table.need_filled("case_num")
+    splits = _read_metadata(path.with_name("splits.csv"), faults)
+    notes = []
+    for number, case, text in zip(numbers, cases, table.column("pn_history"), strict=True):
+        note_id = ids.get(str(number), str(number))
+        _, metadata = frame.notes.get(note_id, ("", NO_METADATA))
+        metadata = metadata or splits.get(str(number), NO_METADATA)
+        notes.append(Note(note_id, case, text, metadata))
+    return tuple(notes)
+
+
+def _read_metadata(path: Path, faults: Faults) -> dict[str, Metadata]:
+    """Read the optional splits.csv of an open-notes folder: more columns for each note."""
+    if not path.is_file():
+        return {}
+    table = read_table(path, ("pn_num",), faults)
+    if table is None:
+        return {}
+    names = [name for name in table.names if name not in {"pn_num", "case_num"}]
+    columns = [table.guessed(name) for name in names]
+    lines = zip(*columns, strict=True)
+    return {
+        str(number): Metadata(dict(zip(names, line, strict=True)))
+        for number, line in zip(table.column("pn_num"), lines, strict=True)
+    }
+
+
+def _read_rubrics(
+    path: Path, frame: Frame, ids: Mapping[str, Mapping[str, str]], faults: Faults
+) -> tuple[Rubric, ...]:
+    """Read the rubrics; the file says what there is, the frame what it has no column for."""
+    table = read_table(path, FEATURE_COLUMNS, faults)
+    if table is None:
+        return ()
+    cases = _read_cases(path.with_name("cases.csv"), faults)
+    cases |= {rubric.case: (rubric.title, rubric.metadata) for rubric in frame.rubrics}
+    known = {feature.id: feature for rubric in frame.rubrics for feature in rubric.features}
+    features: dict[str, list[Feature]] = {rubric.case: [] for rubric in frame.rubrics}
+    for number, case, text in zip(
+        table.integers("feature_num", unique=True),
+        table.need_filled("case_num"),
+        table.column("feature_text"),
+        strict=True,
+    ):
+        feature_id = ids.get("features", {}).get(str(number), str(number))
+        feature = known.get(feature_id, Feature(feature_id, case, ""))
+        if _hyphened(feature.text) != text:
+            # The competition writes hyphens for spaces; a text with spaces is left as it stands.
+            words = text if " " in text else text.replace("-", " ")
+            feature = replace(feature, text=words)
+        features.setdefault(case, []).append(replace(feature, case=case))
+    return tuple(
+        Rubric(case, tuple(own), *cases.get(case, ("", NO_METADATA)))
+        for case, own in features.items()
+    )
+
+
+def _hyphened(text: str) -> str:
+    return text.replace(" ", "-")
+
+
+def _read_cases(path: Path, faults: Faults) -> dict[str, tuple[str, Metadata]]:
+    """Read the optional cases.csv of an open-notes folder: title and more for each case."""
+    if not path.is_file():
+        return {}
+    table = read_table(path, ("case_num", "title"), faults)
+    if table is None:
+        return {}
+    names = [name for name in table.names if name not in {"case_num", "title"}]
+    lines = zip(*(table.guessed(name) for name in names), strict=True)
+    return {
+        str(case): (title, Metadata(dict(zip(names, line, strict=True))))
+        for case, title, line in zip(
+            table.column("case_num"), table.column("title"), lines, strict=True
+        )
+    }
+
+
+def write_nbme(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write the competition's folder; ids that are not numbers are numbered and remembered."""
+    path.mkdir()
+    note_numbers = _numbers([n.id for n in corpus.notes])
+    feature_numbers = _numbers([f.id for f in corpus.features])
+    write_table(
+        path / NOTES,
+        {
+            "pn_num": list(note_numbers.values()),
+            "case_num": [n.case for n in corpus.notes],
+            "pn_history": [n.text for n in corpus.notes],
+        },
+    )
+    write_table(
+        path / FEATURES,
+        {
+            "feature_num": list(feature_numbers.values()),
+            "case_num": [f.case for f in corpus.features],
+            "feature_text": [_hyphened(f.text) for f in corpus.features],
+        },
+    )
+    for i, annotator in enumerate(corpus.annotators):
+        numbers = (list(note_numbers.values()), list(feature_numbers.values()))
+        write_annotations(corpus, i, _file_of(path, annotator.id), numbers, progress)
+    _write_test(corpus, path, note_numbers, feature_numbers)
+    write_frame(corpus, path, is_folder=True)
+    if any(str(n) != i for m in (note_numbers, feature_numbers) for i, n in m.items()):
+        ids = {
+            "notes": {str(n): i for i, n in note_numbers.items()},
+            "features": {str(n): i for i, n in feature_numbers.items()},
+        }
+        (path / IDS_NAME).write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+
+
+def _numbers(ids: list[str]) -> dict[str, int]:
+    """Return a number for each id: its own where all are numbers, else their position."""
+    if all(map(is_plain_number, ids)):
+        return {i: int(i) for i in ids}
+    return {i: number for number, i in enumerate(ids)}
+
+
+def _write_test(
+    corpus: Corpus, path: Path, notes: Mapping[str, int], features: Mapping[str, int]
+) -> None:
+    """Write test.csv and a sample submission: the rows of notes that nobody judged."""
+    judged = set(corpus.rows.note.tolist())
+    columns: dict[str, list[Any]] = {name: [] for name in ROW_COLUMNS}
+    for i, note in enumerate(corpus.notes):
+        if i in judged:
+            continue
+        for feature in corpus.rubric(note.case):
+            columns["id"].append(row_id(notes[note.id], features[feature.id]))
+            columns["case_num"].append(note.case)
+            columns["pn_num"].append(notes[note.id])
+            columns["feature_num"].append(features[feature.id])
+    if columns["id"]:
+        write_table(path / TEST, columns)
+        sample = {"id": columns["id"], "location": [""] * len(columns["id"])}
+        write_table(path / "sample_submission.csv", sample)
+
+
+FORMAT = Format(
+    name="nbme",
+    summary="the competition's folder: patient_notes, features, train, test (CSV)",
+    looks_like=looks_like_nbme,
+    read=read_nbme,
+    write=write_nbme,
+    holds=HELD_BY_FRAME
+    | {
+        "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes",
+        "newlines", "stated text", "boundaries", "ids",
+    },
+)  # fmt: skip

@@ -1,0 +1,165 @@
+"""JSON Lines of Prodigy and spaCy: one text per line, with its spans.
+
+Read: Prodigy's ``{"text", "spans": [{"start", "end", "label"}], "answer", "_annotator_id"}``;
+spaCy's ``Doc.to_json`` (``"ents"``) and its training pairs ``["text", {"entities": [[start, end,
+label]]}]``, one per line or in a list. Offsets are code points. A text that was accepted was
+judged; one that was ignored, rejected or never answered was not. A note is known by
+``meta.note``, ``meta.id``, ``id`` or ``_input_hash``, else by its line; the annotator by
+``_annotator_id`` or ``_session_id``.
+
+Written: one line per note and annotator, as Prodigy takes it. Fragments of one annotation have the
+same number under ``annotation``, a key of our own that Prodigy keeps.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Corpus
+from rubricate.formats.annotations import (
+    labelled_annotations,
+    refuse_lone_surrogates,
+    rows_by_annotator,
+)
+from rubricate.formats.faults import Faults
+from rubricate.formats.format import Format
+from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.json_text import first_value
+from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.marked_texts import (
+    MarkedText,
+    build_corpus,
+    read_values,
+    scalars,
+    span_pair,
+)
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import PlainAnnotation
+
+_SUFFIXES = {".jsonl", ".json", ".ndjson"}
+_SPAN_KEYS = ("spans", "ents", "entities")
+_NEED = 'lines of JSON with a "text" and its "spans"'
+_ACCEPTED = {"accept", None}
+
+
+def looks_like_prodigy(path: Path) -> bool:
+    """Tell whether the first line is a text with the spans of Prodigy or spaCy."""
+    if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
+        return False
+    value = first_value(path, in_list=True)
+    if not isinstance(value, dict):
+        with path.open("rb") as stream:
+            head = stream.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
+        return re.match(rb'\s*(?:\[\s*)?\["', head) is not None and b'"entities"' in head
+    return isinstance(value.get("text"), str) and (
+        any(isinstance(value.get(key), list) for key in ("spans", "ents"))
+        or bool({"_input_hash", "_task_hash"} & value.keys())
+    )
+
+
+def read_prodigy(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+    """Read the lines of Prodigy or spaCy."""
+    faults = Faults(path)
+    frame = read_frame(path, is_folder=False)
+    found = watched(_marked(path, frame, faults), progress, "reading notes")
+    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
+
+
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+    for number, value in read_values(path, faults):
+        if isinstance(value, list) and len(value) == 2 and isinstance(value[1], dict):
+            value = {**value[1], "text": value[0]}
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            faults.add('need a JSON object with a "text"', line=number)
+            continue
+        given = value.get("meta")
+        meta: dict[str, Any] = given if isinstance(given, dict) else {}
+        ids = (meta.get("note"), meta.get("id"), value.get("id"), value.get("_input_hash"))
+        note_id = next((str(i) for i in ids if isinstance(i, str | int)), str(number))
+        who = next(
+            (value[k] for k in ("_annotator_id", "_session_id") if isinstance(value.get(k), str)),
+            frame.only_annotator,
+        )
+        items = next((value[k] for k in _SPAN_KEYS if isinstance(value.get(k), list)), None)
+        answer = value.get("answer")
+        judged = items is not None and not isinstance(answer, list | dict) and answer in _ACCEPTED
+        yield MarkedText(
+            note_id,
+            value["text"],
+            who if judged else None,
+            tuple(_annotations(items or [], number, faults)) if judged else (),
+            number,
+            case=str(meta["case"]) if "case" in meta else None,
+            metadata=scalars(meta, without=("note", "id", "case")),
+        )
+
+
+def _annotations(
+    items: list[Any], line: int, faults: Faults
+) -> Iterator[tuple[str, PlainAnnotation]]:
+    groups: dict[tuple[str, Any], list[tuple[int, int]]] = {}
+    for i, item in enumerate(items, start=1):
+        try:
+            label, span, group = _span(item)
+        except ValueError as error:
+            faults.add(f"span {i}: {error}", line=line)
+            continue
+        key = (label, ("alone", i) if group is None else ("group", group))
+        groups.setdefault(key, []).append(span)
+    for (label, _), spans in groups.items():
+        yield label, PlainAnnotation(tuple(spans))
+
+
+def _span(item: Any) -> tuple[str, tuple[int, int], int | None]:
+    if isinstance(item, list | tuple) and len(item) == 3:
+        item = dict(zip(("start", "end", "label"), item, strict=True))
+    if not isinstance(item, dict):
+        raise ValueError("need an object with start, end and label")
+    label, group = item.get("label"), item.get("annotation")
+    if not isinstance(label, str) or not label:
+        raise ValueError("the label must be a text")
+    pair = span_pair(item.get("start"), item.get("end"))
+    return label, pair, group if isinstance(group, int) else None
+
+
+def write_prodigy(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write one line per note and annotator, and the frame beside them."""
+    refuse_lone_surrogates(corpus)
+    labels = feature_labels(corpus)
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+            head = {"text": note.text, "meta": {"note": note.id, "case": note.case}}
+            judged = rows_by_annotator(corpus, note.id)
+            for annotator, rows in judged.items():
+                who = corpus.annotators[annotator].id
+                spans = _written(corpus, rows, labels)
+                value = {**head, "spans": spans, "answer": "accept", "_annotator_id": who}
+                stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            if not judged:
+                value = {**head, "spans": [], "answer": "ignore"}
+                stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+    write_frame(corpus, path, is_folder=False)
+
+
+def _written(corpus: Corpus, rows: list[int], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    spans = []
+    for n, (label, annotation) in enumerate(labelled_annotations(corpus, rows, labels), start=1):
+        more = {"annotation": n} if len(annotation.spans) > 1 else {}
+        spans += [{"start": s, "end": e, "label": label, **more} for s, e in annotation.spans]
+    return spans
+
+
+FORMAT = Format(
+    name="prodigy",
+    summary="JSON Lines of Prodigy, one text with its spans per line; spaCy's are read as well",
+    looks_like=looks_like_prodigy,
+    read=read_prodigy,
+    write=write_prodigy,
+    holds=HELD_BY_FRAME
+    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
+       "boundaries", "ids"},
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Rubric files: tables and trees read, checked and written."""

@@ -1,0 +1,237 @@
+"""Features as any rubric file gives them, and the rubrics they make."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rubricate.errors import Fault, InputError, shown
+from rubricate.formats.annotations import has_lone_surrogate
+from rubricate.formats.faults import Faults
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One feature of a file."""
+
+    values: Mapping[str, str]
+    case: str
+    line: int | None = None
+    place: str = ""
+
+    @property
+    def own_case(self) -> str:
+        """The case the feature belongs to."""
+        return self.values.get("case") or self.case
+
+
+@dataclass(slots=True)
+class Records:
+    """Everything a rubric file says; features without a case get ``default_case``."""
+
+    default_case: str
+    features: list[Record] = field(default_factory=list)
+    #: Cases the file names, even if they have no features.
+    cases: list[str] = field(default_factory=list)
+    titles: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, Metadata] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    without_case: int = 0
+
+    def add(self, values: Mapping[str, str], case: str, line: int | None, place: str = "") -> None:
+        """Add one feature."""
+        if not (case or values.get("case")):
+            self.without_case += 1
+            case = self.default_case
+        self.features.append(Record(values, case, line, place))
+
+
+def build_rubrics(records: Records, faults: Faults) -> tuple[Rubric, ...]:
+    """Return the rubrics in the order of the file; adds notices about ids and cases it made."""
+    features: dict[str, list[Feature]] = {case: [] for case in records.cases}
+    titles = dict(records.titles)
+    ids = _ids(records, faults)
+    for record, identifier in zip(records.features, ids, strict=True):
+        case = record.own_case
+        title = record.values.get("title", "")
+        if title and titles.setdefault(case, title) != title:
+            message = f"{record.place}case {case!r} has another title above"
+            faults.add(message, line=record.line)
+        feature = _feature(record, identifier, faults)
+        if feature is not None:
+            features.setdefault(case, []).append(feature)
+    used = {record.own_case for record in records.features}
+    for case in features:
+        if case not in used:
+            faults.add(f"the rubric of case {case!r} has no features")
+    if not features and not records.features:
+        faults.add("the file holds no features")
+    faults.raise_any()
+    if records.without_case:
+        records.notices.append(
+            f"{records.without_case} features have no case; they are of case "
+            f"{records.default_case!r}, after the file"
+        )
+    return tuple(
+        Rubric(case, tuple(own), titles.get(case, ""), records.metadata.get(case, NO_METADATA))
+        for case, own in features.items()
+    )
+
+
+def _feature(record: Record, identifier: str, faults: Faults) -> Feature | None:
+    values = record.values
+    sound = True
+    if not values.get("text"):
+        faults.add(f"{record.place}the feature has no text", line=record.line)
+        sound = False
+    weight = parse_weight(values.get("weight", ""))
+    if isinstance(weight, str):
+        faults.add(f"{record.place}{weight}", line=record.line)
+        sound = False
+    if not sound or isinstance(weight, str):
+        return None
+    return Feature(
+        identifier,
+        record.own_case,
+        values["text"],
+        weight,
+        values.get("kind", ""),
+        values.get("group", ""),
+        values.get("note", ""),
+    )
+
+
+def parse_weight(text: str) -> float | str:
+    """Return a weight (1 if there is none), or what is wrong with it.
+
+    Examples
+    --------
+    >>> parse_weight("2,5"), parse_weight("")
+    (2.5, 1.0)
+    >>> parse_weight("-1")
+    'the weight must be 0 or more, and finite'
+    """
+    if not text:
+        return 1.0
+    if re.fullmatch(r"\d+,\d{1,2}", text):
+        text = text.replace(",", ".")
+    try:
+        weight = float("x" if "_" in text else text)
+    except ValueError:
+        return "the weight is not a number"
+    return weight if weight >= 0 and math.isfinite(weight) else _BAD_WEIGHT
+
+
+_BAD_WEIGHT = "the weight must be 0 or more, and finite"
+
+
+def _ids(records: Records, faults: Faults) -> list[str]:
+    """Return an id for each record: its own, its case and number, or its case and words."""
+    first: dict[str, int | None] = {}
+    given = [_given_id(record) for record in records.features]
+    for record, identifier in zip(records.features, given, strict=True):
+        if identifier in first:
+            above = f" (first in {faults.unit} {first[identifier]})" if first[identifier] else ""
+            message = f"{record.place}id {identifier!r} occurs again{above}"
+            faults.add(message, line=record.line)
+        elif identifier:
+            first[identifier] = record.line
+    made: list[str] = []
+    last: dict[str, int] = {}  # where counting goes on, so that equal texts cost no search
+    for i, record in enumerate(records.features):
+        if not given[i]:
+            stem = f"{record.own_case}-{_slug(record.values.get('text', ''))}"
+            identifier, n = stem, last.get(stem, 1)
+            while identifier in first:
+                n += 1
+                identifier = f"{stem}-{n}"
+            last[stem] = n
+            first[identifier] = record.line
+            given[i] = identifier
+            made.append(identifier)
+    if made:
+        listed = ", ".join(made[:_SHOWN]) + (", ..." if len(made) > _SHOWN else "")
+        records.notices.append(
+            f"{len(made)} features have no id; made from case and text: {listed}"
+        )
+    return given
+
+
+def _given_id(record: Record) -> str:
+    identifier = record.values.get("id", "")
+    if not identifier and record.values.get("number"):
+        # Sheets number their items from 1, so the number alone would not be unique.
+        identifier = f"{record.own_case}-{record.values['number']}"
+    return identifier
+
+
+def _slug(text: str) -> str:
+    """Return the words of a text in plain letters, short enough for an id."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = "".join(char for char in plain if not unicodedata.combining(char))
+    return re.sub(r"[\W_]+", "-", kept).strip("-")[:40].strip("-") or "feature"
+
+
+def need_sound(rubrics: Sequence[Rubric]) -> None:
+    """Raise InputError with all that no rubric file may hold, as `build_rubrics` does."""
+    wrong: list[str] = [] if rubrics else ["there are no rubrics"]
+    for case in _repeated(rubric.case for rubric in rubrics):
+        wrong.append(f"case {case!r} has several rubrics")
+    for feature_id in _repeated(feature.id for rubric in rubrics for feature in rubric):
+        wrong.append(f"feature id {feature_id!r} occurs again")
+    for rubric in rubrics:
+        if not rubric.features:
+            wrong.append(f"the rubric of case {rubric.case!r} has no features")
+        if not rubric.case.strip():
+            wrong.append("a rubric has no case")
+        for feature in rubric:
+            if not feature.text.strip():
+                wrong.append(f"feature {feature.id!r} has no text")
+            if not feature.id.strip():
+                wrong.append(f"a feature of case {rubric.case!r} has no id")
+            if not (feature.weight >= 0 and math.isfinite(feature.weight)):
+                wrong.append(f"feature {feature.id!r}: {_BAD_WEIGHT}")
+        texts = [rubric.case, rubric.title, *map(str, rubric.metadata.values()), *rubric.metadata]
+        texts += [str(cell) for feature in rubric for cell in feature_row(feature)]
+        if any(map(has_lone_surrogate, texts)):
+            what = "holds half a surrogate pair, which no file can hold"
+            wrong.append(f"the rubric of case {shown(rubric.case)} {what}")
+    if wrong:
+        raise InputError([Fault(message) for message in wrong])
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    repeated = []
+    for name in names:
+        if name in seen:
+            repeated.append(name)
+        seen.add(name)
+    return repeated
+
+
+def plain_number(value: float) -> str:
+    """Return a number as text, without a needless ``.0``.
+
+    Examples
+    --------
+    >>> plain_number(2.0), plain_number(0.25)
+    ('2', '0.25')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
+#: The columns of the tables we write.
+WRITTEN = ("case", "id", "text", "weight", "kind", "group", "note")
+
+
+def feature_row(feature: Feature) -> tuple[str, str, str, float, str, str, str]:
+    """Return a feature in the order of `WRITTEN`."""
+    return (feature.case, feature.id, feature.text, feature.weight, feature.kind, feature.group,
+            feature.note)  # fmt: skip
