@@ -4,29 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
-from rubricate.agreement.lengths import span_lengths
 from rubricate.agreement.pairs import AnnotatorPairs, pair_annotators
-from rubricate.agreement.per_note import Empty, NoteMeans, note_means
+from rubricate.agreement.per_note import Empty, NoteMeans, SpanLengths, note_means, span_lengths
 from rubricate.agreement.raters import (
+    ScoreAgreement,
     alpha_of_sums,
     fleiss_counts,
     kappa_of_sums,
     krippendorff_counts,
     presence_table,
+    score_agreement_of,
 )
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.measures import Evaluation, Matching, evaluate_pairing
-from rubricate.measures.formulas import defined, mean_defined
-from rubricate.measures.intervals import Interpreted, add_intervals
-from rubricate.stats import Resampling, bootstrap_interval, exact_where_still, ratio
+from rubricate.measures import LABELS, Evaluation, Matching, evaluate_pairing
+from rubricate.measures.comparing import weighted_by_note
+from rubricate.measures.evaluate import nested
+from rubricate.measures.formulas import mean_defined
+from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.progress import Progress, silent, watched
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    Side,
+    Support,
+    bootstrap_interval,
+    compare_with_ceiling,
+    defined,
+    effective_items,
+    limit_by_items,
+    ratio,
+)
 
-#: Name of the pair of all groups when annotators have no group.
-EVERYBODY = ""
+
+class CaseLine(TypedDict):
+    """A line of the table by case; the last two hold mean and SD and no number of notes."""
+
+    case: str
+    f1: float
+    jaccard: float
+    jaccard_pooled: float
+    kappa: float
+    yes_no_f1: float
+    n_notes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceCorrected:
+    """Agreement on presence corrected for chance, and the rows it rests on."""
+
+    estimate: Estimate
+    n_units: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        interval = self.estimate.to_dict()
+        return {"value": interval["value"], "interval": interval, "n_units": self.n_units}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +75,7 @@ class Agreement:
     ----------
     corpus : Corpus
         What was compared.
-    pooled : Interpreted
+    pooled : EvaluationWithIntervals
         Counts of all pairs together, the earlier annotator as reference; overall, by case and by
         feature, with intervals by note.
     pairs : mapping from (id, id) to Evaluation
@@ -50,18 +88,21 @@ class Agreement:
         Span lengths by group and feature.
     empty : str
         The rule for annotators who marked nothing, in ``per_note``.
+    scores : ScoreAgreement, optional
+        Agreement on the scores of notes that everybody judged alike.
     """
 
     corpus: Corpus
-    pooled: Interpreted
+    pooled: EvaluationWithIntervals
     pairs: Mapping[tuple[str, str], Evaluation]
     per_note: Mapping[tuple[str, str], Mapping[str, Mapping[str, NoteMeans]]]
-    chance_corrected: Mapping[str, Any]
-    lengths: Mapping[str, Any]
+    chance_corrected: Mapping[str, ChanceCorrected]
+    lengths: Mapping[str, Mapping[str, SpanLengths]]
     empty: Empty
+    scores: ScoreAgreement | None = None
 
-    def case_table(self) -> list[dict[str, Any]]:
-        """Return the NBME paper's Table 2: a line a case, then mean and SD over cases.
+    def case_table(self) -> list[CaseLine]:
+        """Return the NBME paper's Table 2: one line per case, then mean and SD.
 
         ``jaccard`` is the mean over rows, empty against empty counting as full agreement (in the
         paper's table it exceeds F1, which a ratio of sums cannot do); ``jaccard_pooled`` is the
@@ -69,7 +110,7 @@ class Agreement:
         """
         characters = self.pooled.evaluation.characters
         presence = self.pooled.evaluation.presence
-        lines: list[dict[str, Any]] = []
+        lines: list[CaseLine] = []
         for case, measured in characters.by("case").measured().items():
             own = characters.where(cases=[case])
             lines.append(
@@ -85,27 +126,30 @@ class Agreement:
             )
         if len(lines) < 2:
             return lines
-        names = list(lines[0])[1:6]
-        values = np.array([[line[name] for name in names] for line in lines], dtype=np.float64)
+        values = np.array(
+            [[line["f1"], line["jaccard"], line["jaccard_pooled"], line["kappa"], line["yes_no_f1"]]
+             for line in lines]
+        )  # fmt: skip
         mean = mean_defined(values, axis=0)
         n_others = np.maximum((~np.isnan(values)).sum(axis=0) - 1, 0)
         sd = np.sqrt(ratio(np.nansum((values - mean) ** 2, axis=0), n_others))
-        for case, found in (("mean", mean), ("sd", sd)):
-            found_by_name = dict(zip(names, found.tolist(), strict=True))
-            lines.append({"case": case, **found_by_name, "n_notes": None})
+        for name, found in (("mean", mean), ("sd", sd)):
+            f1, jaccard, jaccard_pooled, kappa, yes_no_f1 = found.tolist()
+            lines.append(
+                {"case": name, "f1": f1, "jaccard": jaccard, "jaccard_pooled": jaccard_pooled,
+                 "kappa": kappa, "yes_no_f1": yes_no_f1, "n_notes": None}
+            )  # fmt: skip
         return lines
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything, ready for JSON."""
         pooled = self.pooled.to_dict()
-        for name in ("reference_annotator", "predicted_annotator"):
-            del pooled[name]
         return {
             "annotators": [{"id": a.id, "group": a.group} for a in self.corpus.annotators],
             "protocol": pooled["protocol"],
             "unit": pooled["unit"],
             "empty": self.empty,
-            "overall": {k: pooled[k] for k in ("characters", "presence", "spans")},
+            "overall": {name: pooled[name] for name in dict.fromkeys(key[0] for key in LABELS)},
             "intervals": pooled["intervals"],
             "warnings": pooled["warnings"],
             "cases": pooled["cases"],
@@ -120,9 +164,7 @@ class Agreement:
                     "second": second,
                     "n_notes": e.coverage.n_notes,
                     "n_rows": e.coverage.n_rows,
-                    "characters": e.characters.total().to_dict(),
-                    "presence": e.presence.total().to_dict(),
-                    "spans": {kind: t.total().to_dict() for kind, t in e.spans.items()},
+                    **nested({key: t.total().to_dict() for key, t in e.tables.items()}),
                 }
                 for (first, second), e in self.pairs.items()
             ],
@@ -137,7 +179,8 @@ class Agreement:
                 }
                 for (one, two), found in self.per_note.items()
             ],
-            "presence_all": dict(self.chance_corrected),
+            "presence_all": {name: one.to_dict() for name, one in self.chance_corrected.items()},
+            "scores": None if self.scores is None else self.scores.to_dict(),
             "span_lengths": dict(self.lengths),
         }
 
@@ -149,6 +192,8 @@ def agree(
     empty: Empty = "zero",
     reference_group: str | None = None,
     settings: Resampling | None = None,
+    tokens: Mapping[str, npt.ArrayLike] | None = None,
+    progress: Progress = silent,
 ) -> Agreement:
     """Measure how far the annotators of a corpus agree.
 
@@ -157,7 +202,7 @@ def agree(
     corpus : Corpus
         Two annotators or more; only rows that both of a pair judged are compared.
     matching : Matching, optional
-        How spans are matched; the ``paper`` protocol by token unless given.
+        How spans are matched; one-to-one by token unless given.
     empty : {"zero", "agree", "skip"}
         See `note_means`.
     reference_group : str, optional
@@ -165,6 +210,10 @@ def agree(
         there is one, else that of the first annotator.
     settings : Resampling, optional
         How intervals are made.
+    tokens : mapping, optional
+        The corpus's own tokens by note id, for the lengths of spans.
+    progress : Progress
+        Told how far the resampling has come.
 
     Raises
     ------
@@ -182,13 +231,15 @@ def agree(
         raise InputError(
             f"agreement needs two annotators or more; the corpus has {len(corpus.annotators)}"
         )
-    matching = matching or Matching(protocol="paper", unit="token")
+    matching = matching or Matching(unit="token")
     settings = settings or Resampling()
     once = pair_annotators(corpus, ordered=False)
     pooled = evaluate_pairing(once.pairing, matching)
     groups = _group_pairs(corpus, reference_group)
     per_note = {}
-    for (one, two), (left, right) in groups.items():
+    for (one, two), (left, right) in watched(
+        groups.items(), progress, "comparing groups", len(groups)
+    ):
         try:
             pairs = pair_annotators(corpus, reference=left, predicted=right)
         except InputError:
@@ -196,12 +247,13 @@ def agree(
         per_note[one, two] = note_means(pairs, matching, empty=empty, settings=settings)
     return Agreement(
         corpus,
-        add_intervals(pooled, settings),
+        add_intervals(pooled, settings, progress=progress),
         _each_pair(corpus, once, pooled),
         per_note,
         _chance_corrected(corpus, settings),
-        span_lengths(corpus),
+        span_lengths(corpus, tokens),
         empty,
+        score_agreement_of(corpus, settings),
     )
 
 
@@ -243,26 +295,92 @@ def _each_pair(
     return found
 
 
-def _chance_corrected(corpus: Corpus, settings: Resampling) -> dict[str, Any]:
+def _chance_corrected(corpus: Corpus, settings: Resampling) -> dict[str, ChanceCorrected]:
     """Return Fleiss' kappa and Krippendorff's alpha with intervals, where more than two judged."""
     table = presence_table(corpus)
     if table.counts.sum(axis=1).max(initial=0) < 3:
         return {}
     notes, place = np.unique(table.note, return_inverse=True)
-    result: dict[str, Any] = {}
+    result = {}
     for name, per_unit, statistic in (
         ("fleiss_kappa", fleiss_counts(table.counts), kappa_of_sums),
         ("krippendorff_alpha", krippendorff_counts(table.counts), alpha_of_sums),
     ):
         by_note = np.zeros((len(notes), per_unit.shape[1]))
         np.add.at(by_note, place, per_unit)
-        drawn = bootstrap_interval(by_note, statistic, settings)
-        # only full agreement is a share of notes: 0 is chance, not none of them
-        informs = (by_note != 0).any(axis=1).sum() if drawn.estimate == 1 else np.nan
-        drawn = exact_where_still(drawn, informs)
-        result[name] = {
-            "value": defined(float(drawn.estimate)),
-            "interval": [defined(float(drawn.low)), defined(float(drawn.high))],
-            "n_units": int((per_unit != 0).any(axis=1).sum()),
+        used = (per_unit != 0).any(axis=1)
+        items = np.bincount(place[used], minlength=len(notes))
+        disputed = np.bincount(place[used & (table.counts.min(axis=1) > 0)], minlength=len(notes))
+        # 0 is chance, not none of the notes: only full agreement is a share of them
+        support = Support(effective_items(items), (disputed > 0).sum(), np.inf)
+        drawn = limit_by_items(bootstrap_interval(by_note, statistic, settings), support)
+        result[name] = ChanceCorrected(drawn.at(), int(used.sum()))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class BelowCeiling:
+    """A system's F1 beside the annotators' own, and the notes that each rests on."""
+
+    system: Estimate
+    ceiling: Estimate
+    difference: Estimate
+    system_notes: int
+    ceiling_notes: int
+    same_notes: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        return {
+            "system": defined(self.system.value),
+            "ceiling": defined(self.ceiling.value),
+            "difference": defined(self.difference.value),
+            "interval": self.difference.to_dict(),
+            "ceiling_interval": self.ceiling.to_dict(),
+            "system_notes": self.system_notes,
+            "ceiling_notes": self.ceiling_notes,
+            "same_notes": self.same_notes,
         }
+
+
+def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[str, BelowCeiling]:
+    """Compare a system's F1 with the annotators' own, characters and presence.
+
+    Both are uncertain; see `rubricate.stats.compare_with_ceiling`.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> from rubricate.measures import evaluate
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> few = Resampling(resamples=200)
+    >>> perfect = evaluate(
+    ...     corpus, corpus, reference_annotator="reference", predicted_annotator="reference"
+    ... )
+    >>> found = below_ceiling(add_intervals(perfect, few), agree(corpus, settings=few))
+    >>> found["characters"].difference.value > 0, found["characters"].ceiling_notes
+    (True, 20)
+    """
+    result = {}
+    human = ceiling.pooled
+    weights = system.weights
+    if weights is not None and set(human.evaluation.characters.by("note").ids) <= set(weights):
+        own = {note: weights.get(note, 1.0) for note in human.evaluation.characters.keys.notes}
+        human = add_intervals(human.evaluation, system.settings, weights=own)
+    for name in ("characters", "presence"):
+        ours, theirs = system.evaluation.tables[name,], human.evaluation.tables[name,]
+        one, two = ours.by("note"), theirs.by("note")
+        sides = (
+            Side(system.overall(name), weighted_by_note(one, system.weights), one.ids),
+            Side(human.overall(name), weighted_by_note(two, human.weights), two.ids),
+        )
+        difference = compare_with_ceiling(*sides, ours.measure.statistics["f1"], system.settings)
+        result[name] = BelowCeiling(
+            sides[0].estimate,
+            sides[1].estimate,
+            difference,
+            len(one.ids),
+            len(two.ids),
+            set(one.ids) == set(two.ids),
+        )
     return result

@@ -20,7 +20,7 @@ class AnnotatorPairs:
     Parameters
     ----------
     pairing : Pairing
-        One line an ordered pair of rows; counts are taken from it as from any other pairing.
+        One line per ordered pair of rows; counts are taken from it as from any other pairing.
     reference_annotator, predicted_annotator : int64 arrays
         Whose rows they are (indices into the corpus's annotators).
     """

@@ -1,17 +1,27 @@
-"""Span agreement note by note: ordered pairs averaged inside a note, then notes averaged."""
+"""Span agreement note by note as the PICO paper has it, and how long annotators' spans are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.agreement.pairs import AnnotatorPairs
-from rubricate.measures import CountTable, Matching, span_counts
-from rubricate.measures.formulas import defined
-from rubricate.stats import Resampling, bootstrap_interval, exact_where_still, ratio
+from rubricate.corpus import Corpus
+from rubricate.measures import CountTable, Matching, span_counts, words
+from rubricate.rows import I64
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    Support,
+    bootstrap_interval,
+    defined,
+    limit_by_items,
+    ratio,
+)
 
 F64 = npt.NDArray[np.float64]
 #: What an annotator without a span in a row does to the row's value.
@@ -26,24 +36,42 @@ class NoteMeans:
     Parameters
     ----------
     mean, sd : mapping from statistic to float
-    interval : (float, float)
-        Bootstrap interval of the mean F1, by note.
+    f1 : Estimate
+        The mean F1 with its bootstrap interval, by note.
     n_notes, n_pairs : int
         Notes, and ordered pairs of annotators in them.
     """
 
     mean: dict[str, float]
     sd: dict[str, float]
-    interval: tuple[float, float]
+    f1: Estimate
     n_notes: int
     n_pairs: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything, ready for JSON."""
-        values: dict[str, Any] = {name: defined(value) for name, value in self.mean.items()}
-        values["sd"] = {name: defined(value) for name, value in self.sd.items()}
-        values["interval"] = [defined(x) for x in self.interval]
-        return {**values, "n_notes": self.n_notes, "n_pairs": self.n_pairs}
+        return {
+            **{name: defined(value) for name, value in self.mean.items()},
+            "sd": {name: defined(value) for name, value in self.sd.items()},
+            "interval": self.f1.to_dict(),
+            "n_notes": self.n_notes,
+            "n_pairs": self.n_pairs,
+        }
+
+
+class MeanSd(TypedDict):
+    """Mean and sample SD; None where undefined."""
+
+    mean: float | None
+    sd: float | None
+
+
+class SpanLengths(TypedDict):
+    """How long some spans are."""
+
+    n_spans: int
+    tokens: MeanSd
+    characters: MeanSd
 
 
 def note_means(
@@ -100,7 +128,7 @@ def _row_values(table: CountTable, empty: Empty) -> tuple[F64, npt.NDArray[np.bo
     return values, keep
 
 
-def _over_notes(values: F64, note: npt.NDArray[np.int64], settings: Resampling) -> NoteMeans:
+def _over_notes(values: F64, note: I64, settings: Resampling) -> NoteMeans:
     notes, place = np.unique(note, return_inverse=True)
     n_pairs = np.bincount(place, minlength=len(notes)).astype(np.float64)
     by_note = np.stack(
@@ -109,19 +137,75 @@ def _over_notes(values: F64, note: npt.NDArray[np.int64], settings: Resampling) 
     )
     mean = by_note.mean(axis=0) if len(notes) else np.full(3, np.nan)
     sd = by_note.std(axis=0, ddof=1) if len(notes) > 1 else np.full(3, np.nan)
-    interval = (float("nan"), float("nan"))
+    f1 = Estimate(float(mean[2]))
     if len(notes) > 1:
         # A mean over notes is a ratio of sums over notes: (value, 1) add like any counts.
         counts = np.stack([by_note[:, 2], np.ones(len(notes))], axis=-1)
-        drawn = exact_where_still(
+        drawn = limit_by_items(
             bootstrap_interval(counts, lambda sums: ratio(sums[..., 0], sums[..., 1]), settings),
-            len(notes),
+            Support(len(notes), (by_note[:, 2] < 1).sum(), (by_note[:, 2] > 0).sum()),
         )
-        interval = (float(drawn.low), float(drawn.high))
+        f1 = replace(drawn.at(), value=f1.value)
     return NoteMeans(
         dict(zip(STATISTICS, mean.tolist(), strict=True)),
         dict(zip(STATISTICS, sd.tolist(), strict=True)),
-        interval,
+        f1,
         len(notes),
         len(values),
     )
+
+
+def span_lengths(
+    corpus: Corpus, tokens: Mapping[str, npt.ArrayLike] | None = None
+) -> dict[str, dict[str, SpanLengths]]:
+    """Return tokens and characters per span: mean and sample SD, by group and feature.
+
+    As the PICO paper's Table 4, which compares experts with crowd workers. Each fragment counts as
+    a span. Annotators without a group form the group ``""``. ``tokens`` are the corpus's own, by
+    note id (`rubricate.formats.stored_tokens`); notes that have none are cut into words.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> found = span_lengths(load_corpus("open-notes").select(cases=["0"]))
+    >>> sorted(found), found["rater"]["1"]["n_spans"]
+    (['rater', 'writer'], 18)
+    """
+    rows = corpus.rows
+    row = rows.span_row
+    lengths = _tokens_in_spans(corpus, tokens or {})
+    characters = rows.end - rows.start
+    groups = sorted({a.group for a in corpus.annotators})
+    group_of = np.array([groups.index(a.group) for a in corpus.annotators], dtype=np.int64)
+    group, feature = group_of[rows.annotator[row]], rows.feature[row]
+    result: dict[str, dict[str, SpanLengths]] = {}
+    for g, name in enumerate(groups):
+        for f in np.unique(feature[group == g]).tolist():
+            own = (group == g) & (feature == f)
+            result.setdefault(name, {})[corpus.features[f].id] = {
+                "n_spans": int(own.sum()),
+                "tokens": _mean_sd(lengths[own]),
+                "characters": _mean_sd(characters[own]),
+            }
+    return result
+
+
+def _tokens_in_spans(corpus: Corpus, tokens: Mapping[str, npt.ArrayLike]) -> I64:
+    """Count the tokens each span shares a character with."""
+    rows = corpus.rows
+    note = rows.note[rows.span_row]
+    counts = np.zeros(len(note), dtype=np.int64)
+    for i in np.unique(note).tolist():
+        own = np.flatnonzero(note == i)
+        known = corpus.notes[i]
+        given = tokens[known.id] if known.id in tokens else words(known.text)
+        pieces = np.asarray(given, dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(pieces[:, 1], rows.start[own], side="right")
+        last = np.searchsorted(pieces[:, 0], rows.end[own], side="left")
+        counts[own] = np.maximum(last - first, 0)
+    return counts
+
+
+def _mean_sd(values: I64) -> MeanSd:
+    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return {"mean": defined(float(values.mean())), "sd": defined(sd)}

@@ -1,4 +1,4 @@
-"""Chance-corrected agreement of any number of annotators on presence."""
+"""Agreement of any number of annotators: on presence, corrected for chance, and on scores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from rubricate.corpus import Corpus
 from rubricate.rows import I64
-from rubricate.stats import ratio
+from rubricate.stats import Estimate, Resampling, ratio, score_agreement
 
 F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class PresenceTable:
-    """How many annotators judged a feature absent and present, one line a note and feature.
+    """How many annotators judged a feature absent and present, one line per note and feature.
 
     ``counts`` has the columns absent and present; ``note`` and ``feature`` are indices into the
     corpus.
@@ -134,3 +134,66 @@ def fleiss_kappa(counts: npt.ArrayLike) -> float:
     0.625
     """
     return float(kappa_of_sums(fleiss_counts(counts).sum(axis=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreAgreement:
+    """Intraclass correlations of the annotators' scores, and the notes they rest on."""
+
+    absolute: Estimate
+    consistent: Estimate
+    n_notes: int
+    n_annotators: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        return {
+            "icc_a1": self.absolute.to_dict(),
+            "icc_c1": self.consistent.to_dict(),
+            "n_notes": self.n_notes,
+            "n_annotators": self.n_annotators,
+        }
+
+
+def note_scores(corpus: Corpus) -> tuple[list[str], F64]:
+    """Return the scores of the notes that all annotators judged on the same features.
+
+    A score is the sum of the weights of the features that an annotator marked.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> notes, scores = note_scores(load_corpus("open-notes").select(cases=["0"]))
+    >>> len(notes), scores.shape
+    (20, (20, 2))
+    """
+    rows, n_annotators = corpus.rows, len(corpus.annotators)
+    weight = np.array([feature.weight for feature in corpus.features], dtype=np.float64)
+    shape = (len(corpus.notes), n_annotators)
+    scores, judged = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    present = np.diff(rows.first_annotation) > 0
+    np.add.at(scores, (rows.note, rows.annotator), np.where(present, weight[rows.feature], 0.0))
+    # sums of random numbers tell sets of features apart
+    mark = np.random.default_rng(0).integers(1, 2**40, size=len(weight))
+    np.add.at(judged, (rows.note, rows.annotator), mark[rows.feature])
+    alike = (judged > 0).all(axis=1) & (judged == judged[:, :1]).all(axis=1)
+    kept = np.flatnonzero(alike)
+    return [corpus.notes[i].id for i in kept.tolist()], scores[kept]
+
+
+def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement | None:
+    """Return the agreement on scores; None without two notes that everybody judged alike.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> found = score_agreement_of(corpus, Resampling(resamples=99))
+    >>> found.n_notes, found.absolute.value
+    (20, 1.0)
+    """
+    notes, scores = note_scores(corpus)
+    if len(notes) < 2 or scores.shape[1] < 2:
+        return None
+    absolute, consistent = score_agreement(scores, settings)
+    return ScoreAgreement(absolute, consistent, len(notes), scores.shape[1])

@@ -15,9 +15,9 @@ The written rules, each of them tested:
 
 from __future__ import annotations
 
-from rubricate.measures.characters import character_counts
 from rubricate.measures.counts import CountTable, GroupCounts, RowKeys
 from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
+from rubricate.measures.families import LABELS, character_counts, presence_counts
 from rubricate.measures.formulas import (
     CHARACTERS,
     PRESENCE,
@@ -28,7 +28,7 @@ from rubricate.measures.formulas import (
     mean_defined,
 )
 from rubricate.measures.pairing import Coverage, Pairing, pair_rows
-from rubricate.measures.presence import presence_counts
+from rubricate.measures.pilot import plan_from_pilot
 from rubricate.measures.span_matching import Matching, span_counts
 from rubricate.measures.span_pairs import KINDS
 from rubricate.measures.tokens import words
@@ -36,6 +36,7 @@ from rubricate.measures.tokens import words
 __all__ = [
     "CHARACTERS",
     "KINDS",
+    "LABELS",
     "PRESENCE",
     "SPANS",
     "CountTable",
@@ -53,6 +54,7 @@ __all__ = [
     "evaluate_pairing",
     "mean_defined",
     "pair_rows",
+    "plan_from_pilot",
     "presence_counts",
     "span_counts",
     "words",

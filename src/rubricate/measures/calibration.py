@@ -1,27 +1,145 @@
-"""Whether presence probabilities mean what they say: Brier score, ECE, reliability bins."""
+"""Whether presence probabilities mean what they say: Brier score, ECE, reliability bins.
+
+Everything follows from sums over rows that add, kept by note, feature and case.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from rubricate.measures.calibration_sums import (
-    VALUES,
-    CalibrationCounts,
-    calibration_counts,
-    calibration_values,
-)
+from rubricate.errors import Fault, InputError
 from rubricate.measures.counts import By, CountTable
-from rubricate.measures.formulas import F64, defined
-from rubricate.stats import Interval, Resampling, bootstrap_interval, cluster_interval
-from rubricate.stats.bootstrap import summarise
-from rubricate.stats.calibration import chance_error
+from rubricate.measures.formulas import F64
+from rubricate.measures.pairing import Pairing
+from rubricate.rows import I64
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    bootstrap_interval,
+    cluster_interval,
+    defined,
+    ratio,
+    summarise,
+)
+from rubricate.stats.calibration import chance_error, place_in_bins
+
+#: Bins of equal width, as Guo et al. (2017) and most others draw them.
+N_BINS = 10
+#: What is summed in each bin; the first four are enough for every value but those of chance.
+COLUMNS = ("weight", "squared", "probability", "present", "spread", "spread_squared", "rows")
+#: What follows from the sums.
+VALUES = ("brier", "brier_skill", "ece", "share_present", "mean_probability")
 
 #: Standard deviations above the mean that chance exceeds once in forty samples.
 _ONCE_IN_FORTY = 1.96
+
+
+def presence_probability(pairing: Pairing) -> F64 | None:
+    """Return the probability of presence that was predicted for each row, nan where unknown.
+
+    None where no row of the prediction has one.
+    """
+    stored = pairing.predicted.rows.probability
+    if stored is None:
+        return None
+    # stored in 32 bits: 0.7 comes back as 0.69999999 and would fall into the bin below
+    found = stored[np.maximum(pairing.predicted_row, 0)].astype(np.float64).round(7)
+    found[pairing.predicted_row < 0] = np.nan
+    return None if np.isnan(found).all() else found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CalibrationCounts:
+    """What probabilities and presences of some notes, features or cases add up to, bin by bin.
+
+    Examples
+    --------
+    >>> one = CalibrationCounts(("n1",), np.ones((1, 10, 7)))
+    >>> (one + one).values[0, 0, 0], (one + CalibrationCounts(("n2",), one.values)).ids
+    (np.float64(2.0), ('n1', 'n2'))
+    """
+
+    ids: tuple[str, ...]
+    values: F64
+
+    def __add__(self, other: CalibrationCounts) -> CalibrationCounts:
+        ids = tuple(dict.fromkeys(self.ids + other.ids))
+        place = {name: i for i, name in enumerate(ids)}
+        values = np.zeros((len(ids), *self.values.shape[1:]))
+        for part in (self, other):
+            values[[place[name] for name in part.ids]] += part.values
+        return CalibrationCounts(ids, values)
+
+    def total(self) -> F64:
+        """Return the sums over all ids: shape (n_bins, 7)."""
+        return np.asarray(self.values.sum(axis=0))
+
+
+def calibration_counts(
+    presence: CountTable,
+    probability: F64,
+    *,
+    by: By = "note",
+    bins: int = N_BINS,
+    weights: Mapping[str, float] | None = None,
+) -> CalibrationCounts:
+    """Sum rows that have a probability, by note, feature or case."""
+    known = ~np.isnan(probability)
+    keys, p = presence.keys.take(known), probability[known]
+    _need_probabilities(presence, probability)
+    y = presence.values[known][:, [0, 2]].sum(axis=1).astype(np.float64)
+    w = np.ones(len(p))
+    if weights is not None:
+        w = np.array([weights[i] for i in keys.notes], dtype=np.float64)[keys.note]
+    spread = p * (1 - p)
+    columns = (w, w * (p - y) ** 2, w * p, w * y, w * spread, w**2 * spread, np.ones(len(p)))
+    ids, group = keys.groups(by)
+    cell = group * bins + place_in_bins(p, bins)
+    sums = [np.bincount(cell, column, len(ids) * bins) for column in columns]
+    values = np.stack(sums, axis=-1).astype(np.float64)
+    return CalibrationCounts(ids, values.reshape(len(ids), bins, len(COLUMNS)))
+
+
+def calibration_values(sums: F64) -> F64:
+    """Return the values of `VALUES`, in a new last axis, of sums of shape (..., n_bins, 4 or 7).
+
+    Brier score: the mean of (p - y)^2 (Brier 1950). Brier skill: 1 - Brier / (b (1 - b)), b the
+    share of rows that are present, which is the score of saying b everywhere (Murphy 1973); nan
+    where b is 0 or 1. ECE: the mean over bins, weighted by rows, of |mean p - share present|
+    (Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017).
+
+    Examples
+    --------
+    >>> sums = np.array([[2.0, 0.05, 0.3, 0.0], [2.0, 0.05, 1.7, 2.0]])
+    >>> calibration_values(sums).round(3).tolist()
+    [0.025, 0.9, 0.15, 0.5, 0.5]
+    """
+    weight, squared, probability, present = (sums[..., i] for i in range(4))
+    total = weight.sum(axis=-1)
+    brier = ratio(squared.sum(axis=-1), total)
+    share = ratio(present.sum(axis=-1), total)
+    ece = ratio(np.abs(probability - present).sum(axis=-1), total)
+    skill = 1 - ratio(brier, share * (1 - share))
+    return np.stack([brier, skill, ece, share, ratio(probability.sum(axis=-1), total)], axis=-1)
+
+
+def _need_probabilities(presence: CountTable, probability: F64) -> None:
+    keys = presence.keys
+    wrong = np.flatnonzero((probability < 0) | (probability > 1))
+    if len(wrong):
+        raise InputError(
+            [
+                Fault(
+                    f"predicted note {keys.notes[keys.note[i]]}, feature "
+                    f"{keys.features[keys.feature[i]]}: probability {probability[i]:g}; "
+                    "need a number from 0 to 1"
+                )
+                for i in wrong.tolist()
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +162,7 @@ class GroupCalibration:
         """How far the ECE exceeds what perfect probabilities would show."""
         return self.values["ece"] - self.ece_by_chance
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the values ready for JSON."""
         values = {name: defined(value) for name, value in self.values.items()}
         return {"n_rows": self.n_rows, **values, "ece_by_chance": self.ece_by_chance}
@@ -58,56 +176,39 @@ class CalibrationBin:
     high: float
     n_rows: int
     probability: float
-    present: float
-    interval: Interval
+    present: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the fields ready for JSON."""
         return {
             "low": self.low,
             "high": self.high,
             "n_rows": self.n_rows,
             "probability": self.probability,
-            "present": self.present,
-            "interval": [self.interval.low, self.interval.high],
+            "present": self.present.value,
+            "interval": self.present.to_dict(),
         }
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibrationResult:
-    """How well calibrated the probabilities of one system are.
-
-    Parameters
-    ----------
-    n_notes : int
-        Notes with a probability.
-    overall : GroupCalibration
-        All their rows.
-    intervals : mapping from value to Interval
-        Of ``brier``, ``brier_skill`` and ``ece``.
-    bins : tuple of CalibrationBin
-        Points of the reliability diagram; bins without rows are left out.
-    features, cases : mapping from id to GroupCalibration
-        The same values for each.
-    """
+    """How well calibrated the probabilities of one system are."""
 
     n_notes: int
     overall: GroupCalibration
-    intervals: Mapping[str, Interval]
+    estimates: Mapping[str, Estimate]
     bins: tuple[CalibrationBin, ...]
     features: Mapping[str, GroupCalibration]
     cases: Mapping[str, GroupCalibration]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything but features and cases, ready for JSON."""
         return {
             "n_notes": self.n_notes,
             **self.overall.to_dict(),
-            "intervals": {
-                name: [defined(one.low), defined(one.high)] for name, one in self.intervals.items()
-            },
-            "methods": {name: one.method for name, one in self.intervals.items()}
-            | {"bins": self.bins[0].interval.method},
+            "intervals": {name: one.to_dict() for name, one in self.estimates.items()},
+            "methods": {name: one.method for name, one in self.estimates.items()}
+            | {"bins": self.bins[0].present.method},
             "bins": [one.to_dict() for one in self.bins],
         }
 
@@ -122,18 +223,11 @@ def calibrate(
     """Measure presence probabilities against a reference, with intervals by note.
 
     Brier score and skill: bootstrap by note inside cases. The ECE of a sample is too large, and
-    that of a resample is larger still, so that percentiles miss the truth. Its interval is the
+    that of a resample is larger still, so that percentiles miss the true value. Its interval is the
     basic one, 2 ECE - percentile (Davison & Hinkley 1997, section 5.2), from 0 where perfect
     probabilities would show as much in one sample of forty (`chance_error`), and up to the ECE at
     least. A bin's share present: Wilson (1927) at the effective size that rows of one note leave
     (`rubricate.stats.cluster_interval`).
-
-    Parameters
-    ----------
-    presence, probability, weights
-        As for `calibration_counts`; at least one probability must be known.
-    settings : Resampling, optional
-        Resamples, confidence, method and seed.
 
     Examples
     --------
@@ -162,21 +256,23 @@ def calibrate(
     return CalibrationResult(
         n_notes=len(by_note.ids),
         overall=GroupCalibration.of(by_note.total()),
-        intervals=_intervals(by_note, _case_of(presence, by_note.ids), settings),
+        estimates=_estimates(
+            by_note, presence.keys.take(~np.isnan(probability)).case_of_notes(), settings
+        ),
         bins=_bins(by_note, settings.confidence),
         features=groups["feature"],
         cases=groups["case"],
     )
 
 
-def _intervals(counts: CalibrationCounts, case: Any, settings: Resampling) -> dict[str, Interval]:
+def _estimates(counts: CalibrationCounts, case: I64, settings: Resampling) -> dict[str, Estimate]:
     keep = replace(settings, keep_replicates=True)
     found = bootstrap_interval(counts.values[:, :, :4], calibration_values, keep, strata=case)
     # no error in any note leaves the bootstrap without width: n of n notes, as elsewhere
     least = 1 - ((1 - settings.confidence) / 2) ** (1 / len(counts.ids))
-    intervals = {name: found.interval(VALUES.index(name)) for name in ("brier", "brier_skill")}
+    estimates = {name: found.at(VALUES.index(name)) for name in ("brier", "brier_skill")}
     if found.estimate[0] == 0:
-        intervals["brier"] = replace(intervals["brier"], high=least)
+        estimates["brier"] = replace(estimates["brier"], high=least)
     place = VALUES.index("ece")
     ece, sums = float(found.estimate[place]), counts.total()
     drawn = summarise(
@@ -189,8 +285,8 @@ def _intervals(counts: CalibrationCounts, case: Any, settings: Resampling) -> di
         0.0 if ece <= chance + _ONCE_IN_FORTY * spread else max(0.0, 2 * ece - float(drawn.high[0]))
     )
     high = least if ece == 0 else min(1.0, max(ece, 2 * ece - float(drawn.low[0])))
-    intervals["ece"] = Interval(low, high, settings.confidence, "bootstrap-basic")
-    return intervals
+    estimates["ece"] = Estimate(ece, low, high, settings.confidence, "bootstrap-basic")
+    return estimates
 
 
 def _bins(counts: CalibrationCounts, confidence: float) -> tuple[CalibrationBin, ...]:
@@ -202,15 +298,9 @@ def _bins(counts: CalibrationCounts, confidence: float) -> tuple[CalibrationBin,
         weight, _, probability, present = sums[b, :4].tolist()
         trials = counts.values[:, b, 0] * scale
         successes = np.minimum(counts.values[:, b, 3] * scale, trials)
-        interval = cluster_interval(successes, trials, method="wilson", confidence=confidence)
+        share = cluster_interval(successes, trials, method="wilson", confidence=confidence)
         found.append(
             CalibrationBin(b / n_bins, (b + 1) / n_bins, int(sums[b, 6]), probability / weight,
-                           present / weight, interval)
+                           replace(share, value=present / weight))
         )  # fmt: skip
     return tuple(found)
-
-
-def _case_of(presence: CountTable, notes: tuple[str, ...]) -> Any:
-    case = dict(zip(presence.keys.note.tolist(), presence.keys.case.tolist(), strict=True))
-    place = {name: i for i, name in enumerate(presence.keys.notes)}
-    return np.array([case[place[name]] for name in notes], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Counts that add: one line a (note, feature) row, summed by note, feature or case when asked."""
+"""Counts that add: one line per (note, feature) row, summed by note, feature or case when asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RowKeys:
 
     Parameters
     ----------
-    note, feature, case : int64 arrays, one entry a row
+    note, feature, case : int64 arrays, one entry per row
         Indices into the ids below.
     notes, features, cases : tuple of str
         All ids; some may have no row.
@@ -58,6 +58,13 @@ class RowKeys:
             "feature": _used(self.features, self.feature),
             "case": _used(self.cases, self.case),
         }
+
+    def case_of_notes(self) -> I64:
+        """Return the case of each note that has rows, in the order of ``groups("note")``."""
+        notes, place = self.groups("note")
+        case = np.zeros(len(notes), dtype=np.int64)
+        case[place] = self.case
+        return case
 
     @staticmethod
     def concatenate(parts: Sequence[RowKeys]) -> RowKeys:
@@ -108,7 +115,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
-    """The counts of one measure, one line a (note, feature) row.
+    """The counts of one measure, one line per (note, feature) row.
 
     Tables add: the table of a whole corpus and the sum of its parts' tables give the same totals
     by note, feature and case, so parts can be counted anywhere and merged.
@@ -142,7 +149,7 @@ class CountTable:
         return {}
 
     def column(self, name: str) -> I64:
-        """Return one column, an entry a row."""
+        """Return one column, one entry per row."""
         return self.values[:, self.measure.columns.index(name)]
 
     def total(self) -> Measured:

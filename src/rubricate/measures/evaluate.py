@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.measures.calibration_sums import presence_probability
-from rubricate.measures.characters import character_counts
+from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
-from rubricate.measures.formulas import F64, defined
+from rubricate.measures.families import MeasureKey, count_rows
+from rubricate.measures.formulas import F64
 from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
-from rubricate.measures.presence import presence_counts
-from rubricate.measures.span_matching import Matching, span_counts
+from rubricate.measures.span_matching import Matching
 from rubricate.rows import I64
+from rubricate.stats import defined
+
+#: What stands beside the values of a table at a level ("overall", "cases", "macro features", ...)
+#: and group.
+Beside = Callable[[MeasureKey, str, str], Mapping[str, object]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +36,9 @@ class Evaluation:
         How many notes and rows were counted, missing or left out.
     protocol, unit : str
         How spans were matched.
-    characters, presence : CountTable
-        Counts (tp, fp, fn, tn) a row.
-    spans : mapping from kind to CountTable
-        ``exact``, ``one_side_boundary``, ``token_overlap``.
+    tables : mapping from key to CountTable
+        The counts of each measure, one line per row: ``("characters",)``, ``("presence",)``,
+        ``("spans", "exact")`` and so on (`rubricate.measures.families`).
     probability : ndarray, optional
         The predicted probability of presence of each row, nan where unknown; None where no row
         has one.
@@ -47,52 +49,46 @@ class Evaluation:
     coverage: Coverage
     protocol: str
     unit: str
-    characters: CountTable
-    presence: CountTable
-    spans: Mapping[str, CountTable]
+    tables: Mapping[MeasureKey, CountTable]
     probability: F64 | None = None
 
+    @property
+    def characters(self) -> CountTable:
+        """Counts of character positions (tp, fp, fn, tn)."""
+        return self.tables["characters",]
+
+    @property
+    def presence(self) -> CountTable:
+        """Counts of rows in which the feature was found (tp, fp, fn, tn)."""
+        return self.tables["presence",]
+
+    @property
+    def spans(self) -> dict[str, CountTable]:
+        """Counts of annotations by kind of agreement: ``exact`` and so on."""
+        return {key[1]: table for key, table in self.tables.items() if key[0] == "spans"}
+
     def __add__(self, other: Evaluation) -> Evaluation:
-        return Evaluation(
-            self.reference_annotator,
-            self.predicted_annotator,
-            self.coverage + other.coverage,
-            self.protocol,
-            self.unit,
-            self.characters + other.characters,
-            self.presence + other.presence,
-            {kind: table + other.spans[kind] for kind, table in self.spans.items()},
-            _joined(self, other),
+        return replace(
+            self,
+            coverage=self.coverage + other.coverage,
+            tables={key: table + other.tables[key] for key, table in self.tables.items()},
+            probability=_joined(self, other),
         )
 
     def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
         """Return the evaluation of some of the rows, under other names."""
-        tables = {
-            path: CountTable(table.measure, table.keys.take(rows), table.values[rows])
-            for path, table in self.tables()
-        }
         notes = len(np.unique(self.characters.keys.note[rows]))
-        return Evaluation(
-            reference_annotator,
-            predicted_annotator,
-            Coverage(n_notes=notes, n_rows=len(rows)),
-            self.protocol,
-            self.unit,
-            tables["characters",],
-            tables["presence",],
-            {kind: tables["spans", kind] for kind in self.spans},
-            None if self.probability is None else self.probability[rows],
+        return replace(
+            self,
+            reference_annotator=reference_annotator,
+            predicted_annotator=predicted_annotator,
+            coverage=Coverage(n_notes=notes, n_rows=len(rows)),
+            tables={
+                key: CountTable(table.measure, table.keys.take(rows), table.values[rows])
+                for key, table in self.tables.items()
+            },
+            probability=None if self.probability is None else self.probability[rows],
         )
-
-    def tables(self) -> Iterator[tuple[tuple[str, ...], CountTable]]:
-        """Walk over all count tables with their path in `to_dict`.
-
-        ``("characters",)``, ``("presence",)``, ``("spans", "exact")`` and so on.
-        """
-        yield ("characters",), self.characters
-        yield ("presence",), self.presence
-        for kind, table in self.spans.items():
-            yield ("spans", kind), table
 
     def all_present_f1(self, weights: Mapping[str, float] | None = None) -> float:
         """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.
@@ -105,6 +101,26 @@ class Evaluation:
         tp, _, fn, _ = totals = weight @ notes.values
         present = float(tp + fn)
         return 2 * present / float(present + totals.sum()) if present else float("nan")
+
+    def span_outcomes(self) -> dict[str, float | int | None]:
+        """Return how spans met: correct, partial, missed and spurious, with partial credit.
+
+        Correct spans cover the same, partial ones share a unit, missed and spurious ones meet
+        nothing of the other side; a partial one counts half in ``f1`` (SemEval 2013, task 9.1; as
+        nervaluate counts "partial"). With the protocols other than one-to-one a span may meet
+        several, so the counts are of predicted spans that hit.
+        """
+        reference, predicted, _, correct = self.spans["exact"].values.sum(axis=0).tolist()
+        _, _, found, hits = self.spans["token_overlap"].values.sum(axis=0).tolist()
+        partial = max(hits - correct, 0)
+        total = reference + predicted
+        return {
+            "correct": correct,
+            "partial": partial,
+            "missed": max(reference - found, 0),
+            "spurious": predicted - hits,
+            "f1": (2 * correct + partial) / total if total else None,
+        }
 
     def warnings(self) -> list[str]:
         """Say what a reader of the values must know."""
@@ -119,6 +135,12 @@ class Evaluation:
                 f"{self.coverage.n_unjudged_rows} predicted rows are left out, because the "
                 "reference did not judge them"
             )
+        tp, fp, fn, _ = self.presence.values.sum(axis=0).tolist()
+        if fn and not tp + fp:
+            found.append(
+                f"nothing was found in any of {len(self.presence):,} rows, of which the reference "
+                f"has {fn:,} present: has the matcher learned anything?"
+            )
         for kind, table in self.spans.items() if self.protocol == "paper" else ():
             above = {
                 by: int((table.by(by).statistic("recall") > 1).sum()) for by in ("case", "feature")
@@ -131,38 +153,72 @@ class Evaluation:
                 )
         return found
 
-    def to_dict(self, weights: Mapping[str, float] | None = None) -> dict[str, Any]:
+    def to_dict(
+        self, weights: Mapping[str, float] | None = None, beside: Beside | None = None
+    ) -> dict[str, object]:
         """Return all values and counts, ready for JSON; undefined values are None.
 
         The notes' design ``weights`` serve the means over notes and rows and what marking
-        everything would give; the other weighted values are in `Interpreted.to_dict`.
+        everything would give. ``beside`` says what else stands beside a table's values, and
+        replaces those it names (`EvaluationWithIntervals.to_dict`).
         """
-        result: dict[str, Any] = {
+        more = beside or _nothing
+        blocks: dict[MeasureKey, dict[str, object]] = {}
+        for key, table in self.tables.items():
+            macro = {
+                over: {
+                    **{name: defined(value) for name, value in means.items()},
+                    **more(key, f"macro {over}", ""),
+                }
+                for over, means in table.macro(weights).items()
+            }
+            blocks[key] = {**table.total().to_dict(), "macro": macro}
+            if key == ("presence",):
+                blocks[key]["all_present_f1"] = defined(self.all_present_f1(weights))
+            blocks[key] |= more(key, "overall", "")
+        return {
             "reference_annotator": self.reference_annotator,
             "predicted_annotator": self.predicted_annotator,
             "protocol": self.protocol,
             "unit": self.unit,
             **self.coverage.to_dict(),
             "warnings": self.warnings(),
+            "span_outcomes": self.span_outcomes(),
+            **nested(blocks),
+            "cases": self._groups("case", more),
+            "features": self._groups("feature", more),
         }
-        for path, table in self.tables():
-            values: dict[str, Any] = dict(table.total().to_dict())
-            values["macro"] = {
-                over: {name: defined(value) for name, value in means.items()}
-                for over, means in table.macro(weights).items()
-            }
-            _put(result, path, values)
-        result["presence"]["all_present_f1"] = defined(self.all_present_f1(weights))
-        result["cases"] = self._groups("case")
-        result["features"] = self._groups("feature")
-        return result
 
-    def _groups(self, by: By) -> dict[str, dict[str, Any]]:
-        groups: dict[str, dict[str, Any]] = {}
-        for path, table in self.tables():
+    def _groups(self, by: By, more: Beside) -> dict[str, object]:
+        groups: dict[str, dict[MeasureKey, object]] = {}
+        for key, table in self.tables.items():
             for group, measured in table.by(by).measured().items():
-                _put(groups.setdefault(group, {}), path, measured.to_dict())
-        return groups
+                block = {**measured.to_dict(), **more(key, f"{by}s", group)}
+                groups.setdefault(group, {})[key] = block
+        return {group: nested(blocks) for group, blocks in groups.items()}
+
+
+def nested(values: Mapping[MeasureKey, object]) -> dict[str, object]:
+    """Return values by key as JSON has them: ``("spans", "exact")`` inside ``spans``.
+
+    Examples
+    --------
+    >>> nested({("presence",): 1, ("spans", "exact"): 2, ("spans", "token_overlap"): 3})
+    {'presence': 1, 'spans': {'exact': 2, 'token_overlap': 3}}
+    """
+    result: dict[str, object] = {}
+    inner: dict[str, dict[str, object]] = {}
+    for key, value in values.items():
+        if len(key) == 1:
+            result[key[0]] = value
+        else:
+            result[key[0]] = inner.setdefault(key[0], {})
+            inner[key[0]][key[1]] = value
+    return result
+
+
+def _nothing(key: MeasureKey, level: str, group: str) -> Mapping[str, object]:
+    return {}
 
 
 def evaluate(
@@ -229,9 +285,7 @@ def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Eval
         coverage=pairing.coverage,
         protocol=matching.protocol,
         unit=matching.unit,
-        characters=character_counts(pairing),
-        presence=presence_counts(pairing),
-        spans=span_counts(pairing, matching),
+        tables=count_rows(pairing, matching),
         probability=presence_probability(pairing),
     )
 
@@ -244,9 +298,3 @@ def _joined(first: Evaluation, second: Evaluation) -> F64 | None:
         for one in (first, second)
     ]
     return np.concatenate(parts)
-
-
-def _put(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    for name in path[:-1]:
-        target = target.setdefault(name, {})
-    target[path[-1]] = value

@@ -6,7 +6,8 @@ So the same function measures one corpus (``counts[k]``), all features at once
 The rule for zero denominators: a value that cannot be computed is nan (null in JSON), never a
 silent 0 or 1. Precision is undefined where nothing was predicted, recall where the reference has
 nothing, F1 and Jaccard only where both have nothing (if one side has something, they are 0),
-kappa where chance agreement is complete, accuracy without rows, specificity without negatives.
+kappa where chance agreement is complete, accuracy without rows, specificity without negatives,
+the negative predictive value where everything was found.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.stats.ratios import ratio as ratio
+from rubricate.stats import defined
+from rubricate.stats import ratio as ratio
 
 F64 = npt.NDArray[np.float64]
 
@@ -95,6 +97,42 @@ def kappa(counts: npt.ArrayLike) -> F64:
     """
     tp, fp, fn, tn = _columns(counts)
     return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+def negative_predictive_value(counts: npt.ArrayLike) -> F64:
+    """Return TN / (TN + FN) of (tp, fp, fn, tn) counts: the share of absent findings that hold."""
+    _, _, fn, tn = _columns(counts)
+    return ratio(tn, tn + fn)
+
+
+def pabak(counts: npt.ArrayLike) -> F64:
+    """Return kappa adjusted for prevalence and bias, 2 p_o - 1 (Byrt, Bishop & Carlin 1993).
+
+    Examples
+    --------
+    >>> float(pabak([90, 5, 5, 0])), round(float(kappa([90, 5, 5, 0])), 3)
+    (0.8, -0.053)
+    """
+    return 2 * accuracy(counts) - 1
+
+
+def gwet_ac1(counts: npt.ArrayLike) -> F64:
+    """Return Gwet's AC1 (2008), (p_o - p_e) / (1 - p_e) with p_e = 2 q (1 - q).
+
+    q is the mean of both sides' shares of present rows. Where nearly all rows are present, or
+    absent, kappa falls although the sides agree as often (the prevalence paradox: Feinstein &
+    Cicchetti 1990); AC1 does not. With two categories AC2 is the same.
+
+    Examples
+    --------
+    >>> round(float(gwet_ac1([90, 5, 5, 0])), 3)
+    0.89
+    """
+    tp, fp, fn, tn = _columns(counts)
+    n = tp + fp + fn + tn
+    share = ratio(2 * tp + fp + fn, 2 * n)
+    chance = 2 * share * (1 - share)
+    return ratio(accuracy(counts) - chance, 1 - chance)
 
 
 def span_precision(counts: npt.ArrayLike) -> F64:
@@ -175,7 +213,15 @@ CHARACTERS = Measure(
 PRESENCE = Measure(
     "presence",
     CONFUSION_COLUMNS,
-    {**_RATES, "accuracy": accuracy, "kappa": kappa, "specificity": specificity},
+    {
+        **_RATES,
+        "accuracy": accuracy,
+        "kappa": kappa,
+        "specificity": specificity,
+        "npv": negative_predictive_value,
+        "pabak": pabak,
+        "ac1": gwet_ac1,
+    },
 )
 SPANS = Measure(
     "spans",
@@ -230,11 +276,6 @@ class Measured:
         """Return values, then counts, ready for JSON: undefined values are None."""
         values = {name: defined(value) for name, value in self.values.items()}
         return {**values, **self.counts}
-
-
-def defined(value: float) -> float | None:
-    """Return the value, or None for nan, which JSON does not know."""
-    return None if np.isnan(value) else float(value)
 
 
 def mean_defined(

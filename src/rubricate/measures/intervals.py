@@ -1,51 +1,57 @@
-"""Intervals for every value of an evaluation, from one resampling of the notes' counts a table."""
+"""Intervals for every value of an evaluation, one resampling of notes per table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
-from rubricate.measures.counts import CountTable
+from rubricate.measures.counts import CountTable, sum_groups
 from rubricate.measures.evaluate import Evaluation
-from rubricate.measures.exact_limits import widen_levels, widen_overall
-from rubricate.measures.formulas import defined, mean_defined
-from rubricate.stats import Bootstrapped, Interval, Layout, Levels, Resampling, bootstrap_levels
-from rubricate.stats.bootstrap import summarise
+from rubricate.measures.families import MeasureKey
+from rubricate.measures.formulas import mean_defined
+from rubricate.measures.ranking import Ranking, rank
+from rubricate.progress import Progress, silent, watched
+from rubricate.rows import I64
+from rubricate.stats import (
+    Bootstrapped,
+    Estimate,
+    Layout,
+    Levels,
+    Resampling,
+    Support,
+    bootstrap_interval,
+    bootstrap_levels,
+    defined,
+    degrees_of_freedom,
+    limit_by_items,
+    ratio,
+    summarise,
+)
+from rubricate.stats.few_errors import effective_number
 
-Path = tuple[str, ...]
+#: What values are grouped by, as JSON calls it.
+LEVELS = ("cases", "features")
+#: Agreement corrected for chance that a single row defines: 0 is chance, not none of the notes.
+_CORRECTED = ("pabak", "ac1")
 #: Macro means have percentiles: BCa needs their jackknife, which groups' results do not hold.
 _MACRO_METHOD: Literal["percentile"] = "percentile"
 
 
 @dataclass(frozen=True, eq=False)
-class Interpreted:
-    """An evaluation with an interval for every value.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The counts.
-    settings : Resampling
-        How intervals were made.
-    levels : mapping from path to Levels
-        One entry a count table; see `Evaluation.tables`.
-    macro : mapping from (path, "features" or "cases") to Bootstrapped
-        Intervals of macro means.
-    weights : mapping from note id to weight, optional
-        Design weights; values are then weighted too.
-    """
+class EvaluationWithIntervals:
+    """An evaluation with an interval for every value."""
 
     evaluation: Evaluation
     settings: Resampling
-    levels: Mapping[Path, Levels]
-    macro: Mapping[tuple[Path, str], Bootstrapped]
+    levels: Mapping[MeasureKey, Levels]
+    macro: Mapping[tuple[MeasureKey, str], Bootstrapped]
     weights: Mapping[str, float] | None = None
 
     @cached_property
@@ -58,59 +64,86 @@ class Interpreted:
             evaluation.presence, evaluation.probability, self.settings, weights=self.weights
         )
 
-    def interval(self, *path: str, statistic: str = "f1") -> Interval:
-        """Return the interval of an overall value, e.g. ``interval("spans", "exact")``."""
-        table = dict(self.evaluation.tables())[path]
-        place = list(table.measure.statistics).index(statistic)
-        return self.levels[path].overall.interval(place)
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """ROC and precision-recall curves; None without probabilities, or rows of both kinds."""
+        evaluation = self.evaluation
+        if evaluation.probability is None:
+            return None
+        own = evaluation.presence.values[~np.isnan(evaluation.probability)]
+        present = int(own[:, [0, 2]].sum())
+        if not 0 < present < len(own):
+            return None
+        return rank(evaluation.presence, evaluation.probability, self.settings,
+                    weights=self.weights)  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def overall(self, *key: str, statistic: str = "f1") -> Estimate:
+        """Return a value over all rows, e.g. ``overall("spans", "exact")``."""
+        return self.levels[key].overall.at(self._place(key, statistic))
+
+    def macro_mean(self, *key: str, level: str, statistic: str = "f1") -> Estimate:
+        """Return the mean over ``"cases"`` or ``"features"``."""
+        return self.macro[key, level].at(self._place(key, statistic))
+
+    def by_group(self, *key: str, level: str, statistic: str = "f1") -> dict[str, Estimate]:
+        """Return the value of each of the ``"cases"`` or ``"features"``."""
+        found, labels = self._groups(key, level)
+        place = self._place(key, statistic)
+        return {str(name): found.at(i, place) for i, name in enumerate(labels)}
+
+    def to_dict(self) -> dict[str, object]:
         """Return the evaluation's values with intervals beside them, ready for JSON.
 
-        Each measure gets ``interval`` (of its F1: low, high) and ``intervals`` (of every
-        statistic). With weights, the values themselves are the weighted ones.
+        Each measure gets ``interval`` (of its F1) and ``intervals`` (of every statistic), each an
+        `Estimate`. With weights, the values themselves are the weighted ones.
         """
-        result = self.evaluation.to_dict(self.weights)
+        places = {
+            (key, level): {str(label): i for i, label in enumerate(self._groups(key, level)[1])}
+            for key in self.evaluation.tables
+            for level in LEVELS
+        }
+
+        def beside(key: MeasureKey, level: str, group: str) -> Mapping[str, object]:
+            index: tuple[int, ...] = ()
+            if level == "overall":
+                found = self.levels[key].overall
+            elif level in LEVELS:
+                found, index = self._groups(key, level)[0], (places[key, level][group],)
+            elif level.removeprefix("macro ") in LEVELS:
+                found = self.macro[key, level.removeprefix("macro ")]
+            else:
+                return {}
+            names = self.evaluation.tables[key].measure.statistics
+            estimates = {name: found.at(*index, i) for i, name in enumerate(names)}
+            return _block(estimates)
+
+        result = self.evaluation.to_dict(self.weights, beside)
         result["intervals"] = {
             "confidence": self.settings.confidence,
             "method": f"bootstrap-{self.settings.method}",
             "macro_method": f"bootstrap-{_MACRO_METHOD}",
-            "unit": "note",
+            "unit": "note" if self.settings.population == "these-cases" else "case",
+            "population": self.settings.population,
             "resamples": self.settings.resamples,
             "seed": self.settings.seed,
             "weighted": self.weights is not None,
         }
-        for path, table in self.evaluation.tables():
-            levels = self.levels[path]
-            names = list(table.measure.statistics)
-            _fill(_find(result, path), levels.overall, (), names)
-            for level, labels, found in (
-                ("cases", levels.stratum_labels, levels.strata),
-                ("features", levels.group_labels, levels.groups),
-            ):
-                for i, label in enumerate(labels.tolist()):
-                    _fill(_find(result[level][label], path), found, (i,), names)
-                target = _find(result, path)["macro"][level]
-                _fill(target, self.macro[path, level], (), names)
         return result
 
+    def _groups(self, key: MeasureKey, level: str) -> tuple[Bootstrapped, list[object]]:
+        found = self.levels[key]
+        if level == "cases":
+            return found.strata, found.stratum_labels.tolist()
+        return found.groups, found.group_labels.tolist()
 
-def _find(value: dict[str, Any], path: Path) -> dict[str, Any]:
-    for name in path:
-        value = value[name]
-    return value
+    def _place(self, key: MeasureKey, statistic: str) -> int:
+        return list(self.evaluation.tables[key].measure.statistics).index(statistic)
 
 
-def _fill(target: dict[str, Any], found: Bootstrapped, index: Any, names: list[str]) -> None:
-    values = found.estimate[index] if index else found.estimate
-    low = found.low[index] if index else found.low
-    high = found.high[index] if index else found.high
-    for i, name in enumerate(names):
-        target[name] = defined(values[i])
-    target["intervals"] = {
-        name: [defined(low[i]), defined(high[i])] for i, name in enumerate(names)
-    }
-    target["interval"] = target["intervals"]["f1"]
+def _block(estimates: Mapping[str, Estimate]) -> dict[str, object]:
+    intervals = {name: one.to_dict() for name, one in estimates.items()}
+    values: dict[str, object] = {name: defined(one.value) for name, one in estimates.items()}
+    return {**values, "intervals": intervals, "interval": intervals["f1"]}
 
 
 def add_intervals(
@@ -118,27 +151,17 @@ def add_intervals(
     settings: Resampling | None = None,
     *,
     weights: Mapping[str, float] | None = None,
-) -> Interpreted:
+    progress: Progress = silent,
+    label: str = "intervals",
+) -> EvaluationWithIntervals:
     """Bootstrap every value of an evaluation by note.
 
     Notes are drawn with replacement inside their case, with all their features, so the
-    correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`). Where
-    every note that informs a value is perfect the limit is exact, by note; with unequal weights
-    it is unknown (nan).
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What `rubricate.measures.evaluate` returned.
-    settings : Resampling, optional
-        Resamples, confidence, method (percentile or BCa), seed.
-    weights : mapping from note id to weight, optional
-        Design weights (1 / inclusion probability) of a stratified sample.
-
-    Raises
-    ------
-    InputError
-        If a note has no weight, or there is no row to measure.
+    correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`). The
+    values over all cases are then about these cases; where the settings ask for cases like these,
+    whole cases are drawn for them. Where few notes are wrong the limits are joined with those by
+    items (`rubricate.stats.limit_by_items`); with unequal weights a value that never varies has
+    none.
 
     Examples
     --------
@@ -150,31 +173,34 @@ def add_intervals(
     ...     reference_annotator="reference", predicted_annotator="second_rater",
     ... )
     >>> found = add_intervals(evaluation, Resampling(resamples=200))
-    >>> interval = found.interval("characters")
-    >>> interval.low < evaluation.characters.total().f1 < interval.high
+    >>> f1 = found.overall("characters")
+    >>> f1.low < evaluation.characters.total().f1 < f1.high
     True
     """
     settings = settings or Resampling()
     if not len(evaluation.characters):
         raise InputError("there is no row that both sides judged, so there is nothing to measure")
+    new_cases = settings.population == "cases-like-these"
+    if new_cases and len(evaluation.characters.by("case")) < 2:
+        raise InputError(
+            "one case says nothing of cases like it: intervals for cases-like-these need two cases "
+            "or more; ask for these-cases"
+        )
     row_weights = _row_weights(evaluation.characters, weights)
-    keep = Resampling(
-        settings.resamples, settings.confidence, settings.method, settings.seed,
-        keep_replicates=True,
-    )  # fmt: skip
+    keep = replace(settings, keep_replicates=True)
     unequal = row_weights is not None and len(np.unique(row_weights)) > 1
-    levels: dict[Path, Levels] = {}
-    macro: dict[tuple[Path, str], Bootstrapped] = {}
-    for path, table in evaluation.tables():
+    levels: dict[MeasureKey, Levels] = {}
+    macro: dict[tuple[MeasureKey, str], Bootstrapped] = {}
+    for key, table in watched(evaluation.tables.items(), progress, label, len(evaluation.tables)):
         found = bootstrap_levels(
             table.values, _layout(table), table.measure.values, keep, weights=row_weights
         )
-        macro[path, "features"] = widen_overall(
-            _macro(found.groups, settings), table, unequal=unequal
-        )
-        macro[path, "cases"] = widen_overall(_macro(found.strata, settings), table, unequal=unequal)
-        levels[path] = _without_replicates(widen_levels(found, table, unequal=unequal))
-    return Interpreted(evaluation, settings, levels, macro, weights)
+        support = None if unequal else _overall_support(table, by_case=new_cases)
+        for level, groups in (("features", found.groups), ("cases", found.strata)):
+            mean = _macro_of_cases if new_cases else _macro
+            macro[key, level] = _widen(mean(groups, table, level, settings), table, support)
+        levels[key] = _without_replicates(_widen_levels(found, table, support))
+    return EvaluationWithIntervals(evaluation, settings, levels, macro, weights)
 
 
 def _layout(table: CountTable) -> Layout:
@@ -198,13 +224,35 @@ def _row_weights(
     return by_note[table.keys.note]
 
 
-def _macro(found: Bootstrapped, settings: Resampling) -> Bootstrapped:
+def _macro(
+    found: Bootstrapped, table: CountTable, level: str, settings: Resampling
+) -> Bootstrapped:
     """Return the mean over groups and its interval, by percentiles whatever the rest is made by."""
     estimate = mean_defined(found.estimate, axis=0)
     replicates = (
         mean_defined(found.replicates, axis=1) if found.replicates is not None else estimate
     )
-    return summarise(estimate, replicates, replace(settings, method=_MACRO_METHOD), None)
+    cases = table.keys.case_of_notes()
+    freedom = degrees_of_freedom(cases, len(cases))
+    plain = replace(settings, method=_MACRO_METHOD)
+    return summarise(estimate, replicates, plain, freedom=freedom)
+
+
+def _macro_of_cases(
+    found: Bootstrapped, table: CountTable, level: str, settings: Resampling
+) -> Bootstrapped:
+    """Return the mean over groups with an interval from drawing whole cases."""
+    owner = np.arange(len(found.estimate))
+    if level == "features":
+        # groups of both kinds are sorted by their labels
+        layout = _layout(table)
+        _, first = np.unique(np.asarray(layout.group), return_index=True)
+        _, owner = np.unique(np.asarray(layout.stratum)[first], return_inverse=True)
+    known = ~np.isnan(found.estimate)
+    sums = np.zeros((int(owner.max()) + 1, found.estimate.shape[1], 2))
+    np.add.at(sums, owner, np.stack([np.where(known, found.estimate, 0.0), known], axis=-1))
+    plain = replace(settings, method=_MACRO_METHOD)
+    return bootstrap_interval(sums, lambda pair: ratio(pair[..., 0], pair[..., 1]), plain)
 
 
 def _without_replicates(levels: Levels) -> Levels:
@@ -214,3 +262,89 @@ def _without_replicates(levels: Levels) -> Levels:
         strata=replace(levels.strata, replicates=None),
         groups=replace(levels.groups, replicates=None),
     )
+
+
+def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) -> Levels:
+    """Join every interval with the limits by items where few notes are wrong."""
+    keys = table.keys
+    supports: list[Support | None] = [None, None]
+    if overall is not None:
+        for i, (labels, ids, index) in enumerate(
+            (
+                (levels.stratum_labels, keys.cases, keys.case),
+                (levels.group_labels, keys.features, keys.feature),
+            )
+        ):
+            place = {label: k for k, label in enumerate(labels.tolist())}
+            group = np.array([place.get(one, -1) for one in ids], dtype=np.int64)[index]
+            supports[i] = item_support(table, group, len(labels))
+    return replace(
+        levels,
+        overall=_widen(levels.overall, table, overall),
+        strata=_widen(levels.strata, table, supports[0]),
+        groups=_widen(levels.groups, table, supports[1]),
+    )
+
+
+def _overall_support(table: CountTable, *, by_case: bool) -> Support:
+    """Return what the values over all rows rest on; items of a note, or of a case, go together."""
+    found = item_support(
+        table, np.zeros(len(table), dtype=np.int64), 1, unit=table.keys.case if by_case else None
+    )
+    return Support(*(np.asarray(one)[0] for one in (found.items, found.wrong, found.right)))
+
+
+def _widen(found: Bootstrapped, table: CountTable, support: Support | None) -> Bootstrapped:
+    if support is None:
+        support = Support(np.nan, np.inf, np.inf)
+    names = list(table.measure.statistics)
+    is_f1 = np.array([name == "f1" for name in names])
+    corrected = np.array([name in _CORRECTED for name in names])
+    return limit_by_items(found, support, through_jaccard=is_f1, twice=corrected)
+
+
+def item_support(
+    table: CountTable, group: I64, n_groups: int, *, unit: I64 | None = None
+) -> Support:
+    """Count the items that inform each statistic of each group, and the notes that are wrong.
+
+    An item is a row whose own counts define the statistic: precision is informed by rows in which
+    something was predicted, recall by those in which the reference has something. A note is wrong
+    where its own value is below 1. Kappa, which a single row never defines, is informed by the
+    rows that inform F1; a kappa of 0 is chance, not none of the notes.
+
+    Examples
+    --------
+    >>> from rubricate.measures.counts import RowKeys
+    >>> from rubricate.measures.formulas import PRESENCE
+    >>> none = np.zeros(3, dtype=np.int64)
+    >>> keys = RowKeys(np.arange(3), none, none, ("a", "b", "c"), ("f",), ("c",))
+    >>> table = CountTable(PRESENCE, keys, np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+    >>> found = item_support(table, none, 1)
+    >>> names = list(PRESENCE.statistics)
+    >>> place = [names.index(name) for name in ("precision", "recall", "accuracy")]
+    >>> found.items[0, place].tolist(), found.wrong[0, place].tolist()
+    ([1.0, 2.0, 3.0], [0.0, 1.0, 1.0])
+    """
+    unit = table.keys.note if unit is None else unit
+    n_units = int(unit.max(initial=0)) + 1
+    pairs, place = np.unique(group * n_units + unit, return_inverse=True)
+    owner = pairs // n_units
+    informs = ~np.isnan(table.measure.values(table.values))
+    values = table.measure.values(sum_groups(place, table.values, len(pairs)))
+    names = list(table.measure.statistics)
+    if "kappa" in names:
+        for one in (informs, values):
+            one[:, names.index("kappa")] = one[:, names.index("f1")]
+    per_unit = sum_groups(place, informs.astype(np.int64), len(pairs))
+    items = effective_number(
+        sum_groups(owner, per_unit, n_groups), sum_groups(owner, per_unit**2, n_groups)
+    )
+    wrong, right = (
+        sum_groups(owner, one.astype(np.int64), n_groups).astype(np.float64)
+        for one in (values < 1, values > 0)
+    )
+    for name in ("kappa", *_CORRECTED):
+        if name in names:
+            right[:, names.index(name)] = np.inf
+    return Support(items, wrong, right)

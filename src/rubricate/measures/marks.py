@@ -11,17 +11,7 @@ from rubricate.rows import I64, Rows, ranges
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marks:
-    """What one side marked in the paired rows.
-
-    Parameters
-    ----------
-    row : int64 array, one entry an annotation
-        The paired row, never falling.
-    first : int64 array of n_annotations + 1
-        Annotation a holds fragments ``first[a]`` to ``first[a + 1]``.
-    start, end : int64 arrays, one entry a fragment
-        Half-open, within the note, in whatever unit is being matched.
-    """
+    """What one side marked in the paired rows."""
 
     row: I64
     first: I64

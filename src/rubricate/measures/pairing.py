@@ -9,11 +9,10 @@ from typing import Literal
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures import pairing_faults
+from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures.counts import RowKeys
 from rubricate.measures.marks import Marks, gather_marks
-from rubricate.rows import I64
+from rubricate.rows import I32, I64
 
 #: What to do with rows the reference judged and the prediction did not.
 Missing = Literal["error", "empty", "skip"]
@@ -160,10 +159,10 @@ def pair_rows(
     own_note, own_feature = predicted.rows.note[candidates], predicted.rows.feature[candidates]
     note = _translated([n.id for n in predicted.notes], reference.note_index)
     feature = _translated([f.id for f in predicted.features], reference.feature_index)
-    faults = pairing_faults.differing_texts(reference, predicted, own_note, note)
+    faults = _differing_texts(reference, predicted, own_note, note)
     if unknown == "error":
-        faults += pairing_faults.unknown_notes(predicted, own_note, note)
-        faults += pairing_faults.unknown_features(predicted, own_feature, feature)
+        faults += _unknown_notes(predicted, own_note, note)
+        faults += _unknown_features(predicted, own_feature, feature)
 
     note_of, feature_of = note[own_note], feature[own_feature]
     known = (note_of >= 0) & (feature_of >= 0)
@@ -176,7 +175,7 @@ def pair_rows(
     predicted_row[place[place >= 0]] = candidates[place >= 0]
     absent = predicted_row < 0
     if missing == "error":
-        faults += pairing_faults.missing_rows(reference, judged[absent])
+        faults += _missing_rows(reference, judged[absent])
     n_judged, n_both = _n_notes(reference, judged), _n_notes(reference, judged[~absent])
     if missing == "skip":
         judged, predicted_row = judged[~absent], predicted_row[~absent]
@@ -202,7 +201,7 @@ def pair_rows(
         ("reference", pairing.reference_marks),
         ("predicted", pairing.predicted_marks),
     ):
-        faults += pairing_faults.spans_outside(side, marks, pairing.keys, pairing.length)
+        faults += _spans_outside(side, marks, pairing.keys, pairing.length)
     if faults:
         raise InputError(faults)
     return pairing
@@ -261,3 +260,84 @@ def row_keys(reference: Corpus, rows: I64) -> RowKeys:
         features=tuple(f.id for f in reference.features),
         cases=tuple(number),
     )
+
+
+def _differing_texts(
+    reference: Corpus, predicted: Corpus, index: I32, translation: I64
+) -> list[Fault]:
+    """Name the predicted notes (by index) whose text is not the reference's.
+
+    ``translation`` gives the reference's index for a predicted one, -1 where there is none. A
+    predicted note without text (a table of locations only) has nothing to compare.
+    """
+    if reference.notes is predicted.notes:
+        return []
+    faults = []
+    used = _used(index, len(translation))
+    for i in used[translation[used] >= 0].tolist():
+        mine, theirs = predicted.notes[i], reference.notes[translation[i]]
+        if mine.text and mine.text != theirs.text:
+            faults.append(
+                Fault(
+                    f"note {mine.id!r}: the predicted text ({len(mine.text)} characters) is not "
+                    f"the reference's ({len(theirs.text)} characters), so offsets do not compare; "
+                    "use the same, unchanged note texts on both sides"
+                )
+            )
+    return faults
+
+
+def _unknown_notes(predicted: Corpus, index: I32, translation: I64) -> list[Fault]:
+    """Name the predicted notes that the reference does not have."""
+    used = _used(index, len(translation))
+    return [
+        Fault(f"note {predicted.notes[i].id!r} is predicted but not in the reference corpus")
+        for i in used[translation[used] < 0].tolist()
+    ]
+
+
+def _unknown_features(predicted: Corpus, index: I32, translation: I64) -> list[Fault]:
+    """Name the predicted features that the reference does not have."""
+    used = _used(index, len(translation))
+    return [
+        Fault(f"feature {predicted.features[i].id!r} is predicted but not in the reference corpus")
+        for i in used[translation[used] < 0].tolist()
+    ]
+
+
+def _missing_rows(reference: Corpus, rows: I64) -> list[Fault]:
+    """Name, note by note, the features that were not predicted."""
+    by_note: dict[int, list[str]] = {}
+    for note, feature in zip(
+        reference.rows.note[rows].tolist(), reference.rows.feature[rows].tolist(), strict=True
+    ):
+        by_note.setdefault(note, []).append(reference.features[feature].id)
+    return [
+        Fault(
+            f"note {reference.notes[note].id!r}: {len(features)} judged "
+            f"feature{'s' if len(features) > 1 else ''} without a prediction: "
+            f"{', '.join(features)}"
+        )
+        for note, features in by_note.items()
+    ]
+
+
+def _spans_outside(side: str, marks: Marks, keys: RowKeys, length: I64) -> list[Fault]:
+    """Name the spans that are empty or lie outside their note."""
+    row = marks.fragment_row
+    wrong = (marks.start < 0) | (marks.end <= marks.start) | (marks.end > length[row])
+    return [
+        Fault(
+            f"{side}, note {keys.notes[keys.note[row[i]]]!r}, "
+            f"feature {keys.features[keys.feature[row[i]]]!r}: span {marks.start[i]} "
+            f"{marks.end[i]} needs 0 <= start < end <= {length[row[i]]} (the note's length); "
+            "check the corpus and repair it first"
+        )
+        for i in np.flatnonzero(wrong).tolist()
+    ]
+
+
+def _used(index: I32, n: int) -> I64:
+    used = np.zeros(n, dtype=bool)
+    used[index] = True
+    return np.flatnonzero(used)

@@ -18,21 +18,7 @@ Pairs = tuple[I64, I64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Annotations:
-    """The distinct annotations of one side, on the common line of all rows.
-
-    Parameters
-    ----------
-    row : int64 array
-        The paired row of each annotation.
-    blank_row : int64 array
-        Rows that also hold an annotation that covers no unit: it counts, and meets nothing.
-    identity : int64 array
-        Equal where two annotations (of either side) cover the same units of the same row.
-    first, last : int64 arrays
-        Boundaries: start of the first fragment, end of the last.
-    fragment_annotation, fragment_start, fragment_end : int64 arrays
-        The merged fragments.
-    """
+    """The distinct annotations of one side, on the common line of all rows."""
 
     row: I64
     blank_row: I64
@@ -58,13 +44,6 @@ def distinct_annotations(
 
     Fragments that touch or overlap are one. An annotation that says again what another of its
     row and side says adds nothing, so it does not count (characters count once, too).
-
-    Parameters
-    ----------
-    reference, predicted : Marks
-        In the unit that is matched.
-    size : int64 array
-        Units in each paired row's note.
     """
     largest = int(size.max()) if len(size) else 0
     base = zones(size)

@@ -39,11 +39,6 @@ def to_tokens(pairing: Pairing, tokens: Tokens = words) -> tuple[Marks, Marks, I
 
     A fragment becomes the run of tokens it shares a character with. One that holds no token
     (only white space) disappears; its annotation stays, perhaps without any fragment.
-
-    Returns
-    -------
-    tuple
-        Reference marks, predicted marks, and the number of tokens of each row's note.
     """
     first, start, end, base = _token_line(pairing, tokens)
     number = pairing.keys.note

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import SupportsIndex
 
 import numpy as np
@@ -10,10 +11,17 @@ import numpy.typing as npt
 
 from rubricate.errors import Fault
 from rubricate.stats.checks import raise_if_any
-from rubricate.stats.intervals import Interval
+from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
 from rubricate.stats.ratios import Statistic
-from rubricate.stats.resampling import Resampling, as_counts, resample_sums, stratum_rows
+from rubricate.stats.resampling import (
+    BootstrapMethod,
+    Resampling,
+    as_counts,
+    degrees_of_freedom,
+    resample_sums,
+    stratum_rows,
+)
 
 #: An interval needs at least this share of defined replicates.
 _DEFINED = 0.5
@@ -37,6 +45,8 @@ class Bootstrapped:
         "percentile" or "bca".
     replicates : ndarray, optional
         Shape (resamples, ...), where asked for.
+    by_items : ndarray of bool, optional
+        Where errors are so few that limits by items have a part (`limit_by_items`).
     """
 
     estimate: F64
@@ -46,23 +56,26 @@ class Bootstrapped:
     confidence: float
     method: str
     replicates: F64 | None = None
+    by_items: npt.NDArray[np.bool_] | None = None
 
-    def interval(self, *index: SupportsIndex) -> Interval:
-        """Return the interval at `index` of the estimate.
+    def at(self, *index: SupportsIndex) -> Estimate:
+        """Return the estimate at `index` with its interval.
 
         Examples
         --------
         >>> from rubricate.stats import bootstrap_interval, precision_recall_f1
         >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
-        >>> f1 = bootstrap_interval(counts, precision_recall_f1).interval(2)
+        >>> f1 = bootstrap_interval(counts, precision_recall_f1).at(2)
         >>> round(f1.low, 2), round(f1.high, 2)
-        (0.73, 0.88)
+        (0.67, 0.89)
         """
-        return Interval(
+        few = self.by_items is not None and bool(self.by_items[index])
+        return Estimate(
+            float(self.estimate[index]),
             float(self.low[index]),
             float(self.high[index]),
             self.confidence,
-            f"bootstrap-{self.method}",
+            f"bootstrap-{self.method}" + ("+items" if few else ""),
         )
 
 
@@ -71,18 +84,6 @@ def quantile_each(replicates: F64, q: F64) -> F64:
 
     Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996), each column at
     its own `q`.
-
-    Parameters
-    ----------
-    replicates : ndarray, shape (resamples, ...)
-        Replicates; NaN where undefined.
-    q : ndarray, shape (...)
-        The quantile of each column.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        NaN for a column without a defined replicate.
 
     Examples
     --------
@@ -105,18 +106,6 @@ def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
     a = sum d^3 / (6 (sum d^2)^(3/2)) with d the mean minus the value without note i (Efron
     1987), the mean taken inside the note's stratum; 0 where all d are 0.
 
-    Parameters
-    ----------
-    jackknife : ndarray, shape (n, ...)
-        The measure without each note.
-    strata : array_like, shape (n,), optional
-        Strata of the notes.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        The acceleration.
-
     Examples
     --------
     >>> float(acceleration(np.array([1.0, 2.0, 3.0])))
@@ -133,27 +122,77 @@ def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
     return np.where(spread > 0, cubes / np.where(spread > 0, 6 * spread, 1.0), 0.0)
 
 
-def _tails(estimate: F64, replicates: F64, accel: F64 | None, confidence: float) -> list[F64]:
-    """Return the two quantiles to read off: the plain ones, or BCa's (Efron 1987)."""
+def _percentile_tails(estimate: F64, replicates: F64, accel: F64 | None, z: float) -> list[F64]:
+    from scipy.special import ndtr
+
+    return [np.full(estimate.shape, float(ndtr(one))) for one in (-z, z)]
+
+
+def _bca_tails(estimate: F64, replicates: F64, accel: F64 | None, z: float) -> list[F64]:
+    """Correct for bias, and for a spread that grows with the value (Efron 1987)."""
     from scipy.special import ndtr, ndtri
 
-    alpha = (1.0 - confidence) / 2
     if accel is None:
-        return [np.full(estimate.shape, alpha), np.full(estimate.shape, 1.0 - alpha)]
-    defined = ~np.isnan(replicates)
-    total = np.maximum(defined.sum(axis=0), 1)
+        raise ValueError("BCa needs the acceleration")
+    total = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
     # Ties count half, so that a measure stuck at its estimate is not called biased.
     below = (replicates < estimate).sum(axis=0) + (replicates == estimate).sum(axis=0) / 2
     bias = ndtri(np.clip(below / total, 0.5 / total, 1 - 0.5 / total))
     tails = []
-    for z in (ndtri(alpha), ndtri(1.0 - alpha)):
-        shifted = bias + z
-        tails.append(np.asarray(ndtr(bias + shifted / (1 - accel * shifted))))
+    for one in (-z, z):
+        shifted = bias + one
+        # Past this the correction turns back on itself; far out is all it can mean.
+        scale = np.maximum(1 - accel * shifted, 0.05)
+        tails.append(np.asarray(ndtr(bias + shifted / scale)))
     return tails
 
 
+def half_width_in_sds(confidence: float, freedom: int | None) -> float:
+    """Return how many standard deviations a limit is away: Student's t, or the normal quantile.
+
+    The quantiles that a bootstrap reads off are as far out as those of t with the degrees of
+    freedom of the notes (expanded percentiles: Hesterberg 2015, What teachers should know about
+    the bootstrap, The American Statistician 69: 371).
+
+    Examples
+    --------
+    >>> round(half_width_in_sds(0.95, 19), 3), round(half_width_in_sds(0.95, None), 3)
+    (2.093, 1.96)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    q = 1 - (1 - confidence) / 2
+    return float(ndtri(q)) if freedom is None else float(stdtrit(max(freedom, 1), q))
+
+
+#: Each method's two quantiles of the replicates, from estimate, replicates, acceleration and how
+#: many standard deviations a limit is away.
+TAILS: Mapping[BootstrapMethod, Callable[[F64, F64, F64 | None, float], list[F64]]] = {
+    "percentile": _percentile_tails,
+    "bca": _bca_tails,
+}
+
+
+def needed_acceleration(
+    settings: Resampling,
+    statistic: Statistic,
+    total: F64,
+    notes: F64,
+    strata: npt.ArrayLike | None = None,
+) -> F64 | None:
+    """Return the acceleration from the counts of each note; None for a method that needs none."""
+    if settings.method != "bca":
+        return None
+    return acceleration(apply(statistic, total - notes), strata)
+
+
 def summarise(
-    estimate: F64, replicates: F64, settings: Resampling, accel: F64 | None = None
+    estimate: F64,
+    replicates: F64,
+    settings: Resampling,
+    accel: F64 | None = None,
+    *,
+    freedom: int | None = None,
 ) -> Bootstrapped:
     """Turn replicates into intervals.
 
@@ -170,6 +209,8 @@ def summarise(
         Confidence and method.
     accel : ndarray, optional
         The acceleration; needed for BCa.
+    freedom : int, optional
+        Degrees of freedom of what was drawn; see `half_width_in_sds`.
 
     Returns
     -------
@@ -178,15 +219,15 @@ def summarise(
 
     Examples
     --------
-    >>> result = summarise(np.array(2.0), np.array([1.0, 2.0, 3.0]), Resampling(confidence=0.5))
+    >>> settings = Resampling(confidence=0.5, method="percentile")
+    >>> result = summarise(np.array(2.0), np.array([1.0, 2.0, 3.0]), settings)
     >>> float(result.low), float(result.high)
     (1.5, 2.5)
     """
     undefined = np.isnan(replicates).mean(axis=0)
-    low, high = (
-        quantile_each(replicates, q)
-        for q in _tails(estimate, replicates, accel, settings.confidence)
-    )
+    z = half_width_in_sds(settings.confidence, freedom)
+    tails = TAILS[settings.method](estimate, replicates, accel, z)
+    low, high = (quantile_each(replicates, q) for q in tails)
     hidden = np.isnan(estimate) | (1 - undefined < _DEFINED)
     return Bootstrapped(
         estimate=estimate,
@@ -196,48 +237,6 @@ def summarise(
         confidence=settings.confidence,
         method=settings.method,
         replicates=replicates if settings.keep_replicates else None,
-    )
-
-
-def exact_where_still(found: Bootstrapped, n_notes: npt.ArrayLike) -> Bootstrapped:
-    """Give values of exactly 1 or 0, whose replicates never vary, an exact interval by note.
-
-    Where all n notes are perfect, every resample is perfect too and the bootstrap has no width.
-    The limit is then that of Clopper & Pearson (1934) for n of n notes, (alpha / 2) ** (1 / n),
-    and for none of n notes one minus that. Any other value that never varies, as that of a single
-    note, says nothing of its spread: its limits are nan.
-
-    Parameters
-    ----------
-    found : Bootstrapped
-        Estimates and limits.
-    n_notes : array_like
-        Notes that inform each estimate, broadcast against the estimates; nan where the estimate
-        is no share of notes, which makes its limits nan.
-
-    Returns
-    -------
-    Bootstrapped
-        The same with other limits where there was no width.
-
-    Examples
-    --------
-    >>> from rubricate.stats import precision_recall_f1
-    >>> found = bootstrap_interval([[3, 0, 0], [2, 0, 0]], precision_recall_f1)
-    >>> exact_where_still(found, 2).low.round(3).tolist()
-    [0.158, 0.158, 0.158]
-    """
-    number = np.maximum(np.asarray(n_notes, dtype=np.float64), 1.0)
-    bound = ((1.0 - found.confidence) / 2) ** (1 / number)
-    still = found.low == found.high
-    one, none = found.estimate == 1, found.estimate == 0
-    low = np.where(one, bound, np.where(none, 0.0, np.nan))
-    high = np.where(one, 1.0, np.where(none, 1 - bound, np.nan))
-    unknown = np.isnan(number)
-    return replace(
-        found,
-        low=np.where(still, np.where(unknown, np.nan, low), found.low),
-        high=np.where(still, np.where(unknown, np.nan, high), found.high),
     )
 
 
@@ -259,12 +258,12 @@ def bootstrap_interval(
 
     Everything inside a note moves together, so agreement between rows of one note widens the
     interval as it should. Where all notes are perfect every resample is perfect too and the
-    interval has no width: use an exact interval there.
+    interval has no width: see `rubricate.stats.limit_by_items`.
 
     Parameters
     ----------
     counts : array_like, shape (n, ..., k)
-        Additive counts, one row a note; axes between are groups measured on the same resamples.
+        Additive counts, one row per note; axes between are groups measured on the same resamples.
     statistic : callable
         Maps sums of shape (..., k) to values of shape (...) or (..., m), for any leading axes.
     settings : Resampling, optional
@@ -290,7 +289,7 @@ def bootstrap_interval(
     >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
     >>> result = bootstrap_interval(counts, precision_recall_f1, Resampling(method="bca"))
     >>> result.estimate.round(3).tolist(), result.low.round(2).tolist()
-    ([0.875, 0.778, 0.824], [0.8, 0.59, 0.72])
+    ([0.875, 0.778, 0.824], [0.75, 0.5, 0.67])
     """
     settings = settings or Resampling()
     table = as_counts(counts, weights=weights)
@@ -300,7 +299,7 @@ def bootstrap_interval(
     replicates = apply(statistic, resample_sums(table, settings.resamples, rng, strata=strata))
     if replicates.shape != (settings.resamples, *estimate.shape):
         raise_if_any([Fault("the statistic must keep the leading axes of the sums")])
-    accel = None
-    if settings.method == "bca":
-        accel = acceleration(apply(statistic, total - table), strata)
-    return summarise(estimate, replicates, settings, accel)
+    accel = needed_acceleration(settings, statistic, total, table, strata)
+    return summarise(
+        estimate, replicates, settings, accel, freedom=degrees_of_freedom(strata, len(table))
+    )

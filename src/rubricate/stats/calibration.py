@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: temperature, isotonic steps, Brier, ECE, reliability."""
+"""Probabilities that mean what they say: temperature, Brier, ECE, reliability."""
 
 from __future__ import annotations
 
@@ -84,47 +84,6 @@ def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calib
         if float(np.abs(step).max()) < 1e-9:
             break
     return Calibration(float(theta[0]), float(theta[1]))
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Steps:
-    """A rising step function from a probability to a calibrated one."""
-
-    edge: F64
-    value: F64
-
-    def __call__(self, probability: npt.ArrayLike) -> F64:
-        """Return the calibrated probabilities."""
-        place = np.searchsorted(self.edge, np.asarray(probability, np.float64), side="right") - 1
-        return self.value[np.clip(place, 0, len(self.value) - 1)]
-
-
-def fit_isotonic(probability: npt.ArrayLike, present: npt.ArrayLike) -> Steps:
-    """Return the rising steps nearest to the observed presences (pool adjacent violators).
-
-    Zadrozny and Elkan (2002), "Transforming classifier scores into accurate multiclass
-    probability estimates". It needs hundreds of rows; with few use `fit_calibration`.
-
-    Examples
-    --------
-    >>> steps = fit_isotonic([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1])
-    >>> steps([0.05, 0.25, 0.95]).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    p = np.asarray(probability, np.float64)
-    y = np.asarray(present, np.float64)
-    if p.shape != y.shape or not p.size:
-        raise InputError(f"{p.size} probabilities for {y.size} rows; need the same, at least one")
-    edges, first, counts = np.unique(p, return_inverse=True, return_counts=True)
-    sums = np.bincount(first, y)
-    blocks: list[list[float]] = []
-    for edge, total, count in zip(edges, sums, counts, strict=True):
-        blocks.append([edge, total, float(count)])
-        while len(blocks) > 1 and blocks[-2][1] * blocks[-1][2] >= blocks[-1][1] * blocks[-2][2]:
-            _, more, n = blocks.pop()
-            blocks[-1][1] += more
-            blocks[-1][2] += n
-    return Steps(np.array([b[0] for b in blocks]), np.array([b[1] / b[2] for b in blocks]))
 
 
 def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
@@ -250,13 +209,6 @@ def chance_error(
     A bin's gap is then a sum of independent y - p with variance v = sum p (1 - p), so that its
     mean size is near sqrt(2 v / pi), and never above 2 v; gaps of all bins, over the rows. These
     are the consistency bars of Bröcker & Smith (2007), averaged.
-
-    Parameters
-    ----------
-    spread, spread_squared : array_like, shape (bins,)
-        Sums of w p (1 - p) and of w^2 p (1 - p) in each bin; equal without design weights w.
-    total : float
-        The sum of w over all rows.
 
     Examples
     --------

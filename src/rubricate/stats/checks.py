@@ -11,18 +11,6 @@ from rubricate.errors import Fault, InputError
 def inside_unit(name: str, value: float) -> list[Fault]:
     """Return a fault unless `value` lies strictly between 0 and 1.
 
-    Parameters
-    ----------
-    name : str
-        The option as the user wrote it.
-    value : float
-        Its value.
-
-    Returns
-    -------
-    list of Fault
-        Empty where the value is fine.
-
     Examples
     --------
     >>> [str(fault) for fault in inside_unit("precision", 1.0)]
@@ -36,20 +24,6 @@ def inside_unit(name: str, value: float) -> list[Fault]:
 def at_least(name: str, value: float, least: float) -> list[Fault]:
     """Return a fault unless `value` is finite and at least `least`.
 
-    Parameters
-    ----------
-    name : str
-        The option as the user wrote it.
-    value : float
-        Its value.
-    least : float
-        The smallest value allowed.
-
-    Returns
-    -------
-    list of Fault
-        Empty where the value is fine.
-
     Examples
     --------
     >>> [str(fault) for fault in at_least("sites", 0, 1)]
@@ -62,20 +36,6 @@ def at_least(name: str, value: float, least: float) -> list[Fault]:
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
     """Return a fault unless `value` is one of `allowed`.
-
-    Parameters
-    ----------
-    name : str
-        The option as the user wrote it.
-    value : str
-        Its value.
-    allowed : sequence of str
-        The values allowed.
-
-    Returns
-    -------
-    list of Fault
-        Empty where the value is fine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Proportions whose units come in clusters: mentions in notes, notes of patients."""
+"""Units that go together: annotations in notes, notes of patients, scores of the same note."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault
+from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
-from rubricate.stats.intervals import Interval, proportion_interval
+from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import F64, METHODS, Method
+from rubricate.stats.ratios import ratio
+from rubricate.stats.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +144,8 @@ def cluster_interval(
     *,
     method: Method = "clopper-pearson",
     confidence: float = 0.95,
-) -> Interval:
-    """Return an interval of a proportion that respects clusters.
+) -> Estimate:
+    """Return a proportion with an interval that respects clusters.
 
     The chosen interval at the effective size M / design effect, shrunk by
     (t_M-1 / t_k-1)^2 for k clusters (Korn & Graubard 1998).
@@ -151,15 +154,15 @@ def cluster_interval(
     ----------
     successes, trials : array_like, shape (clusters,)
         Counts of each cluster; clusters without units are left out.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         Interval at the effective size.
     confidence : float
         Nominal confidence.
 
     Returns
     -------
-    Interval
-        The limits; 0 to 1 for a single cluster, which shows nothing of the variance.
+    Estimate
+        With limits 0 and 1 for a single cluster, which shows nothing of the variance.
 
     Raises
     ------
@@ -179,7 +182,7 @@ def cluster_interval(
     summary = summarise_clusters(successes, trials)
     name = f"clustered-{method}"
     if summary.clusters < 2:
-        return Interval(0.0, 1.0, confidence, name)
+        return Estimate(summary.estimate, 0.0, 1.0, confidence, name)
     q = 1 - (1 - confidence) / 2
     t_units = float(stdtrit(max(summary.units - 1, 1), q))
     t_clusters = float(stdtrit(summary.clusters - 1, q))
@@ -187,7 +190,7 @@ def cluster_interval(
     limits = proportion_interval(
         summary.estimate * size, size, method=method, confidence=confidence
     )
-    return Interval(limits.low, limits.high, confidence, name)
+    return Estimate(summary.estimate, limits.low, limits.high, confidence, name)
 
 
 def design_effect_of_replicates(replicates: npt.ArrayLike, p: float, units: float) -> float:
@@ -228,3 +231,72 @@ def design_effect_of_replicates(replicates: npt.ArrayLike, p: float, units: floa
         + at_least("number of defined replicates", len(values), 2)
     )
     return max(1.0, float(values.var(ddof=1)) / (p * (1 - p) / units))
+
+
+def icc_counts(scores: npt.ArrayLike) -> F64:
+    """Return what adds over notes for `icc_of_sums`: 1, squared sum, sum of squares, each score."""
+    table = np.asarray(scores, dtype=np.float64)
+    return np.column_stack(
+        [np.ones(len(table)), table.sum(axis=1) ** 2, (table**2).sum(axis=1), table]
+    )
+
+
+def icc_of_sums(sums: F64) -> F64:
+    """Return ICC(A,1) and ICC(C,1) from sums of `icc_counts`; usable as a bootstrap statistic."""
+    n, squared, squares, raters = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
+    k = raters.shape[-1]
+    mean = ratio(raters.sum(axis=-1) ** 2, n * k)
+    rows, columns = squared / k - mean, ratio((raters**2).sum(axis=-1), n) - mean
+    rest = np.maximum(squares - mean - rows - columns, 0.0)
+    by_row, by_column = ratio(rows, n - 1), columns / (k - 1)
+    error = ratio(rest, (n - 1) * (k - 1))
+    shared = by_row + (k - 1) * error
+    agreement = ratio(by_row - error, shared + ratio(k * (by_column - error), n))
+    return np.stack([agreement, ratio(by_row - error, shared)], axis=-1)
+
+
+def score_agreement(
+    scores: npt.ArrayLike, settings: Resampling | None = None
+) -> tuple[Estimate, Estimate]:
+    """Return how far raters agree on the scores of notes, absolutely and but for a shift.
+
+    ICC(A,1) = (R - E) / (R + (k - 1) E + k (C - E) / n), two-way, single scores, absolute
+    agreement, and ICC(C,1) = (R - E) / (R + (k - 1) E), consistency, with the mean squares of rows
+    (notes), columns (raters) and the rest (Shrout & Fleiss 1979, Psychological Bulletin 86: 420;
+    McGraw & Wong 1996, Psychological Methods 1: 30). Intervals draw notes with replacement.
+
+    Parameters
+    ----------
+    scores : array_like, shape (notes, raters)
+        One score per note and rater, all known.
+    settings : Resampling, optional
+        How the intervals are made.
+
+    Returns
+    -------
+    tuple of Estimate
+        ICC(A,1) and ICC(C,1).
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two notes or raters, or a score is missing.
+
+    Examples
+    --------
+    The four raters of six targets in Shrout & Fleiss (1979), Table 2:
+
+    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
+    ...          [6, 2, 4, 7]]
+    >>> [round(one.value, 2) for one in score_agreement(table)]
+    [0.29, 0.71]
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    faults = []
+    if table.ndim != 2 or min(table.shape) < 2:
+        faults.append(Fault("scores must be of two notes or more by two raters or more"))
+    elif not np.isfinite(table).all():
+        faults.append(Fault("every rater must have scored every note"))
+    raise_if_any(faults)
+    found = bootstrap_interval(icc_counts(table), icc_of_sums, settings)
+    return found.at(0), found.at(1)

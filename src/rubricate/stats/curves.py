@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from rubricate.errors import InputError
 from rubricate.stats.checks import one_of, raise_if_any
 from rubricate.stats.planning import plan_assurance
-from rubricate.stats.plans import Expected, Target
+from rubricate.stats.plans import Expected, PlanMethod, Target
+from rubricate.stats.reported import plan_reported
 from rubricate.stats.slice import plan_slice
 
 Varied = Literal["precision", "recall", "frequency"]
+#: Studies simulated for a point of a curve.
+_FEW_STUDIES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PlanCurve:
     """Sizes along one varied value.
 
     Parameters
@@ -47,8 +50,8 @@ def plan_curve(
     *,
     vary: Varied,
     values: Sequence[float] | None = None,
-    method: Literal["assurance", "slice"] = "assurance",
-) -> Curve:
+    method: PlanMethod = "assurance",
+) -> PlanCurve:
     """Return the sample size against one expected value, the others as given.
 
     Parameters
@@ -61,14 +64,14 @@ def plan_curve(
         What varies.
     values : sequence of float, optional
         Its values; by default .50 to .98 for precision and recall, .02 to .98 for frequency, in
-        steps of .02.
-    method : {"assurance", "slice"}
+        steps of .02 (of .08 where sizes are simulated).
+    method : {"assurance", "slice", "reported"}
         Rule of the plan.
 
     Returns
     -------
-    Curve
-        One size a value; impossible values are in `skipped`.
+    PlanCurve
+        One size per value; impossible values are in `skipped`.
 
     Raises
     ------
@@ -85,12 +88,13 @@ def plan_curve(
     """
     raise_if_any(
         one_of("vary", vary, ["precision", "recall", "frequency"])
-        + one_of("method", method, ["assurance", "slice"])
+        + one_of("method", method, get_args(PlanMethod))
     )
     target = target or Target()
     if values is None:
         start = 0.02 if vary == "frequency" else 0.50
-        values = np.arange(start, 0.981, 0.02).round(2).tolist()
+        step = 0.08 if method == "reported" else 0.02  # those are simulated
+        values = np.arange(start, 0.981, step).round(2).tolist()
     points: list[tuple[float, int, int]] = []
     skipped: list[float] = []
     for value in values:
@@ -104,11 +108,18 @@ def plan_curve(
             skipped.append(value)
             continue
         if method == "slice":
-            plan = plan_slice(here, half_width=target.half_width, confidence=target.confidence)
+            plan = plan_slice(
+                here,
+                half_width=target.half_width,
+                confidence=target.confidence,
+                simulate=False,
+            )
+        elif method == "reported":
+            plan = plan_reported(here, target, studies=_FEW_STUDIES)
         else:
             plan = plan_assurance(here, target)
         points.append((value, plan.positives, plan.negatives))
-    return Curve(
+    return PlanCurve(
         vary=vary,
         values=tuple(point[0] for point in points),
         positives=tuple(point[1] for point in points),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -11,75 +13,106 @@ from rubricate.errors import Fault
 from rubricate.stats.checks import inside_unit, one_of, raise_if_any
 from rubricate.stats.limits import F64, METHODS, Method, raw_limits
 
+NAN = float("nan")
+
+
+class EstimateJson(TypedDict):
+    """An `Estimate` in JSON; null where a number is undefined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    method: str
+
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval and how it was made.
+class Estimate:
+    """A value with its interval: the one form for results, plots and JSON.
 
     Parameters
     ----------
+    value : float
+        The estimate; NaN where it is undefined.
     low, high : float
-        The limits; both NaN where the measure is undefined.
-    confidence : float
-        The nominal confidence.
+        The limits; NaN where there is no interval.
+    level : float
+        The nominal confidence of the interval, such as 0.95.
     method : str
-        Name of the method.
+        How the interval was made.
 
     Examples
     --------
-    >>> Interval(0.25, 0.75, 0.95, "wilson").width
-    0.5
+    >>> found = Estimate(0.84, 0.8, 0.875, 0.95, "wilson")
+    >>> str(found), str(Estimate(0.5)), str(Estimate(NAN))
+    ('0.840 [0.800, 0.875]', '0.500', 'undefined')
+    >>> found.to_dict()
+    {'value': 0.84, 'low': 0.8, 'high': 0.875, 'level': 0.95, 'method': 'wilson'}
     """
 
-    low: float
-    high: float
-    confidence: float
-    method: str
+    value: float
+    low: float = NAN
+    high: float = NAN
+    level: float = NAN
+    method: str = ""
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return math.isfinite(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both limits are known."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
 
     @property
     def width(self) -> float:
         """Full width, upper minus lower limit."""
         return self.high - self.low
 
-    def to_dict(self) -> dict[str, float | str]:
-        """Return the fields as plain values.
+    def __str__(self) -> str:
+        if not self.is_defined:
+            return "undefined"
+        if not self.has_interval:
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
-        Examples
-        --------
-        >>> Interval(0.0, 1.0, 0.95, "wilson").to_dict()
-        {'low': 0.0, 'high': 1.0, 'confidence': 0.95, 'method': 'wilson'}
-        """
+    def to_dict(self) -> EstimateJson:
+        """Return the fields ready for JSON."""
         return {
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
+            "value": defined(self.value),
+            "low": defined(self.low),
+            "high": defined(self.high),
+            "level": defined(self.level),
             "method": self.method,
         }
 
+    @classmethod
+    def from_dict(cls, stored: EstimateJson) -> Estimate:
+        """Read what `to_dict` returned.
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number and its interval.
+        Examples
+        --------
+        >>> Estimate.from_dict(Estimate(0.5, 0.4, 0.6, 0.95, "wilson").to_dict()).high
+        0.6
+        """
+        value, low, high, level = (
+            NAN if number is None else number
+            for number in (stored["value"], stored["low"], stored["high"], stored["level"])
+        )
+        return cls(value, low, high, level, stored["method"])
 
-    Parameters
-    ----------
-    value : float
-        The estimate.
-    interval : Interval
-        Its interval.
+
+def defined(value: float) -> float | None:
+    """Return the value, or None for nan, which JSON does not know.
 
     Examples
     --------
-    >>> Estimate(0.5, Interval(0.25, 0.75, 0.95, "wilson")).to_dict()["value"]
-    0.5
+    >>> defined(0.5), defined(NAN)
+    (0.5, None)
     """
-
-    value: float
-    interval: Interval
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the value and its interval as plain values."""
-        return {"value": self.value, "interval": self.interval.to_dict()}
+    return None if math.isnan(value) else float(value)
 
 
 def proportion_limits(
@@ -99,7 +132,7 @@ def proportion_limits(
     ----------
     successes, trials : array_like
         Counts, broadcast against each other; 0 <= successes <= trials.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         How the limits are made.
     confidence : float
         Nominal confidence.
@@ -136,8 +169,8 @@ def proportion_interval(
     *,
     method: Method = "clopper-pearson",
     confidence: float = 0.95,
-) -> Interval:
-    """Return the interval of one proportion; see `proportion_limits` for methods and rules.
+) -> Estimate:
+    """Return one proportion with its interval; see `proportion_limits` for methods and rules.
 
     Examples
     --------
@@ -146,7 +179,8 @@ def proportion_interval(
     (0.903, 0.963)
     """
     low, high = proportion_limits(successes, trials, method=method, confidence=confidence)
-    return Interval(float(low), float(high), confidence, method)
+    value = successes / trials if trials else NAN
+    return Estimate(value, float(low), float(high), confidence, method)
 
 
 def f1_interval(
@@ -156,8 +190,8 @@ def f1_interval(
     *,
     method: Method = "clopper-pearson",
     confidence: float = 0.95,
-) -> Interval:
-    """Return an interval of F1 through the Jaccard index.
+) -> Estimate:
+    """Return F1 with an interval through the Jaccard index.
 
     Of the units that either side found, the number found by both is binomial with probability
     J = TP / (TP + FP + FN), and F1 = 2 J / (1 + J) rises with J; so the limits of J, moved
@@ -167,15 +201,15 @@ def f1_interval(
     ----------
     tp, fp, fn : float
         Units found by both, by the predicted side only, by the reference side only.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         How the limits of J are made.
     confidence : float
         Nominal confidence.
 
     Returns
     -------
-    Interval
-        From 0 to 1 where all three counts are 0.
+    Estimate
+        F1, with limits from 0 to 1 where all three counts are 0.
 
     Examples
     --------
@@ -185,7 +219,11 @@ def f1_interval(
     """
     jaccard = proportion_interval(tp, tp + fp + fn, method=method, confidence=confidence)
     low, high = (2 * value / (1 + value) for value in (jaccard.low, jaccard.high))
-    return Interval(low, high, confidence, f"j-{method}")
+    return Estimate(_f1(tp, fp, fn), low, high, confidence, f"j-{method}")
+
+
+def _f1(tp: float, fp: float, fn: float) -> float:
+    return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else NAN
 
 
 def f1_corner_interval(
@@ -195,8 +233,8 @@ def f1_corner_interval(
     *,
     method: Method = "clopper-pearson",
     confidence: float = 0.95,
-) -> Interval:
-    """Return F1 of the lower limits of precision and recall, and F1 of their upper limits.
+) -> Estimate:
+    """Return F1 between that of the lower and that of the upper limits of precision and recall.
 
     The rule behind the published Table 3 of the SLiCE paper (Canales et al. 2021), kept to check
     such tables. It is too wide: both limits are assumed to be reached at once. Prefer
@@ -211,8 +249,8 @@ def f1_corner_interval(
 
     Returns
     -------
-    Interval
-        The two corners.
+    Estimate
+        F1 and the two corners.
 
     Examples
     --------
@@ -227,7 +265,7 @@ def f1_corner_interval(
         return 2 * p * r / (p + r) if p + r else 0.0
 
     low, high = f1(precision.low, recall.low), f1(precision.high, recall.high)
-    return Interval(low, high, confidence, f"corner-{method}")
+    return Estimate(_f1(tp, fp, fn), low, high, confidence, f"corner-{method}")
 
 
 def coverage(
@@ -248,7 +286,7 @@ def coverage(
         The proportion in the population, from 0 to 1.
     trials : int
         Size of the sample.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         Interval under test.
     confidence : float
         Nominal confidence.

@@ -9,11 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault
-from rubricate.stats.bootstrap import Bootstrapped, acceleration, apply, summarise
+from rubricate.stats.bootstrap import (
+    Bootstrapped,
+    apply,
+    bootstrap_interval,
+    needed_acceleration,
+    summarise,
+)
 from rubricate.stats.checks import raise_if_any
 from rubricate.stats.limits import F64
 from rubricate.stats.ratios import Statistic
-from rubricate.stats.resampling import Resampling, as_counts, resample_sums
+from rubricate.stats.resampling import (
+    Resampling,
+    as_counts,
+    degrees_of_freedom,
+    resample_sums,
+)
 
 Ints = npt.NDArray[np.intp]
 
@@ -52,7 +63,7 @@ class Levels:
     overall : Bootstrapped
         All rows.
     strata, groups : Bootstrapped
-        One first-axis entry a stratum, a group.
+        One first-axis entry per stratum, or per group.
     stratum_labels, group_labels : ndarray
         The labels of those entries, sorted.
     """
@@ -97,10 +108,38 @@ def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tupl
 def _measure(block: F64, sums: F64, statistic: Statistic, settings: Resampling) -> Bootstrapped:
     """Bootstrap the groups of one block from its replicated sums."""
     total = block.sum(axis=0)
-    accel = None
-    if settings.method == "bca":
-        accel = acceleration(apply(statistic, total - block))
-    return summarise(apply(statistic, total), apply(statistic, sums), settings, accel)
+    accel = needed_acceleration(settings, statistic, total, block)
+    freedom = degrees_of_freedom(None, len(block))
+    values = apply(statistic, sums)
+    return summarise(apply(statistic, total), values, settings, accel, freedom=freedom)
+
+
+def _overall(
+    units: list[F64],
+    drawn: list[F64],
+    statistic: Statistic,
+    settings: Resampling,
+    rng: np.random.Generator,
+) -> Bootstrapped:
+    """Bootstrap the sum over strata from the counts of their units and their replicated sums."""
+    sums = np.zeros_like(drawn[0])
+    for own, replicated in zip(units, drawn, strict=True):
+        if len(own) > 1:
+            sums += replicated
+    alone = [own for own in units if len(own) == 1]
+    if alone:
+        sums += resample_sums(np.concatenate(alone), settings.resamples, rng)
+    everything = np.concatenate(units)
+    stratum = np.repeat(np.arange(len(units)), [len(own) for own in units])
+    total = everything.sum(axis=0)
+    accel = needed_acceleration(settings, statistic, total, everything, stratum)
+    return summarise(
+        apply(statistic, total),
+        apply(statistic, sums),
+        settings,
+        accel,
+        freedom=degrees_of_freedom(stratum, len(everything)),
+    )
 
 
 def _join(parts: list[Bootstrapped], order: Ints) -> Bootstrapped:
@@ -131,12 +170,13 @@ def bootstrap_levels(
     a unit together. The sums of a stratum are those of its groups, the overall sums those of the
     strata, so one resampling serves all levels and the correlation of a note's features is kept.
     For the overall sums, units that are alone in their stratum are drawn together, because alone
-    they would add no variance (see `rubricate.stats.resampling.stratum_rows`).
+    they would add no variance (see `rubricate.stats.resampling.stratum_rows`). Where the settings
+    ask for "cases-like-these", the overall sums are those of whole strata drawn with replacement.
 
     Parameters
     ----------
     counts : array_like, shape (rows, k)
-        Additive counts, one row a unit and group.
+        Additive counts, one row per unit and group.
     layout : Layout
         Unit, group and stratum of each row.
     statistic : callable
@@ -174,27 +214,22 @@ def bootstrap_levels(
     _owner(group, stratum, len(group_labels), "group")
 
     rng = np.random.default_rng(settings.seed)
-    overall_sums = np.zeros((settings.resamples, table.shape[1]))
-    group_parts, stratum_parts, group_order, units, unit_strata = [], [], [], [], []
-    for number, (groups, block) in enumerate(_blocks(table, unit, group, stratum)):
+    group_parts, stratum_parts, group_order = [], [], []
+    units: list[F64] = []
+    drawn: list[F64] = []
+    for groups, block in _blocks(table, unit, group, stratum):
         sums = resample_sums(block, settings.resamples, rng)
         group_parts.append(_measure(block, sums, statistic, settings))
         group_order.append(groups)
         by_unit, by_draw = block.sum(axis=1, keepdims=True), sums.sum(axis=1, keepdims=True)
         stratum_parts.append(_measure(by_unit, by_draw, statistic, settings))
-        if len(block) > 1:
-            overall_sums += by_draw[:, 0]
         units.append(by_unit[:, 0])
-        unit_strata.append(np.full(len(block), number))
-    alone = [counts for counts in units if len(counts) == 1]
-    if alone:
-        overall_sums += resample_sums(np.concatenate(alone), settings.resamples, rng)
-    total = table.sum(axis=0)
-    accel = None
-    if settings.method == "bca":
-        without = apply(statistic, total - np.concatenate(units))
-        accel = acceleration(without, np.concatenate(unit_strata))
-    overall = summarise(apply(statistic, total), apply(statistic, overall_sums), settings, accel)
+        drawn.append(by_draw[:, 0])
+    if settings.population == "cases-like-these":
+        totals = np.stack([own.sum(axis=0) for own in units])
+        overall = bootstrap_interval(totals, statistic, settings)
+    else:
+        overall = _overall(units, drawn, statistic, settings, rng)
     return Levels(
         overall=overall,
         strata=_join(stratum_parts, np.arange(len(stratum_parts))),
@@ -217,7 +252,7 @@ def bootstrap_groups(
     Parameters
     ----------
     counts : array_like, shape (rows, k)
-        Additive counts, one row a note.
+        Additive counts, one row per note.
     group : array_like, shape (rows,)
         The group of each row.
     statistic : callable
@@ -230,7 +265,7 @@ def bootstrap_groups(
     Returns
     -------
     Bootstrapped
-        One first-axis entry a group, in sorted order of the labels.
+        One first-axis entry per group, in sorted order of the labels.
 
     Examples
     --------

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from rubricate.errors import Fault, InputError
 from rubricate.stats.checks import at_least, raise_if_any
+from rubricate.stats.drawing import Chances, Sampling, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import Method
-from rubricate.stats.plans import Cells, Expected, Plan, Target
+from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
 from rubricate.stats.sizes import assured_size
 
 #: Guards `ceil` against 57.000000000000007.
 _SLACK = 1e-9
+#: What the intervals of ``study evaluate`` are called.
+STUDY_INTERVAL = "design-posterior"
 
 
 def estimate_frequency(
@@ -28,7 +32,7 @@ def estimate_frequency(
         Notes of the pilot.
     confidence : float
         Confidence of the interval.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         Interval.
 
     Returns
@@ -44,12 +48,11 @@ def estimate_frequency(
     Examples
     --------
     >>> frequency = estimate_frequency(48, 100)
-    >>> frequency.value, round(frequency.interval.low, 3), round(frequency.interval.high, 3)
+    >>> frequency.value, round(frequency.low, 3), round(frequency.high, 3)
     (0.48, 0.385, 0.577)
     """
     raise_if_any(at_least("total", total, 1))
-    interval = proportion_interval(found, total, method=method, confidence=confidence)
-    return Estimate(found / total, interval)
+    return proportion_interval(found, total, method=method, confidence=confidence)
 
 
 def finite_size(n: int, pool: float) -> int:
@@ -109,7 +112,7 @@ def needed_sizes(
     return sizes[0], sizes[1]
 
 
-def _check_possible(expected: Expected) -> None:
+def check_possible(expected: Expected) -> None:
     """Raise where found and missed notes would outnumber all notes."""
     if expected.frequency >= expected.highest_frequency:
         raise InputError(
@@ -147,20 +150,18 @@ def plan_assurance(
 ) -> Plan:
     """Plan a sample whose intervals are narrow enough with the probability asked.
 
-    Precision needs n_P detected notes and recall n_R notes that truly hold the variable, both
-    from `needed_sizes`. Positives = max(n_P, n_R R / P), rounded up, so that both are met; the
-    total is positives / detected, so that notes are drawn as they occur and precision and recall
-    need no weights. The size of recall counts the true notes as if their number were fixed; it
-    varies with the notes missed, which narrows the interval when they are few, so the promise is
-    kept with room to spare.
+    The smallest size at which `rubricate.stats.width_chances` reaches the assurance for precision
+    and for recall, for the drawing of the target: notes as they occur, whose numbers of detected
+    and of true notes vary, or fixed numbers of positives and negatives. `n_precision` and
+    `n_recall` say what each would need if its notes could be counted out (`needed_sizes`).
 
     Parameters
     ----------
     expected : Expected
         Expected precision, recall and frequency.
     target : Target, optional
-        Width, confidence, assurance and interval; the default is +-5 points at 95 %, held with
-        90 %, Clopper-Pearson.
+        Width, confidence, assurance, interval and drawing; the default is +-5 points at 95 %,
+        held with 90 %, Clopper-Pearson, notes as they occur.
     sites : int
         Sites that share the notes; each site's share is rounded up.
     pool : int, optional
@@ -182,35 +183,71 @@ def plan_assurance(
     --------
     >>> plan = plan_assurance(Expected(0.85, 0.80, 0.48), Target(assurance=0.80), sites=6)
     >>> plan.n_precision, plan.n_recall, plan.positives, plan.negatives, plan.total
-    (236, 282, 266, 289, 555)
+    (236, 282, 267, 290, 557)
     """
     target = target or Target()
     faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
     if pool is not None:
         faults += at_least("pool", pool, 1)
     raise_if_any(faults)
-    _check_possible(expected)
+    check_possible(expected)
 
-    p, r = expected.precision, expected.recall
     needed = needed_sizes(expected, target, pool=pool, design_effect=design_effect)
-    positives = math.ceil(max(needed[0], needed[1] * r / p) - _SLACK)
-    total = math.ceil(positives / expected.detected - _SLACK)
-    if pool is not None:
-        total = min(total, pool)
-        positives = min(positives, total)
+
+    def drawn(size: int) -> Sampling:
+        if target.drawing == "fixed":
+            total = max(math.ceil(size / expected.detected - _SLACK), size)
+            return _within(Sampling(size, total - size, pool, design_effect))
+        positives = min(round(size * expected.detected), size)
+        return _within(Sampling(positives, size - positives, pool, design_effect))
+
+    def holds(size: int) -> bool:
+        found = drawn(size)
+        whole = pool is not None and found.total >= pool
+        return whole or width_chances(expected, target, found).least >= target.assurance
+
+    high = 2 * max(needed) + 1
+    while not holds(high):
+        high *= 2
+    sampling = drawn(smallest_size(holds, 0, high))
+    chances = width_chances(expected, target, sampling)
+    return plan_of_size("assurance", expected, target, sampling, sites, needed, chances)
+
+
+def _within(sampling: Sampling) -> Sampling:
+    """Keep a sample within its pool."""
+    if sampling.pool is None or sampling.total <= sampling.pool:
+        return sampling
+    positives = min(sampling.positives, sampling.pool)
+    return replace(sampling, positives=positives, negatives=sampling.pool - positives)
+
+
+def plan_of_size(
+    method: PlanMethod,
+    expected: Expected,
+    target: Target,
+    sampling: Sampling,
+    sites: int,
+    needed: tuple[int, int],
+    chances: Chances,
+) -> Plan:
+    """Return the plan for notes whose number is known, with the confusion table it expects."""
+    p, r, positives = expected.precision, expected.recall, sampling.positives
     tp = round(positives * p)
-    fn = min(round(positives * p * (1 - r) / r), total - positives)
+    fn = min(round(positives * p * (1 - r) / r), sampling.negatives)
+    name = STUDY_INTERVAL if method == "reported" else target.interval
     return Plan(
-        method="assurance",
+        method=method,
         positives=positives,
-        negatives=total - positives,
+        negatives=sampling.negatives,
         sites=sites,
         n_precision=needed[0],
         n_recall=needed[1],
-        cells=Cells(tp, positives - tp, fn, total - positives - fn),
+        cells=Cells(tp, positives - tp, fn, sampling.negatives - fn),
         expected=expected,
         target=target,
-        pool=pool,
-        design_effect=design_effect,
-        warnings=tuple(_warnings(total, needed, expected, pool)),
+        pool=sampling.pool,
+        design_effect=sampling.design_effect,
+        warnings=tuple(_warnings(sampling.total, needed, expected, sampling.pool)),
+        met={name: {"precision": chances.precision, "recall": chances.recall}},
     )

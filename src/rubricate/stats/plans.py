@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypedDict, get_args
 
 from rubricate.stats.checks import inside_unit, one_of, raise_if_any
 from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.widths import half_width_faults
 
 FrequencyKind = Literal["internal", "external"]
+#: Notes as they occur, or fixed numbers of notes with and without a detection.
+Drawing = Literal["as-they-occur", "fixed"]
+PlanMethod = Literal["assurance", "slice", "reported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,10 @@ class Target:
         Confidence of the intervals.
     assurance : float
         Probability with which the study must meet the width.
-    interval : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    interval : Method
         The interval that will be reported.
+    drawing : {"as-they-occur", "fixed"}
+        How the notes will be drawn: all alike, or a fixed number with and without a detection.
 
     Raises
     ------
@@ -108,6 +114,7 @@ class Target:
     confidence: float = 0.95
     assurance: float = 0.9
     interval: Method = "clopper-pearson"
+    drawing: Drawing = "as-they-occur"
 
     def __post_init__(self) -> None:
         raise_if_any(
@@ -115,6 +122,7 @@ class Target:
             + inside_unit("confidence", self.confidence)
             + inside_unit("assurance", self.assurance)
             + one_of("interval", self.interval, METHODS)
+            + one_of("drawing", self.drawing, get_args(Drawing))
         )
 
 
@@ -149,13 +157,36 @@ class Cells:
     tn: int
 
 
+class PlanJson(TypedDict):
+    """`Plan` in JSON."""
+
+    method: PlanMethod
+    positives: int
+    negatives: int
+    total: int
+    sites: int
+    per_site: dict[str, int]
+    n_precision: int
+    n_recall: int
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    expected: dict[str, Any]
+    target: dict[str, Any]
+    pool: int | None
+    design_effect: float
+    warnings: list[str]
+    met: dict[str, dict[str, float]]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A sample size and how it came about.
 
     Parameters
     ----------
-    method : {"assurance", "slice"}
+    method : {"assurance", "slice", "reported"}
         Which rule gave the numbers.
     positives, negatives : int
         Notes to draw in which the system finds, and does not find, the variable.
@@ -175,9 +206,11 @@ class Plan:
         Factor by which clustering inflates the variance.
     warnings : tuple of str
         What the reader of the plan must know.
+    met : mapping of str to float
+        Probability with which the width is met, for precision and recall, by name of interval.
     """
 
-    method: Literal["assurance", "slice"]
+    method: PlanMethod
     positives: int
     negatives: int
     sites: int
@@ -189,6 +222,7 @@ class Plan:
     pool: int | None = None
     design_effect: float = 1.0
     warnings: tuple[str, ...] = ()
+    met: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -200,7 +234,7 @@ class Plan:
         """Notes of each site."""
         return PerSite.share(self.positives, self.negatives, self.sites)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlanJson:
         """Return the plan as plain values, ready for JSON.
 
         Examples
@@ -222,10 +256,14 @@ class Plan:
             "per_site": asdict(self.per_site),
             "n_precision": self.n_precision,
             "n_recall": self.n_recall,
-            **asdict(self.cells),
+            "tp": self.cells.tp,
+            "fp": self.cells.fp,
+            "fn": self.cells.fn,
+            "tn": self.cells.tn,
             "expected": asdict(self.expected),
             "target": target,
             "pool": self.pool,
             "design_effect": self.design_effect,
             "warnings": list(self.warnings),
+            "met": {name: dict(chances) for name, chances in self.met.items()},
         }

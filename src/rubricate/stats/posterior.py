@@ -10,7 +10,7 @@ import numpy as np
 
 from rubricate.errors import Fault
 from rubricate.stats.checks import at_least, inside_unit, raise_if_any
-from rubricate.stats.intervals import Estimate, Interval
+from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
 from rubricate.stats.ratios import precision_recall_f1
 
@@ -136,7 +136,7 @@ def stratified_posterior(
     >>> positives = Stratum(1000, tp=212, fp=38, predicted="positive")
     >>> negatives = Stratum(9000, fn=6, tn=244, predicted="negative")
     >>> recall = stratified_posterior([positives, negatives]).recall
-    >>> round(recall.value, 2), round(recall.interval.low, 2), round(recall.interval.high, 2)
+    >>> round(recall.value, 2), round(recall.low, 2), round(recall.high, 2)
     (0.8, 0.66, 0.9)
     """
     raise_if_any(
@@ -158,7 +158,7 @@ def stratified_posterior(
     low, high = np.nanquantile(precision_recall_f1(table), [tail, 1 - tail], axis=0)
     return WeightedMeasures(
         *(
-            Estimate(float(value), Interval(float(a), float(b), confidence, _METHOD))
+            Estimate(float(value), float(a), float(b), confidence, _METHOD)
             for value, a, b in zip(estimate, low, high, strict=True)
         )
     )

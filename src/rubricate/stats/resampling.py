@@ -3,12 +3,16 @@
 A resample of notes is a vector of how often each note was drawn; its sums of counts are that
 vector times the table of counts. So thousands of resamples are a few matrix products, and spans
 are never touched again.
+
+Of the n notes of a stratum n - 1 are drawn, each counting n / (n - 1) times (the rescaling
+bootstrap of Rao & Wu 1988). Drawing n would shrink the spread by the root of (n - 1) / n, which is
+nothing in one case of a hundred notes and almost a third in many cases of two.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +23,14 @@ from rubricate.stats.limits import F64
 
 #: Numbers drawn at a time; three arrays of this length are the memory a bootstrap needs.
 _CHUNK = 2_000_000
+
+#: How limits are read off replicates; `rubricate.stats.bootstrap` has a function for each.
+BootstrapMethod = Literal["percentile", "bca"]
+BOOTSTRAP_METHODS: tuple[BootstrapMethod, ...] = get_args(BootstrapMethod)
+
+#: What an interval is about: other notes of the same cases, or other cases too.
+Population = Literal["these-cases", "cases-like-these"]
+POPULATIONS: tuple[Population, ...] = get_args(Population)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +43,16 @@ class Resampling:
         Number of resamples.
     confidence : float
         Confidence of the intervals.
-    method : {"percentile", "bca"}
+    method : BootstrapMethod
         Percentiles of the replicates (Efron 1979), or percentiles corrected for bias and
-        acceleration (Efron 1987).
+        acceleration (Efron 1987), which cover better where values are near 1.
     seed : int
         Seed of the generator; the same seed gives the same replicates.
     keep_replicates : bool
         Whether results carry their replicates.
+    population : Population
+        What values over several cases are about: other notes of these cases (notes are drawn
+        inside their case), or other cases like these (whole cases are drawn).
 
     Raises
     ------
@@ -47,47 +62,30 @@ class Resampling:
     Examples
     --------
     >>> Resampling(resamples=500).method
-    'percentile'
+    'bca'
     """
 
     resamples: int = 2000
     confidence: float = 0.95
-    method: Literal["percentile", "bca"] = "percentile"
+    method: BootstrapMethod = "bca"
     seed: int = 0
     keep_replicates: bool = False
+    population: Population = "these-cases"
 
     def __post_init__(self) -> None:
         raise_if_any(
             at_least("resamples", self.resamples, 1)
             + inside_unit("confidence", self.confidence)
-            + one_of("method", self.method, ["percentile", "bca"])
+            + one_of("method", self.method, BOOTSTRAP_METHODS)
             + at_least("seed", self.seed, 0)
+            + one_of("population", self.population, POPULATIONS)
         )
 
 
 def as_counts(
     counts: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, name: str = "counts"
 ) -> F64:
-    """Return `counts` as an array of floats, one row a note, times the weights of the notes.
-
-    Parameters
-    ----------
-    counts : array_like, shape (n, ..., k)
-        Additive counts of each note.
-    weights : array_like, shape (n,), optional
-        Design weight of each note, not negative.
-    name : str
-        What to call the counts in a message.
-
-    Returns
-    -------
-    ndarray
-        The weighted counts.
-
-    Raises
-    ------
-    InputError
-        If there is no note, or a number is not finite, or the lengths differ.
+    """Return `counts` as an array of floats, one row per note, times the weights of the notes.
 
     Examples
     --------
@@ -97,7 +95,7 @@ def as_counts(
     table = np.asarray(counts, dtype=np.float64)
     faults: list[Fault] = []
     if table.ndim < 2 or table.shape[0] == 0:
-        faults.append(Fault(f"{name} must have one row a note and at least one note"))
+        faults.append(Fault(f"{name} must have one row per note and at least one note"))
     elif not np.all(np.isfinite(table)):
         faults.append(Fault(f"{name} must be finite numbers"))
     if weights is not None:
@@ -117,23 +115,6 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
 
     Strata of one note are put together and come last: alone they would add no variance, and an
     interval from them no width (collapsed strata: Cochran 1977, section 5A.12).
-
-    Parameters
-    ----------
-    strata : array_like, shape (n,), optional
-        Label of each note's stratum; None for one stratum.
-    n : int
-        Number of notes.
-
-    Returns
-    -------
-    list of ndarray
-        Row numbers.
-
-    Raises
-    ------
-    InputError
-        If the number of labels is not the number of notes.
 
     Examples
     --------
@@ -156,10 +137,28 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
     return [*(own for own in rows if len(own) > 1), np.concatenate(alone)]
 
 
+def degrees_of_freedom(strata: npt.ArrayLike | None, n: int) -> int:
+    """Return the degrees of freedom of `n` notes in strata: notes minus strata, at least 1.
+
+    As usual for stratified samples (Korn & Graubard 1999, section 5.2); strata of one note count
+    as one.
+
+    Examples
+    --------
+    >>> degrees_of_freedom(None, 20), degrees_of_freedom(["a", "a", "b", "b"], 4)
+    (19, 2)
+    """
+    return max(1, n - len(stratum_rows(strata, n)))
+
+
 def resample_sums(
     counts: F64, resamples: int, rng: np.random.Generator, *, strata: npt.ArrayLike | None = None
 ) -> F64:
-    """Return the sums of counts of `resamples` draws of all notes with replacement.
+    """Return the sums of counts of `resamples` draws with replacement, rescaled to all notes.
+
+    Inside each stratum of n notes, n - 1 are drawn and count n / (n - 1) times (Rao & Wu 1988,
+    Resampling inference with complex survey data, JASA 83: 231), so that the variance of a sum
+    is estimated without bias however small the strata are. One note alone never varies.
 
     Parameters
     ----------
@@ -170,12 +169,12 @@ def resample_sums(
     rng : numpy.random.Generator
         Source of chance.
     strata : array_like, shape (n,), optional
-        Notes are drawn inside each stratum, as many as it has; see `stratum_rows`.
+        Notes are drawn inside each stratum; see `stratum_rows`.
 
     Returns
     -------
     ndarray, shape (resamples, ..., k)
-        One row of sums a draw.
+        One row of sums per draw.
 
     Examples
     --------
@@ -186,11 +185,11 @@ def resample_sums(
     table = np.ascontiguousarray(counts.reshape(len(counts), -1))
     sums = np.zeros((resamples, table.shape[1]))
     for rows in stratum_rows(strata, len(table)):
-        part = table[rows]
-        n, step = len(rows), max(1, _CHUNK // max(1, len(rows)))
+        n, drawn = len(rows), max(1, len(rows) - 1)
+        part, step = table[rows] * (n / drawn), max(1, _CHUNK // n)
         for start in range(0, resamples, step):
             draws = min(step, resamples - start)
-            picked = rng.integers(0, n, size=(draws, n), dtype=np.int64)
+            picked = rng.integers(0, n, size=(draws, drawn), dtype=np.int64)
             picked += n * np.arange(draws)[:, None]
             times = np.bincount(picked.ravel(), minlength=draws * n).astype(np.float64)
             sums[start : start + draws] += times.reshape(draws, n) @ part

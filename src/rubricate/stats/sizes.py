@@ -109,7 +109,7 @@ def first_size(
         Half the width that the interval must stay below.
     confidence : float
         Nominal confidence.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         Interval.
 
     Returns
@@ -149,7 +149,7 @@ def first_size(
 
 
 @lru_cache(maxsize=16)
-def _bounds(half_width: float, confidence: float, method: Method) -> F64:
+def narrow_bounds(half_width: float, confidence: float, method: Method) -> F64:
     """Return `narrow_bound` for n = 1, 2, ..., `always_narrow`; it does not depend on p.
 
     Few sizes are bisected; the bound of those between lies within a step or two of the straight
@@ -214,7 +214,7 @@ def assured_size(
     """
     check_search(p, half_width, confidence, method)
     raise_if_any(inside_unit("assurance", assurance))
-    bound = _bounds(half_width, confidence, method)
+    bound = narrow_bounds(half_width, confidence, method)
     n = np.arange(1, len(bound) + 1, dtype=np.float64)
     failing = np.flatnonzero(narrow_probability(n, bound, p) < assurance)
     return int(failing[-1]) + 2 if len(failing) else 1

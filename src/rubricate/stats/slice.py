@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rubricate.stats.checks import at_least, raise_if_any
+from rubricate.stats.drawing import Sampling
+from rubricate.stats.planning import STUDY_INTERVAL
 from rubricate.stats.plans import Cells, Expected, Plan, Target
+from rubricate.stats.reported import reported_chances
 from rubricate.stats.sizes import first_size
 from rubricate.stats.widths import width_probability
 
+_EXACT = "Clopper-Pearson"
 
-def _warnings(expected: Expected, target: Target, n_precision: int, n_recall: int) -> list[str]:
+
+def _warnings(expected: Expected, met: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return what SLiCE's numbers hide."""
     said = []
     if expected.frequency >= expected.highest_frequency:
@@ -16,15 +23,39 @@ def _warnings(expected: Expected, target: Target, n_precision: int, n_recall: in
             f"frequency {expected.frequency} is impossible with this precision and recall "
             f"(it must stay below {expected.highest_frequency:.3f}): true negatives were set to 0"
         )
-    shares = [
-        width_probability(n, p, target.half_width, confidence=target.confidence)
-        for n, p in ((n_precision, expected.precision), (n_recall, expected.recall))
-    ]
-    said.append(
-        f"the width is met in {shares[0]:.0%} (precision) and {shares[1]:.0%} (recall) of repeated "
-        "studies; the method 'assurance' plans for a chosen probability"
+    exact = met["clopper-pearson"]
+    words = (
+        f"with {_EXACT} intervals the width is met in {exact['precision']:.0%} (precision) and "
+        f"{exact['recall']:.0%} (recall) of repeated studies of this size"
     )
-    return said
+    if STUDY_INTERVAL in met:
+        reported = met[STUDY_INTERVAL]
+        words += (
+            f", with those that 'study evaluate' reports in {reported['precision']:.0%} and "
+            f"{reported['recall']:.0%}"
+        )
+    return [*said, f"{words}; the methods 'assurance' and 'reported' plan for a chosen probability"]
+
+
+def _met(
+    expected: Expected, target: Target, cells: Cells, *, simulate: bool
+) -> dict[str, dict[str, float]]:
+    """Return how often the width is met, by the paper's intervals and by those of a study.
+
+    By the paper's, precision has all positives of the plan and recall the notes that are expected
+    to hold the variable.
+    """
+    sizes = ((cells.tp + cells.fp, expected.precision), (cells.tp + cells.fn, expected.recall))
+    shares = [
+        width_probability(n, p, target.half_width, confidence=target.confidence) for n, p in sizes
+    ]
+    met = {"clopper-pearson": {"precision": shares[0], "recall": shares[1]}}
+    sampling = Sampling(cells.tp + cells.fp, cells.fn + cells.tn)
+    possible = expected.frequency < expected.highest_frequency
+    if simulate and possible and min(sampling.positives, sampling.negatives):
+        found = reported_chances(expected, target, sampling)
+        met[STUDY_INTERVAL] = {"precision": found.precision, "recall": found.recall}
+    return met
 
 
 def plan_slice(
@@ -33,6 +64,7 @@ def plan_slice(
     half_width: float = 0.05,
     confidence: float = 0.95,
     sites: int = 1,
+    simulate: bool = True,
 ) -> Plan:
     """Plan a sample as SLiCE does (Canales et al. 2021, Multimedia Appendix 1).
 
@@ -52,6 +84,8 @@ def plan_slice(
         Confidence of the intervals.
     sites : int
         Sites that share the notes; each site's share is rounded up.
+    simulate : bool
+        Whether to say how often the intervals of ``study evaluate`` meet the width.
 
     Returns
     -------
@@ -70,7 +104,7 @@ def plan_slice(
     (249, 270, 519, 87)
     """
     raise_if_any(at_least("sites", sites, 1))
-    target = Target(half_width=half_width, confidence=confidence)
+    target = Target(half_width=half_width, confidence=confidence, drawing="fixed")
     p, r, f = expected.precision, expected.recall, expected.frequency
     n_precision = first_size(p, half_width, confidence=confidence)
     n_recall = first_size(r, half_width, confidence=confidence)
@@ -84,6 +118,7 @@ def plan_slice(
     else:
         tn = [((t + b) * (1 - f) - f * a) / f for t, a, b in zip(tp, fp, fn, strict=True)]
     cells = Cells(round(max(tp)), round(max(fp)), round(max(fn)), round(max(0.0, *tn)))
+    met = _met(expected, target, cells, simulate=simulate)
     return Plan(
         method="slice",
         positives=cells.tp + cells.fp,
@@ -94,5 +129,6 @@ def plan_slice(
         cells=cells,
         expected=expected,
         target=target,
-        warnings=tuple(_warnings(expected, target, n_precision, n_recall)),
+        warnings=tuple(_warnings(expected, met)),
+        met=met,
     )

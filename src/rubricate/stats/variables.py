@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from rubricate.stats.checks import at_least, raise_if_any
+from rubricate.stats.drawing import Sampling, width_chances
 from rubricate.stats.planning import plan_assurance
 from rubricate.stats.plans import Expected, Plan, Target
 from rubricate.stats.widths import assured_half_width
@@ -24,7 +24,7 @@ class Outlook:
     detected, prevalent : int
         Notes in which the system will find it, and that truly hold it, expected in the sample.
     half_width_precision, half_width_recall : float
-        Half widths that these notes promise with the assurance asked.
+        Half widths that these notes promise with the assurance asked, if so many are found.
     plan : Plan
         What the variable alone would need.
     powered : bool
@@ -60,7 +60,7 @@ class VariablesPlan:
         """Names of the variables the sample is too small for."""
         return tuple(outlook.name for outlook in self.outlooks if not outlook.powered)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the plan as plain values, ready for JSON."""
         variables = [
             {**asdict(outlook), "plan": outlook.plan.to_dict()} for outlook in self.outlooks
@@ -123,7 +123,7 @@ def plan_variables(
     >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.90, 0.85, 0.10)}
     >>> plan = plan_variables(variables, total=600)
     >>> plan.underpowered, [outlook.plan.total for outlook in plan.outlooks]
-    (('obesity',), [571, 2320])
+    (('obesity',), [577, 2358])
     """
     target = target or Target()
     raise_if_any(
@@ -145,6 +145,8 @@ def _outlook(name: str, plan: Plan, total: int) -> Outlook:
     detected = math.floor(total * expected.detected + 1e-9)
     prevalent = math.floor(total * expected.prevalence + 1e-9)
     whole = plan.pool is not None and total >= plan.pool
+    sampling = Sampling(detected, total - detected, plan.pool, plan.design_effect)
+    chances = width_chances(expected, target, sampling)
 
     def half_width(n: int, share: float, p: float) -> float:
         if whole:
@@ -165,5 +167,5 @@ def _outlook(name: str, plan: Plan, total: int) -> Outlook:
         half_width_precision=half_width(detected, expected.detected, expected.precision),
         half_width_recall=half_width(prevalent, expected.prevalence, expected.recall),
         plan=plan,
-        powered=whole or (detected >= plan.n_precision and prevalent >= plan.n_recall),
+        powered=whole or chances.least >= target.assurance,
     )

@@ -91,7 +91,7 @@ def width_probability(
         The interval must be narrower than twice this.
     confidence : float
         Nominal confidence.
-    method : {"clopper-pearson", "wilson", "jeffreys", "mid-p"}
+    method : Method
         Interval.
 
     Returns

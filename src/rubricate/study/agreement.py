@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,16 +11,19 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import CountTable, Evaluation, evaluate_pairing
 from rubricate.measures.formulas import kappa
+from rubricate.progress import Progress, silent, watched
 from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     Resampling,
+    Support,
     bootstrap_interval,
-    exact_where_still,
     f1_interval,
+    limit_by_items,
     precision_recall_f1,
 )
 from rubricate.study.population import Variable
+from rubricate.study.summaries import AgreementSummary, VariableAgreement
 
 
 def variable_counts(table: CountTable, variable: Variable) -> tuple[tuple[str, ...], I64]:
@@ -57,6 +59,26 @@ def variable_presence(table: CountTable, variable: Variable) -> tuple[tuple[str,
     return ids, np.stack(cells, axis=-1).astype(np.int64)
 
 
+def presence_estimate(cells: I64, settings: Resampling) -> Estimate:
+    """Return F1 of presence by note, with an interval through the Jaccard index."""
+    tp, fp, fn = cells.sum(axis=0)[:3].tolist()
+    return f1_interval(tp, fp, fn, confidence=settings.confidence)
+
+
+def characters_estimate(counts: I64, settings: Resampling) -> Estimate:
+    """Return F1 of characters by note; each note in which somebody marked is one item.
+
+    Examples
+    --------
+    >>> characters_estimate(np.array([[9, 0, 0, 5]] * 5), Resampling()).low.__round__(3)
+    0.647
+    """
+    marked = counts[:, :3].any(axis=1)
+    wrong, right = (counts[:, 1:3].any(axis=1)).sum(), (counts[:, 0] > 0).sum()
+    drawn = bootstrap_interval(counts[:, :3], lambda s: precision_recall_f1(s)[..., 2], settings)
+    return limit_by_items(drawn, Support(marked.sum(), wrong, right), through_jaccard=True).at()
+
+
 def pair_evaluation(corpus: Corpus) -> Evaluation | None:
     """Compare every two annotators of a note; None where no note has two."""
     if len(corpus.annotators) < 2:
@@ -73,13 +95,14 @@ def measure_agreement(
     settings: Resampling | None = None,
     *,
     threshold: float = 0.8,
-) -> dict[str, Any]:
+    progress: Progress = silent,
+) -> AgreementSummary:
     """Measure agreement on each variable, as the paper's Table 2.
 
     Presence F1 with an interval through the Jaccard index (`rubricate.stats.f1_interval`), kappa
-    on presence, and F1 of characters with a bootstrap by note (exact by note where it never
-    varies). Agreement is low where the lower of the two F1 values is below ``threshold``, and
-    undefined where nobody marked the variable.
+    on presence, and F1 of characters with a bootstrap by note (by items where few are wrong).
+    Agreement is low where the lower of the two F1 values is below ``threshold``, and undefined
+    where nobody marked the variable.
 
     Examples
     --------
@@ -93,20 +116,16 @@ def measure_agreement(
     evaluation = pair_evaluation(corpus)
     if evaluation is None:
         return {"notes": 0, "threshold": threshold, "variables": [], "low": [], "undefined": []}
-    lines = []
-    for variable in variables:
+    lines: list[VariableAgreement] = []
+    for variable in watched(variables, progress, "agreement", len(variables)):
         ids, presence = variable_presence(evaluation.presence, variable)
         if not len(ids):
             continue
         tp, fp, fn, _ = presence.sum(axis=0).tolist()
-        interval = f1_interval(tp, fp, fn, confidence=settings.confidence)
-        value = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else float("nan")
-        _, characters = variable_counts(evaluation.characters, variable)
-        marked = characters[:, :3].any(axis=1)
-        drawn = exact_where_still(
-            bootstrap_interval(characters[:, :3], precision_recall_f1, settings), marked.sum()
+        presence_f1 = presence_estimate(presence, settings)
+        characters_f1 = characters_estimate(
+            variable_counts(evaluation.characters, variable)[1], settings
         )
-        characters_f1 = Estimate(float(drawn.estimate[2]), drawn.interval(2))
         lines.append(
             {
                 "variable": variable.name,
@@ -116,10 +135,10 @@ def measure_agreement(
                 "first_only": fn,
                 "second_only": fp,
                 "neither": len(ids) - tp - fp - fn,
-                "presence_f1": Estimate(value, interval).to_dict(),
+                "presence_f1": presence_f1.to_dict(),
                 "presence_kappa": float(kappa(presence.sum(axis=0))),
                 "characters_f1": characters_f1.to_dict(),
-                "low": bool(min(value, characters_f1.value) < threshold),
+                "low": bool(min(presence_f1.value, characters_f1.value) < threshold),
             }
         )
     return {

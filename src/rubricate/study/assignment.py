@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +18,8 @@ from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
-from rubricate.study.tables import read_table
+from rubricate.study.summaries import AssignSummary, TaskCounts
+from rubricate.study.tables import read_table, write_table
 
 TRAINING = "training"
 _FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}
@@ -28,17 +27,7 @@ _FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One note for one annotator.
-
-    Parameters
-    ----------
-    annotator, note, shown_id : str
-        Who, which note, and the id the annotator sees.
-    batch : str
-        ``training`` or ``week-1`` and so on.
-    kind : {"training", "double", "single"}
-        Why the annotator has it.
-    """
+    """One note for one annotator."""
 
     annotator: str
     note: str
@@ -84,11 +73,6 @@ def assign_notes(
     Each pair gets its site's notes (``by = "site"``), whole cases (``"case"``, as the NBME paper
     did) or an even share at random. Of a pair's notes the share ``double_share`` goes to both and
     the rest to one each. Everybody gets the training notes first.
-
-    Raises
-    ------
-    InputError
-        If there is no annotator, or notes of a site have none.
 
     Examples
     --------
@@ -161,7 +145,7 @@ def _evenly(
         yield pair, order[k :: len(pairs)]
 
 
-def assign_study(study: Study, *, overwrite: bool = False) -> StepResult:
+def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignSummary]:
     """Write a folder for each annotator: guidelines, labels, and a corpus for each batch.
 
     The notes carry nobody's annotations, no metadata (so neither stratum nor site) and, with
@@ -171,7 +155,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult:
     settings = study.settings.annotation
     guidelines = study.path(study.settings.guidelines)
 
-    def work(place: Path) -> dict[str, Any]:
+    def work(place: Path) -> AssignSummary:
         sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
         population, _ = read_population(study)
         training = _training_notes(population, sample, settings.training, study.settings.seed)
@@ -184,10 +168,13 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult:
             own = [t for t in tasks if t.annotator == annotator.id]
             _write_package(place / annotator.id, everything, own, settings.format, guidelines)
         write_key(place / "key.csv", tasks)
-        summary = describe_tasks(tasks) | {
+        summary: AssignSummary = {
+            **describe_tasks(tasks),
             "format": settings.format,
             "wanted_training": settings.training,
-            "annotators": [asdict(a) for a in settings.annotators],
+            "annotators": [
+                {"id": a.id, "senior": a.senior, "site": a.site} for a in settings.annotators
+            ],
         }
         write_json(place / "assignment.json", summary)
         return summary
@@ -252,19 +239,13 @@ def _write_package(
 
 def _write_labels(path: Path, corpus: Corpus) -> None:
     labels = feature_labels(corpus)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["label", "feature", "case", "text"])
-        for feature in corpus.features:
-            writer.writerow([labels[feature.id], feature.id, feature.case, feature.text])
+    lines = ([labels[f.id], f.id, f.case, f.text] for f in corpus.features)
+    write_table(path, ["label", "feature", "case", "text"], lines)
 
 
 def write_key(path: Path, tasks: Sequence[Task]) -> None:
     """Write who has what; keep it from the annotators."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(asdict(tasks[0])))
-        writer.writeheader()
-        writer.writerows(asdict(t) for t in tasks)
+    write_table(path, list(asdict(tasks[0])), [list(asdict(t).values()) for t in tasks])
 
 
 def read_key(path: Path) -> tuple[Task, ...]:
@@ -273,7 +254,7 @@ def read_key(path: Path) -> tuple[Task, ...]:
     return tuple(Task(*(line[name] for name in names)) for line in read_table(path, names))
 
 
-def describe_tasks(tasks: Sequence[Task]) -> dict[str, Any]:
+def describe_tasks(tasks: Sequence[Task]) -> TaskCounts:
     """Count notes by annotator, batch and kind."""
     by_annotator: dict[str, dict[str, int]] = {}
     for task in tasks:

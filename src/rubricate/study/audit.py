@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
-from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
 from rubricate.study.tables import read_table
 
 #: Cells a table may print, by column.
@@ -37,22 +36,56 @@ class AuditedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """All rows recomputed, and every printed cell judged."""
+class AuditedRow:
+    """A row's counts, and every cell recomputed from them."""
 
-    rows: tuple[Mapping[str, Any], ...]
+    name: str
+    tp: int
+    fp: int
+    fn: int
+    values: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return {"name": self.name, "tp": self.tp, "fp": self.fp, "fn": self.fn, **self.values}
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All rows recomputed, every printed cell judged, and the decimals each column was read with.
+
+    ``given`` says whether the decimals were stated, or taken from the longest cell of the column.
+    """
+
+    rows: tuple[AuditedRow, ...]
     cells: tuple[AuditedCell, ...]
+    decimals: Mapping[str, int]
+    given: bool = False
+
+    @property
+    def assumption(self) -> str:
+        """What was assumed about rounding, in words."""
+        if not self.decimals:
+            return "no cell is printed"
+        by_number: dict[int, list[str]] = {}
+        for column, number in self.decimals.items():
+            by_number.setdefault(number, []).append(column)
+        parts = [f"{number} ({', '.join(names)})" for number, names in by_number.items()]
+        why = "as stated" if self.given else "from the longest cell of each column"
+        return f"decimals printed, {why}: {'; '.join(parts)}"
 
     @property
     def flagged(self) -> tuple[AuditedCell, ...]:
         """Cells that do not follow from the counts."""
         return tuple(cell for cell in self.cells if cell.state != "ok")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything as plain values."""
         return {
-            "rows": [dict(row) for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "checked": len(self.cells),
+            "decimals": dict(self.decimals),
+            "assumption": self.assumption,
             "flagged": [
                 {"row": c.row, "cell": c.cell, "printed": c.printed, "recomputed": c.recomputed,
                  "state": c.state, "reason": c.reason}
@@ -90,20 +123,20 @@ def recompute(
 
 
 def audit_table(
-    path: str | Path, *, method: str = "clopper-pearson", confidence: float = 0.95
+    path: str | Path,
+    *,
+    method: str = "clopper-pearson",
+    confidence: float = 0.95,
+    decimals: int | None = None,
 ) -> Audit:
     r"""Recompute a CSV of published values.
 
     Columns: a name (first column), counts (``tp`` with ``detections`` and ``manual``, or with
     ``fp`` and ``fn``), and any of ``precision``, ``recall``, ``f1`` with ``_low`` and ``_high``
-    as printed. A printed cell is right if the recomputed value rounds to it with as many
-    decimals as it is printed with, halves up or to even; limits of F1 may follow either rule of
-    `recompute`.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file.
+    as printed. A printed cell is right if the recomputed value rounds to it with the decimals of
+    its column, halves up or to even; limits of F1 may follow either rule of `recompute`. A column
+    has as many ``decimals`` as its longest cell, unless they are stated: spreadsheets save .90 as
+    0.9 and 1.00 as 1.0, so a cell alone does not say how it was printed.
 
     Examples
     --------
@@ -114,28 +147,41 @@ def audit_table(
     'f1'
     """
     place = Path(path)
-    raise_if_any(one_of("method", method, METHODS) + inside_unit("confidence", confidence))
+    raise_if_any(
+        one_of("method", method, METHODS)
+        + inside_unit("confidence", confidence)
+        + ([] if decimals is None else at_least("decimals", decimals, 1))
+    )
     lines = read_table(place)
     faults = _header_faults(lines[0] if lines else {}, place)
-    rows: list[Mapping[str, Any]] = []
-    cells: list[AuditedCell] = []
+    read: list[tuple[str, tuple[int, int, int], dict[str, tuple[float, int]]]] = []
     for number, line in enumerate(lines if not faults else [], start=1):
         try:
-            tp, fp, fn = _counts(line)
-            printed = _printed(line)
+            counts, printed = _counts(line), _printed(line)
         except ValueError as error:
             faults.append(Fault(str(error), place, number, "row"))
             continue
-        name = next(iter(line.values())) or f"row {number}"
-        values = recompute(tp, fp, fn, method=method, confidence=confidence)  # type: ignore[arg-type]
-        rows.append({"name": name, "tp": tp, "fp": fp, "fn": fn, **values})
-        cells += _judge(name, printed, values)
+        read.append((next(iter(line.values())) or f"row {number}", counts, printed))
     if faults:
         raise InputError(faults)
-    return Audit(tuple(rows), tuple(cells))
+    places = {
+        column: max(own[column][1] for _, _, own in read if column in own)
+        if decimals is None
+        else decimals
+        for column in CELLS
+        if any(column in own for _, _, own in read)
+    }
+    rows: list[AuditedRow] = []
+    cells: list[AuditedCell] = []
+    for name, counts, printed in read:
+        values = recompute(*counts, method=method, confidence=confidence)  # type: ignore[arg-type]
+        rows.append(AuditedRow(name, *counts, values))
+        shown = {column: (value, places[column]) for column, (value, _) in printed.items()}
+        cells += _judge(name, shown, values)
+    return Audit(tuple(rows), tuple(cells), places, decimals is not None)
 
 
-def _header_faults(line: Mapping[str, Any], path: Path) -> list[Fault]:
+def _header_faults(line: Mapping[str, str], path: Path) -> list[Fault]:
     columns = list(line)
     if not columns:
         return [Fault("there is no row in it", path)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
 from rubricate.reports import Section, figure, folded, html_table, paragraph, render_page
-from rubricate.reports.plots import Point
+from rubricate.stats import Estimate, EstimateJson
 
-Value = str | int | float | None | Point
+Value = str | int | float | None | Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """A table with its caption."""
 
     caption: str
@@ -53,7 +53,7 @@ class Listing:
     text: str
 
 
-Block = Paragraph | Heading | Table | Figure | Listing
+Block = Paragraph | Heading | TableBlock | Figure | Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +64,20 @@ class Chapter:
     blocks: Sequence[Block] = field(default=())
 
 
-def point(estimate: Mapping[str, object] | None) -> Point:
-    """Turn a recorded estimate into a point; undefined where it was not computed.
+def point(estimate: EstimateJson) -> Estimate:
+    """Return a recorded estimate as it is shown.
 
     An interval without width (every note alike, so a bootstrap has nothing to vary) is left out.
 
     Examples
     --------
-    >>> str(point({"value": 0.5, "interval": {"low": 0.4, "high": 0.6}}))
+    >>> str(point(Estimate(0.5, 0.4, 0.6, 0.95, "wilson").to_dict()))
     '0.500 [0.400, 0.600]'
     """
-    if estimate is None or estimate["value"] is None:
-        return Point(math.nan)
-    interval = estimate["interval"]
-    low, high = ((interval[k] if isinstance(interval, Mapping) else None) for k in ("low", "high"))
-    if low is None or high is None or low == high:
-        return Point(float(str(estimate["value"])))
-    return Point(float(str(estimate["value"])), float(low), float(high))
+    found = Estimate.from_dict(estimate)
+    if not found.has_interval or found.low == found.high:
+        return Estimate(found.value)
+    return found
 
 
 def to_html(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
@@ -98,7 +95,7 @@ def _html(block: Block) -> str:
             return paragraph(text)
         case Heading(text):
             return f"<h3>{escape(text)}</h3>"
-        case Table(caption, header, lines):
+        case TableBlock(caption, header, lines):
             return html_table(header, lines, caption=caption, sortable=False)
         case Figure(_, svg, caption):
             return figure(svg, caption)
@@ -111,7 +108,8 @@ def to_markdown(title: str, lead: str, warnings: Sequence[str], chapters: Sequen
 
     Examples
     --------
-    >>> print(to_markdown("T", "", [], [Chapter("One", [Table("c", ["a", "b"], [["x", 0.5]])])]))
+    >>> table = TableBlock("c", ["a", "b"], [["x", 0.5]])
+    >>> print(to_markdown("T", "", [], [Chapter("One", [table])]))
     # T
     <BLANKLINE>
     ## One
@@ -138,7 +136,7 @@ def _markdown(block: Block) -> str:
             return _plain(text)
         case Heading(text):
             return f"### {_plain(text)}"
-        case Table(caption, header, lines):
+        case TableBlock(caption, header, lines):
             rule = "|" + "---|" * len(header)
             return "\n".join([_plain(caption), "", _row(header), rule, *map(_row, lines)])
         case Figure(name, _, caption):
@@ -154,7 +152,7 @@ def _row(line: Sequence[Value]) -> str:
 def _cell(value: Value) -> str:
     if value is None:
         return "–"
-    if isinstance(value, Point):
+    if isinstance(value, Estimate):
         if not value.is_defined:
             return "–"
         shown = f"{value.value:.3f}"

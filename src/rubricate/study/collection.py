@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotation, Annotator, Corpus
@@ -15,12 +14,14 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.frame import FRAME_NAME, feature_labels
+from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
 from rubricate.study.agreement import measure_agreement
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import AnnotatorSettings
+from rubricate.study.summaries import AgreementSummary, CollectSummary
 
 #: Where annotators' folders are put back, unless told otherwise.
 RETURNED = "3-annotation/returned"
@@ -39,32 +40,18 @@ class Collected:
 
 
 def collect(
-    notes: Corpus, tasks: Sequence[Task], returned: Path, tool_format: str, packages: Path
+    notes: Corpus,
+    tasks: Sequence[Task],
+    returned: Path,
+    tool_format: str,
+    packages: Path,
+    *,
+    progress: Progress = silent,
 ) -> Collected:
-    """Read every batch of every annotator and check it note by note.
-
-    Parameters
-    ----------
-    notes : Corpus
-        The notes as they were handed out, under their own ids, with their rubrics.
-    tasks : sequence of Task
-        Who was to annotate what.
-    returned : Path
-        A folder with one sub-folder an annotator, laid out like the packages.
-    tool_format : str
-        Format of the batches.
-    packages : Path
-        What was handed out; its frame files stand in where a tool dropped them.
-
-    Returns
-    -------
-    Collected
-        Everything that fits, and all faults: changed text, labels that were not handed out, notes
-        nobody asked for. Missing notes are kept apart, for the caller to judge.
-    """
+    """Read every batch of every annotator and check it note by note."""
     found = Collected()
     places = dict.fromkeys((t.annotator, t.batch) for t in tasks)
-    for annotator, batch in places:
+    for annotator, batch in watched(places, progress, "reading batches", len(places)):
         own = [t for t in tasks if (t.annotator, t.batch) == (annotator, batch)]
         path = batch_path(returned / annotator, batch, tool_format)
         if not path.exists() and path.parent.is_dir() and any(path.parent.iterdir()):
@@ -198,34 +185,37 @@ def collect_study(
     returned: str | Path | None = None,
     partial: bool = False,
     overwrite: bool = False,
-) -> StepResult:
+    progress: Progress = silent,
+) -> StepResult[CollectSummary]:
     """Read what came back, and measure agreement per variable.
 
     Writes ``annotations.jsonl``, ``training.jsonl`` if training notes came back, and
     ``agreement.json``.
-
-    Raises
-    ------
-    InputError
-        With every fault and, unless ``partial``, every missing file.
     """
     study.need("assign")
     folder = Path(returned) if returned is not None else study.folder / RETURNED
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder. Put one folder an annotator there, laid out as handed out"
+            f"{folder}: no such folder. Put one folder per annotator there, laid out as handed out"
         )
     settings = study.settings
 
-    def work(place: Path) -> dict[str, Any]:
+    def work(place: Path) -> CollectSummary:
         population, variables = read_population(study)
         tasks = read_key(study.output("assign", "key.csv"))
         found = collect(
-            population, tasks, folder, settings.annotation.format, study.output("assign")
+            population,
+            tasks,
+            folder,
+            settings.annotation.format,
+            study.output("assign"),
+            progress=progress,
         )
         late = [m for m in found.missing if m[0].kind != TRAINING]
         _raise_faults(found, [] if partial else late)
-        agreement = _write_collected(study, place, found, (population, variables, tasks))
+        agreement = _write_collected(
+            study, place, found, (population, variables, tasks), progress=progress
+        )
         return {
             "judgements": len(found.judged),
             "missing": [
@@ -247,7 +237,7 @@ def collect_study(
 
 
 def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
-    """Raise one error with all that is wrong and all that is missing, a line a file."""
+    """Raise one error with all that is wrong and all that is missing, one line per file."""
     by_file: dict[tuple[Path, str], list[str]] = {}
     for task, path in late:
         by_file.setdefault((path, task.annotator), []).append(task.shown_id)
@@ -267,7 +257,9 @@ def _write_collected(
     place: Path,
     found: Collected,
     handed_out: tuple[Corpus, Sequence[Variable], Sequence[Task]],
-) -> dict[str, Any]:
+    *,
+    progress: Progress,
+) -> AgreementSummary:
     """Write the collected corpora and return the agreement."""
     population, variables, tasks = handed_out
     settings = study.settings
@@ -284,9 +276,16 @@ def _write_collected(
         if name == "annotations" or len(corpus.rows):
             write_corpus(corpus, place / f"{name}.jsonl", format="jsonl")
         measured[name] = measure_agreement(
-            corpus, variables, resampling, threshold=settings.agreement.threshold
+            corpus,
+            variables,
+            resampling,
+            threshold=settings.agreement.threshold,
+            progress=progress,
         )
-    agreement = measured["annotations"] | {"training": measured["training"]["variables"]}
+    agreement: AgreementSummary = {
+        **measured["annotations"],
+        "training": measured["training"]["variables"],
+    }
     write_json(place / "agreement.json", agreement)
     return agreement
 

@@ -28,19 +28,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What becomes the reference in one row, and who decided.
-
-    Parameters
-    ----------
-    note, feature : str
-        Which row.
-    marks : tuple of tuples of Span
-        The annotations of the reference, each one or more fragments.
-    decided_by : str
-        ``rule NAME``, ``single ANNOTATOR``, the curator's name, or ``undecided``.
-    choice, decided_at, comment : str
-        What was chosen, when, and why, where a person decided.
-    """
+    """What becomes the reference in one row, and who decided."""
 
     note: str
     feature: str

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.reports import (
-    Mark,
+    NoteMark,
     Section,
     Sides,
     highlight_note,
@@ -33,7 +31,8 @@ from rubricate.study.curation import (
     settle_by_rules,
 )
 from rubricate.study.record import StepResult, Study, run_step
-from rubricate.study.tables import read_table
+from rubricate.study.summaries import CurateSummary
+from rubricate.study.tables import read_table, write_table
 
 #: Where the curator's decisions lie, unless told otherwise.
 DECISIONS = "4-reference/decisions.csv"
@@ -79,11 +78,6 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
 
     A line without decision is left undecided. ``decision`` is first, second, union,
     intersection, none, or spans (then ``spans`` says which). ``decided_by`` is a must.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file.
     """
     lines = read_table(path, ["note", "feature", "decision", "decided_by"])
     found: dict[tuple[str, str], Settled] = {}
@@ -136,18 +130,12 @@ def curate_study(
     decisions: str | Path | None = None,
     allow_undecided: bool = False,
     overwrite: bool = False,
-) -> StepResult:
+) -> StepResult[CurateSummary]:
     """Settle every row by rule or decision, and write the reference.
 
     First lists all disagreements that no rule settles (``disagreements.csv`` and an HTML page).
     When all are decided, writes ``reference.jsonl`` (annotator ``reference``) and
     ``provenance.csv`` (who decided each row).
-
-    Raises
-    ------
-    InputError
-        If rows are undecided and ``allow_undecided`` is false; then nothing but the list is
-        written.
     """
     study.need("collect")
     rules = study.settings.curation.rules
@@ -175,7 +163,7 @@ def curate_study(
         *decided.values(),
     ]
 
-    def work(folder: Path) -> dict[str, Any]:
+    def work(folder: Path) -> CurateSummary:
         write_corpus(reference_corpus(corpus, settled), folder / "reference.jsonl", format="jsonl")
         _write_provenance(folder / "provenance.csv", settled, open_rows)
         return {
@@ -216,9 +204,9 @@ def reference_corpus(corpus: Corpus, settled: Iterable[Settled]) -> Corpus:
 
 def _list_disagreements(
     study: Study, corpus: Corpus, rows: Sequence[Disagreement], *, overwrite: bool
-) -> StepResult:
-    def work(folder: Path) -> dict[str, Any]:
-        _write_csv(folder / "disagreements.csv", COLUMNS, _lines(corpus, rows))
+) -> StepResult[dict[str, int]]:
+    def work(folder: Path) -> dict[str, int]:
+        write_table(folder / "disagreements.csv", COLUMNS, _lines(corpus, rows))
         page = disagreements_page(corpus, rows)
         (folder / "disagreements.html").write_text(page, encoding="utf-8")
         return {"disputed": len(rows)}
@@ -258,8 +246,8 @@ def disagreements_page(corpus: Corpus, rows: Sequence[Disagreement]) -> str:
         marks = []
         for number, row in enumerate(own, start=1):
             words = corpus.feature(row.feature).text
-            marks += [Mark(number, words, "reference", mark) for mark in row.first]
-            marks += [Mark(number, words, "predicted", mark) for mark in row.second]
+            marks += [NoteMark(number, words, "reference", mark) for mark in row.first]
+            marks += [NoteMark(number, words, "predicted", mark) for mark in row.second]
         table = html_table(
             ["no.", "feature", sides.reference, sides.predicted],
             [
@@ -287,11 +275,4 @@ def _write_provenance(
         for s in settled
     ]
     lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in undecided]
-    _write_csv(path, header, sorted(lines))
-
-
-def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(header)
-        writer.writerows(lines)
+    write_table(path, header, sorted(lines))

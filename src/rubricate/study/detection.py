@@ -18,15 +18,7 @@ from rubricate.study.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Notes by variable.
-
-    Parameters
-    ----------
-    judged : mapping from variable to set of note ids
-        Notes in which the variable could be found at all (its case has it).
-    detected : mapping from variable to set of note ids
-        Notes in which it was.
-    """
+    """Notes by variable."""
 
     judged: Mapping[str, frozenset[str]]
     detected: Mapping[str, frozenset[str]]
@@ -50,11 +42,6 @@ def detect_by_system(
     population: Corpus, variables: Sequence[Variable], output: Corpus, annotator: str | None
 ) -> Detection:
     """Take what a system found.
-
-    Raises
-    ------
-    InputError
-        If notes of the population are missing from the system's output, or their text differs.
 
     Examples
     --------

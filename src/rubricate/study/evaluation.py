@@ -5,31 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
 from rubricate.measures import CountTable, Evaluation, evaluate
+from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Estimate,
     Resampling,
+    Side,
     Statistic,
     compare_with_ceiling,
     oversampled,
-    precision_recall_f1,
     refuse_unweighted_recall,
 )
 from rubricate.stats.limits import F64
-from rubricate.study.agreement import pair_evaluation, variable_counts, variable_presence
+from rubricate.study.agreement import (
+    characters_estimate,
+    pair_evaluation,
+    presence_estimate,
+    variable_counts,
+    variable_presence,
+)
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE
-from rubricate.study.settings import Source
+from rubricate.study.settings import AnnotationSource
+from rubricate.study.summaries import (
+    CeilingJson,
+    EvaluateSummary,
+    Rates,
+    StratumJson,
+    VariableResult,
+    WidthJson,
+)
 from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
 
 _NAMES = ("precision", "recall", "f1")
@@ -37,17 +52,7 @@ _NAMES = ("precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True)
 class SampleDesign:
-    """How each note came into the sample.
-
-    Parameters
-    ----------
-    weights : mapping from note id to weight
-        1 / inclusion probability.
-    sides : mapping from note id to bool
-        Whether the primary variable was detected when the sample was drawn.
-    finite : bool
-        Whether the population is all there will ever be.
-    """
+    """How each note came into the sample."""
 
     weights: Mapping[str, float]
     sides: Mapping[str, bool]
@@ -55,13 +60,7 @@ class SampleDesign:
 
     @classmethod
     def of(cls, corpus: Corpus, *, finite: bool = False) -> SampleDesign:
-        """Read the design from the metadata of a sample's notes.
-
-        Raises
-        ------
-        InputError
-            With every note that lacks it.
-        """
+        """Read the design from the metadata of a sample's notes."""
         faults = [
             Fault(f"note {n.id} has no {name} in its metadata: it was not drawn by this study")
             for n in corpus.notes
@@ -76,7 +75,7 @@ class SampleDesign:
             finite,
         )
 
-    def of_notes(self, ids: Sequence[str]) -> tuple[F64, np.ndarray[Any, np.dtype[np.bool_]]]:
+    def of_notes(self, ids: Sequence[str]) -> tuple[F64, npt.NDArray[np.bool_]]:
         """Return weights and sides of some notes."""
         return (
             np.array([self.weights[i] for i in ids], dtype=np.float64),
@@ -86,7 +85,7 @@ class SampleDesign:
 
 def measure_variable(
     evaluation: Evaluation, variable: Variable, design: SampleDesign, settings: Resampling
-) -> dict[str, Any]:
+) -> VariableResult:
     """Measure one variable: presence by note, characters and spans, each with intervals.
 
     Presence uses `design_posterior`; characters and spans use `design_bootstrap`.
@@ -101,7 +100,7 @@ def measure_variable(
     measured = design_posterior(
         DesignNotes(cells, weights, sides, fixed), settings, finite=design.finite
     )
-    line: dict[str, Any] = {
+    line: VariableResult = {
         "variable": variable.name,
         "role": variable.role,
         "notes": len(ids),
@@ -113,17 +112,15 @@ def measure_variable(
         "tn": tn,
         "presence": {name: getattr(measured, name).to_dict() for name in _NAMES},
     }
-    tables: dict[str, CountTable] = {"characters": evaluation.characters}
-    tables |= {f"spans_{kind}": table for kind, table in evaluation.spans.items()}
-    for name, table in tables.items():
+    for key, table in evaluation.tables.items():
+        if key == ("presence",):
+            continue
         _, counts = variable_counts(table, variable)
         drawn = design_bootstrap(
             counts, _statistics(table), (weights, sides), settings, finite=design.finite
         )
-        line[name] = {
-            part: Estimate(float(drawn.estimate[i]), drawn.interval(i)).to_dict()
-            for i, part in enumerate(_NAMES)
-        }
+        rates = {name: drawn.at(i).to_dict() for i, name in enumerate(_NAMES)}
+        line["_".join(key)] = rates  # type: ignore[literal-required]  # one for each measure
     return line
 
 
@@ -138,54 +135,55 @@ def _statistics(table: CountTable) -> Statistic:
 
 def beside_ceiling(
     evaluation: Evaluation, agreement: Evaluation, variable: Variable, settings: Resampling
-) -> dict[str, Any] | None:
+) -> dict[str, CeilingJson] | None:
     """Compare the system's F1 with the annotators' on the notes both annotated.
 
     None where no note of the variable has two annotators.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, CeilingJson] = {}
     for name in ("presence", "characters"):
         ours, theirs = getattr(evaluation, name), getattr(agreement, name)
         of = variable_presence if name == "presence" else variable_counts
-        system_ids, system = of(ours, variable)
-        human_ids, human = of(theirs, variable)
-        place = {note: i for i, note in enumerate(system_ids)}
-        both = [(place[note], k) for k, note in enumerate(human_ids) if note in place]
+        estimate = presence_estimate if name == "presence" else characters_estimate
+        (system_ids, system), (human_ids, human) = of(ours, variable), of(theirs, variable)
+        both = set(system_ids) & set(human_ids)
         if not both:
             return None
-        result = compare_with_ceiling(
-            system[[i for i, _ in both], :3], human[[k for _, k in both], :3],
-            precision_recall_f1, settings, same_notes=True,
-        )  # fmt: skip
+        sides = []
+        for ids, counts in ((system_ids, system), (human_ids, human)):
+            own = [i for i, note in enumerate(ids) if note in both]
+            kept = counts[own]
+            sides.append(Side(estimate(kept, settings), kept, [ids[i] for i in own]))
+        difference = compare_with_ceiling(
+            sides[0], sides[1], ours.measure.statistics["f1"], settings
+        )
         found[name] = {
             "notes": len(both),
-            "system_f1": float(result.first[2]),
-            "ceiling_f1": float(result.second[2]),
-            "difference": Estimate(
-                float(result.difference.estimate[2]), result.difference.interval(2)
-            ).to_dict(),
+            "system_f1": sides[0].estimate.value,
+            "ceiling_f1": sides[1].estimate.value,
+            "ceiling": sides[1].estimate.to_dict(),
+            "difference": difference.to_dict(),
         }
     return found
 
 
-def width_met(line: Mapping[str, Any], half_width: float) -> dict[str, Any]:
+def width_met(presence: Rates, half_width: float) -> WidthJson:
     """Tell whether precision and recall of presence got the width that was planned.
 
     Examples
     --------
-    >>> interval = {"value": 0.9, "interval": {"low": 0.87, "high": 0.93}}
-    >>> width_met({"presence": {"precision": interval, "recall": interval}}, 0.05)["met"]
+    >>> interval = Estimate(0.9, 0.87, 0.93).to_dict()
+    >>> width_met({"precision": interval, "recall": interval, "f1": interval}, 0.05)["met"]
     True
     """
-    halves: dict[str, Any] = {}
-    for name in ("precision", "recall"):
-        interval = line["presence"][name]["interval"]
-        halves[name] = (interval["high"] - interval["low"]) / 2
-    met = all(value < half_width for value in halves.values())
-    return {"planned": half_width, **halves, "met": met}
+    precision, recall = (
+        Estimate.from_dict(one).width / 2 for one in (presence["precision"], presence["recall"])
+    )
+    met = precision < half_width and recall < half_width
+    return {"planned": half_width, "precision": precision, "recall": recall, "met": met}
 
 
-def half_widths(width: Mapping[str, Any]) -> str:
+def half_widths(width: WidthJson) -> str:
     """Return in words the half widths that `width_met` found, as recorded.
 
     Examples
@@ -194,22 +192,19 @@ def half_widths(width: Mapping[str, Any]) -> str:
     'precision ±0.041, recall undefined'
     """
     return ", ".join(
-        f"{name} undefined" if width[name] is None else f"{name} ±{width[name]:.3f}"
-        for name in ("precision", "recall")
+        f"{name} undefined" if value is None else f"{name} ±{value:.3f}"
+        for name, value in (("precision", width["precision"]), ("recall", width["recall"]))
     )
 
 
 def evaluate_study(
-    study: Study, *, unweighted: bool = False, overwrite: bool = False
-) -> StepResult:
-    """Measure the system of ``study.toml`` against the reference; writes ``evaluation.json``.
-
-    Raises
-    ------
-    InputError
-        If the system's output lacks notes of the sample, or values without weights are asked
-        although positives and negatives were drawn at different rates.
-    """
+    study: Study,
+    *,
+    unweighted: bool = False,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> StepResult[EvaluateSummary]:
+    """Measure the system of ``study.toml`` against the reference; writes ``evaluation.json``."""
     study.need("curate")
     source = study.settings.system if study.settings.system.corpus else study.settings.detection
     if not source.corpus:
@@ -221,8 +216,10 @@ def evaluate_study(
         seed=settings.seed,
     )
 
-    def work(place: Path) -> dict[str, Any]:
-        summary = _evaluation_summary(study, source, resampling, unweighted=unweighted)
+    def work(place: Path) -> EvaluateSummary:
+        summary = _evaluation_summary(
+            study, source, resampling, unweighted=unweighted, progress=progress
+        )
         write_json(place / "evaluation.json", summary)
         return summary
 
@@ -243,8 +240,13 @@ def evaluate_study(
 
 
 def _evaluation_summary(
-    study: Study, source: Source, resampling: Resampling, *, unweighted: bool
-) -> dict[str, Any]:
+    study: Study,
+    source: AnnotationSource,
+    resampling: Resampling,
+    *,
+    unweighted: bool,
+    progress: Progress,
+) -> EvaluateSummary:
     """Read reference, annotations and output, and measure every variable."""
     reference = read_corpus(study.output("curate", "reference.jsonl"), format="jsonl")
     output = read_corpus(study.source(source.corpus), format=source.format or None)
@@ -254,7 +256,7 @@ def _evaluation_summary(
     agreement = pair_evaluation(collected)
     _, variables = read_population(study)
     lines = []
-    for variable in variables:
+    for variable in watched(variables, progress, "measuring variables", len(variables)):
         line = measure_variable(evaluation, variable, design, resampling)
         if line["notes"] and agreement is not None:
             line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
@@ -269,7 +271,7 @@ def _evaluation_summary(
         "confidence": resampling.confidence,
         "resamples": resampling.resamples,
         "seed": resampling.seed,
-        "width": width_met(primary, study.settings.plan.half_width),
+        "width": width_met(primary["presence"], study.settings.plan.half_width),
         "variables": lines,
         "warnings": evaluation.warnings(),
     }
@@ -294,22 +296,18 @@ def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesig
     return SampleDesign(dict.fromkeys(design.weights, 1.0), design.sides, False)
 
 
-def refuse_unweighted(strata: Sequence[Mapping[str, Any]]) -> None:
+def refuse_unweighted(strata: Sequence[StratumJson]) -> None:
     """Raise where values without weights would be biased by how the sample was drawn.
 
     Positives and negatives must have been drawn at the same rate
     (`rubricate.stats.refuse_unweighted_recall`), and so must notes with a secondary variable.
 
-    Raises
-    ------
-    InputError
-        If they were not.
-
     Examples
     --------
+    >>> from rubricate.study.sampling import SampleStratum
     >>> refuse_unweighted([
-    ...     {"side": "positive", "part": "none", "sampled": 5, "population": 50},
-    ...     {"side": "negative", "part": "none", "sampled": 5, "population": 50},
+    ...     SampleStratum("all", "positive", "none", population=50, sampled=5).to_dict(),
+    ...     SampleStratum("all", "negative", "none", population=50, sampled=5).to_dict(),
     ... ])
     """
     sampled = [s["sampled"] for s in strata]

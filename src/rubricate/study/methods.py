@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from rubricate.stats import Expected, Plan, Target, plan_assurance, plan_slice
-from rubricate.study.blocks import Block, Figure, Heading, Paragraph, Table
+from rubricate.progress import Progress, silent
+from rubricate.stats import EstimateJson, Expected, Plan, Target
+from rubricate.stats.plans import PlanJson
+from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock
 from rubricate.study.evaluation import half_widths
+from rubricate.study.planning import Design, make_plan
 from rubricate.study.plots import flow_plot, plan_plot
-from rubricate.study.sampling import SIDES
+from rubricate.study.record import Study
+from rubricate.study.sampling import COUNTS_ON, SIDES
 from rubricate.study.settings import StudySettings
+from rubricate.study.summaries import (
+    AssignSummary,
+    CollectSummary,
+    CurateSummary,
+    EvaluateSummary,
+    PlanSummary,
+    PopulationSummary,
+    SampleSummary,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The summaries of all steps, and the settings.
+    """The summaries of all steps, and the settings."""
 
-    Parameters
-    ----------
-    steps : mapping from step to summary
-        As recorded.
-    settings : StudySettings
-        What ``study.toml`` says.
-    """
-
-    steps: Mapping[str, Mapping[str, Any]]
     settings: StudySettings
+    population: PopulationSummary
+    plan: PlanSummary
+    sample: SampleSummary
+    assign: AssignSummary
+    collect: CollectSummary
+    curate: CurateSummary
+    evaluate: EvaluateSummary
 
-    def __getitem__(self, step: str) -> Mapping[str, Any]:
-        return self.steps[step]
+    @classmethod
+    def of(cls, study: Study) -> Facts:
+        """Read the records of a study (InputError where a step was not run)."""
+        return cls(
+            study.settings,
+            study.need("population"),
+            study.need("plan"),
+            study.need("sample"),
+            study.need("assign"),
+            study.need("collect"),
+            study.need("curate"),
+            study.need("evaluate"),
+        )
 
     def warnings(self) -> list[str]:
         """Return what a reader must know first."""
-        found = []
-        width, short = self["evaluate"]["width"], self["sample"]["shortfall"]
+        found = [warning for warning in self.plan["warnings"] if warning.startswith(COUNTS_ON)]
+        width, short = self.evaluate["width"], self.sample["shortfall"]
         if not width["met"]:
             found.append(
                 f"The planned width of ±{width['planned']:g} was not met: {half_widths(width)}."
@@ -46,28 +66,28 @@ class Facts:
                 + ", ".join(f"{n} {side}s missing" for side, n in short.items() if n)
                 + "."
             )
-        low = self["collect"]["agreement"]["low"]
+        low = self.collect["agreement"]["low"]
         if low:
             found.append(
                 f"Agreement was below {self.settings.agreement.threshold:g} for: {', '.join(low)}."
             )
-        undefined = self["collect"]["agreement"].get("undefined")
+        undefined = self.collect["agreement"].get("undefined")
         if undefined:
             found.append(
                 f"Agreement is undefined, because nobody marked it, for: {', '.join(undefined)}."
             )
-        if self["collect"]["missing"]:
-            found.append(f"{len(self['collect']['missing'])} annotated notes never came back.")
-        if self["curate"]["undecided"]:
-            found.append(f"{self['curate']['undecided']} disagreements were left undecided.")
-        return [*found, *self["evaluate"]["warnings"]]
+        if self.collect["missing"]:
+            found.append(f"{len(self.collect['missing'])} annotated notes never came back.")
+        if self.curate["undecided"]:
+            found.append(f"{self.curate['undecided']} disagreements were left undecided.")
+        return [*found, *self.evaluate["warnings"]]
 
 
 def flow_figure(facts: Facts) -> Figure:
     """Draw the five phases with this study's numbers."""
-    population, plan, sample = facts["population"], facts["plan"], facts["sample"]
-    assign, collect, curate = facts["assign"], facts["collect"], facts["curate"]
-    evaluate = facts["evaluate"]
+    population, plan, sample = facts.population, facts.plan, facts.sample
+    assign, collect, curate = facts.assign, facts.collect, facts.curate
+    evaluate = facts.evaluate
     primary = next(v for v in evaluate["variables"] if v["role"] == "primary")
     secondary = len(population["variables"]) - 1
     agreement = collect["agreement"]["variables"]
@@ -101,14 +121,14 @@ def flow_figure(facts: Facts) -> Figure:
     return Figure("flow", flow_plot(phases), caption)
 
 
-def _interval(estimate: Mapping[str, Any]) -> str:
+def _interval(estimate: EstimateJson) -> str:
     if estimate["value"] is None:
         return "undefined"
-    low, high = estimate["interval"]["low"], estimate["interval"]["high"]
+    low, high = estimate["low"], estimate["high"]
     return f"{estimate['value']:.2f} ({low:.2f} to {high:.2f})"
 
 
-def methods_blocks(facts: Facts) -> list[Block]:
+def methods_blocks(facts: Facts, *, progress: Progress = silent) -> list[Block]:
     """Return the Methods, phase after phase."""
     return [
         Paragraph(
@@ -117,7 +137,7 @@ def methods_blocks(facts: Facts) -> list[Block]:
             "annotations and reference standard, and evaluation of the system."
         ),
         *_population(facts),
-        *_sample(facts),
+        *_sample(facts, progress),
         *_annotation(facts),
         *_reference(facts),
         *_evaluation(facts),
@@ -125,7 +145,7 @@ def methods_blocks(facts: Facts) -> list[Block]:
 
 
 def _population(facts: Facts) -> list[Block]:
-    found = facts["population"]
+    found = facts.population
     questions = {k: v for k, v in found["questions"].items() if v}
     conditions = ", ".join(f"{name} ({n:,} left)" for name, n in found["left_after"].items())
     blocks: list[Block] = [
@@ -141,13 +161,13 @@ def _population(facts: Facts) -> list[Block]:
     ]
     if questions:
         blocks.append(
-            Table("What the population was defined by.", ["question", "answer"],
+            TableBlock("What the population was defined by.", ["question", "answer"],
                   list(questions.items()))
         )  # fmt: skip
-    blocks.append(Table("Notes of the population by site.", ["site", "notes"],
+    blocks.append(TableBlock("Notes of the population by site.", ["site", "notes"],
                         list(found["sites"].items())))  # fmt: skip
     blocks.append(
-        Table(
+        TableBlock(
             "Variables. A variable is present in a note where any of its features is.",
             ["variable", "role", "features"],
             [(v["name"], v["role"], len(v["features"])) for v in found["variables"]],
@@ -156,15 +176,15 @@ def _population(facts: Facts) -> list[Block]:
     return blocks
 
 
-def _sample(facts: Facts) -> list[Block]:
-    plan, sample = facts["plan"], facts["sample"]
+def _sample(facts: Facts, progress: Progress) -> list[Block]:
+    plan, sample = facts.plan, facts.sample
     expected, target = plan["expected"], plan["target"]
     how = (
         f"so that the width holds with a probability of {target['assurance']:.0%}"
-        if plan["method"] == "assurance"
+        if plan["method"] != "slice"
         else "with SLiCE's rule, the first size whose interval is narrow enough"
     )
-    estimate = plan["frequency_estimate"]["interval"]
+    estimate = plan["frequency_estimate"]
     return [
         Heading("Phase 2: sample size and sampling"),
         Paragraph(
@@ -173,12 +193,12 @@ def _sample(facts: Facts) -> list[Block]:
             f"{expected['frequency']:.1%} (detected in the population: "
             f"{plan['frequency_estimate']['value']:.1%}, {estimate['low']:.1%} to "
             f"{estimate['high']:.1%}), and {target['confidence']:.0%} intervals "
-            f"({target['interval']}) of ±{target['half_width']:g}, the sample was planned {how}: "
+            f"({_interval_of(plan)}) of ±{target['half_width']:g}, the sample was planned {how}: "
             f"{plan['positives']:,} positive and {plan['negatives']:,} negative notes, "
-            f"{plan['total']:,} in all, {plan['per_site']['total']:,} a site. Positive means that "
-            "the primary variable was detected before anybody annotated."
+            f"{plan['total']:,} in all, {plan['per_site']['total']:,} per site. Positive means "
+            "that the primary variable was detected before anybody annotated."
         ),
-        Figure("plan", plan_plot(plan_of(plan)),
+        Figure("plan", plan_plot(plan_of(plan), progress=progress),
                "Sample size against expected precision, recall and frequency."),
         Paragraph(
             "Notes were drawn at random inside strata of site, detection of the primary variable, "
@@ -187,12 +207,12 @@ def _sample(facts: Facts) -> list[Block]:
             "note's inclusion probability is the share of its stratum that was drawn; all "
             "measures weight notes by its inverse."
         ),
-        Table(
+        TableBlock(
             "The sample by site.",
             ["site", *(f"{side}s" for side in SIDES)],
             [(site, *(n[side] for side in SIDES)) for site, n in sample["sites"].items()],
         ),
-        Table(
+        TableBlock(
             "Strata.",
             ["site", "primary", "rarest secondary", "population", "sampled", "probability"],
             [(s["site"], s["side"], s["part"], s["population"], s["sampled"], s["probability"])
@@ -201,22 +221,20 @@ def _sample(facts: Facts) -> list[Block]:
     ]  # fmt: skip
 
 
-def plan_of(summary: Mapping[str, Any]) -> Plan:
+def _interval_of(plan: PlanJson) -> str:
+    if plan["method"] == "reported":
+        return "those of the evaluation"
+    return str(plan["target"]["interval"])
+
+
+def plan_of(summary: PlanJson) -> Plan:
     """Make a recorded plan again."""
-    expected, target = Expected(**summary["expected"]), summary["target"]
-    if summary["method"] == "slice":
-        return plan_slice(
-            expected, half_width=target["half_width"], confidence=target["confidence"],
-            sites=summary["sites"],
-        )  # fmt: skip
-    return plan_assurance(
-        expected, Target(**target), sites=summary["sites"], pool=summary["pool"],
-        design_effect=summary["design_effect"],
-    )  # fmt: skip
+    design = Design(summary["method"], summary["sites"], summary["pool"], summary["design_effect"])
+    return make_plan(Expected(**summary["expected"]), Target(**summary["target"]), design)
 
 
 def _annotation(facts: Facts) -> list[Block]:
-    found, settings = facts["assign"], facts.settings.annotation
+    found, settings = facts.assign, facts.settings.annotation
     weeks = sum(batch != "training" for batch in found["batches"])
     return [
         Heading("Phase 3: annotation project"),
@@ -229,12 +247,12 @@ def _annotation(facts: Facts) -> list[Block]:
             f"{found['notes']['single']:,} to one, in {weeks} weekly "
             f"{'batches' if weeks > 1 else 'batch'}."
         ),
-        Table(
+        TableBlock(
             "Notes of each annotator.",
             ["annotator", "senior", "site", "training", "double", "single"],
             [
                 (a["id"], "yes" if a["senior"] else "", a["site"],
-                 *(found["by_annotator"].get(a["id"], {}).get(kind, 0)
+                 *(found["by_annotator"].get(str(a["id"]), {}).get(kind, 0)
                    for kind in ("training", "double", "single")))
                 for a in found["annotators"]
             ],
@@ -243,7 +261,7 @@ def _annotation(facts: Facts) -> list[Block]:
 
 
 def _reference(facts: Facts) -> list[Block]:
-    curate, rules = facts["curate"], facts.settings.curation.rules
+    curate, rules = facts.curate, facts.settings.curation.rules
     return [
         Heading("Phase 4: annotations and reference"),
         Paragraph(
@@ -252,13 +270,13 @@ def _reference(facts: Facts) -> list[Block]:
             f"{curate['disputed']:,} went to a curator and {curate['undecided']:,} were left "
             "undecided. Who decided each row is kept beside the reference."
         ),
-        Table("Who decided the rows of the reference.", ["decided by", "rows"],
+        TableBlock("Who decided the rows of the reference.", ["decided by", "rows"],
               list(curate["decided_by"].items())),
     ]  # fmt: skip
 
 
 def _evaluation(facts: Facts) -> list[Block]:
-    found = facts["evaluate"]
+    found = facts.evaluate
     kind = "the notes of this population" if found["finite"] else "notes like these"
     weighted = "weighted by design" if found["weighted"] else "without weights"
     return [

@@ -6,21 +6,24 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.rubric import Feature
 from rubricate.stats import (
     ClusterSummary,
     Estimate,
     Expected,
     Plan,
+    PlanMethod,
     Target,
     VariablesPlan,
     estimate_frequency,
     plan_assurance,
+    plan_reported,
     plan_slice,
     plan_variables,
     summarise_clusters,
@@ -28,29 +31,13 @@ from rubricate.stats import (
 from rubricate.stats.checks import at_least, one_of, raise_if_any
 from rubricate.study.tables import read_table, read_text
 
-PlanMethod = Literal["assurance", "slice"]
+METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
 _NUMBERS = ("precision", "recall", "frequency")
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
     """What shapes a plan besides what is expected and how narrow it must be.
-
-    Parameters
-    ----------
-    method : {"assurance", "slice"}
-        Rule that gives the size.
-    sites : int
-        Sites that share the notes.
-    pool : int, optional
-        Notes there are to draw from.
-    design_effect : float
-        Variance inflation by clustering.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed; lists all of them.
 
     Examples
     --------
@@ -65,7 +52,7 @@ class Design:
 
     def __post_init__(self) -> None:
         raise_if_any(
-            one_of("method", self.method, ["assurance", "slice"])
+            one_of("method", self.method, METHODS_OF_PLAN)
             + at_least("sites", self.sites, 1)
             + ([] if self.pool is None else at_least("pool", self.pool, 1))
             + at_least("design-effect", self.design_effect, 1)
@@ -73,12 +60,7 @@ class Design:
 
 
 def make_plan(expected: Expected, target: Target, design: Design | None = None) -> Plan:
-    """Plan the sample of one variable by either method.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed, or goes with the other method only.
+    """Plan the sample of one variable by any method.
 
     Examples
     --------
@@ -87,8 +69,9 @@ def make_plan(expected: Expected, target: Target, design: Design | None = None) 
     (249, 270, 87)
     """
     design = design or Design()
-    if design.method == "assurance":
-        return plan_assurance(
+    if design.method != "slice":
+        plan = plan_assurance if design.method == "assurance" else plan_reported
+        return plan(
             expected,
             target,
             sites=design.sites,
@@ -116,11 +99,6 @@ def plan_several(
 ) -> VariablesPlan:
     """Tell for each variable whether a sample is large enough; see `plan_variables`.
 
-    Raises
-    ------
-    InputError
-        Under the method "slice", which plans one variable at a time.
-
     Examples
     --------
     >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.9, 0.85, 0.10)}
@@ -138,12 +116,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     r"""Read expected values of several variables from a CSV or TOML file.
 
     CSV: columns name, precision, recall, frequency and, if need be, frequency_kind. TOML: one
-    table a variable with the same keys.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file.
+    table per variable with the same keys.
 
     Examples
     --------
@@ -214,15 +187,6 @@ def present_notes(
 ) -> tuple[list[str], list[str]]:
     """Return the notes in which any of the features was judged, and those where one is present.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        A matcher's output or a pilot.
-    feature_ids : list of str
-        The features that make up the variable.
-    annotator : str, optional
-        Whose rows; needed where there are several annotators.
-
     Examples
     --------
     >>> from rubricate import load_corpus
@@ -247,13 +211,6 @@ def present_notes(
 def annotator_number(corpus: Corpus, annotator: str | None) -> int:
     """Return the index of the annotator that is named, or of the only one.
 
-    Raises
-    ------
-    InputError
-        If none is named and there is not exactly one.
-    UnknownNameError
-        If there is no such annotator.
-
     Examples
     --------
     >>> from rubricate import load_corpus
@@ -275,29 +232,47 @@ def annotator_number(corpus: Corpus, annotator: str | None) -> int:
 
 
 def find_features(corpus: Corpus, name: str) -> list[str]:
-    """Return the ids of the features a name means: an id, or words of the rubric.
+    """Return the ids of the features a name means: an id, or the text of a rubric.
 
-    Raises
-    ------
-    InputError
-        If no feature has that id or holds these words.
+    The text must be the whole one, in capitals or not; features of several cases that have the
+    same text are one variable. A text that is only part of others is refused with the list of
+    them: "Asthma" must not take "Extrinsic asthma" with it.
 
     Examples
     --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0", "5"])
-    >>> find_features(corpus, "tobacco"), find_features(corpus, "7")
-    (['12', '514'], ['7'])
+    >>> text = corpus.features[3].text
+    >>> find_features(corpus, text.upper()), find_features(corpus, "7")
+    (['3'], ['7'])
     """
     if name in corpus.feature_index:
         return [name]
-    words = name.casefold()
-    found = [f.id for f in corpus.features if words in f.text.casefold()]
-    if not found:
+    wanted = _plain(name)
+    found = [f for f in corpus.features if _plain(f.text) == wanted]
+    if len({f.case for f in found}) < len(found):
         raise InputError(
-            f"variable {name!r}: no feature has this id, and no rubric text holds these words"
+            f"variable {name!r} is the text of several features of one case: "
+            f"{_listed(found)}. Name them by id"
         )
-    return found
+    if found:
+        return [f.id for f in found]
+    near = [f for f in corpus.features if wanted and wanted in _plain(f.text)]
+    if not near:
+        raise InputError(f"variable {name!r}: no feature has this id or this text")
+    raise InputError(
+        f"variable {name!r} is no feature's whole text, but part of: {_listed(near)}. Give the "
+        "whole text of one, or their ids"
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _listed(features: Sequence[Feature], most: int = 20) -> str:
+    shown = [f"{f.id} ({f.text!r})" for f in features[:most]]
+    return ", ".join([*shown, *(["..."] if len(features) > most else [])])
 
 
 def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) -> Estimate:
@@ -307,7 +282,7 @@ def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) 
     --------
     >>> from rubricate import load_corpus
     >>> found = frequency_from(load_corpus("open-notes"), "12", "reference")
-    >>> found.value, round(found.interval.low, 2), round(found.interval.high, 2)
+    >>> found.value, round(found.low, 2), round(found.high, 2)
     (0.83, 0.74, 0.89)
     """
     judged, present = present_notes(corpus, find_features(corpus, variable), annotator)
@@ -319,14 +294,9 @@ def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) 
 def design_effect_from(path: str | Path) -> ClusterSummary:
     r"""Estimate the design effect of clustering from a pilot.
 
-    The file is a CSV with a line a cluster (a patient, a note, a rater) and the columns
-    ``successes`` and ``trials``: of so many detections, or mentions, so many were right. See
+    The file is a CSV with one line per cluster (a patient, a note, a rater) and the columns
+    ``successes`` and ``trials``: of so many detections, so many were right. See
     `rubricate.stats.summarise_clusters`.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file.
 
     Examples
     --------

@@ -7,17 +7,19 @@ from pathlib import Path
 
 from rubricate.errors import InputError
 from rubricate.files import whole_output
+from rubricate.progress import Progress, silent, watched
 from rubricate.reports import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.svg import drawing, element, label, wrap
 from rubricate.stats import Plan, plan_curve
+from rubricate.stats.curves import Varied
 
 #: Sizes beyond this multiple of the plan are not drawn: they would flatten all the rest.
 _MOST = 6
 _BOX, _GAP = 176.0, 22.0
 
 
-def plan_plot(plan: Plan) -> str:
+def plan_plot(plan: Plan, *, progress: Progress = silent) -> str:
     """Draw the sample size against expected precision, recall and frequency.
 
     Examples
@@ -28,7 +30,8 @@ def plan_plot(plan: Plan) -> str:
     True
     """
     lines = []
-    for vary in ("precision", "recall", "frequency"):
+    varied: tuple[Varied, ...] = ("precision", "recall", "frequency")
+    for vary in watched(varied, progress, "drawing sample sizes", len(varied)):
         curve = plan_curve(plan.expected, plan.target, vary=vary, method=plan.method)
         kept = [
             (value, total)
@@ -54,20 +57,14 @@ def _words(plan: Plan) -> str:
     return words if plan.pool is None else f"{words} The curves are for an endless pool."
 
 
-def write_plan_plot(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the plot of a plan as ``.svg`` or ``.html``.
-
-    Raises
-    ------
-    InputError
-        If the name ends otherwise.
-    OutputExistsError
-        If the file is there and may not be replaced.
-    """
+def write_plan_plot(
+    plan: Plan, path: str | Path, *, overwrite: bool = False, progress: Progress = silent
+) -> None:
+    """Write the plot of a plan as ``.svg`` or ``.html``."""
     target = Path(path)
     if target.suffix not in {".svg", ".html"}:
         raise InputError(f"--plot {target}: the name must end in .svg or .html")
-    svg = plan_plot(plan)
+    svg = plan_plot(plan, progress=progress)
     title = f"Sample size: {plan.total:,} notes"
     facts = {
         "positives": f"{plan.positives:,}",
@@ -83,11 +80,6 @@ def write_plan_plot(plan: Plan, path: str | Path, *, overwrite: bool = False) ->
 
 def flow_plot(phases: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Draw the phases as boxes from left to right, each with its facts.
-
-    Parameters
-    ----------
-    phases : sequence of (title, facts)
-        In order.
 
     Examples
     --------

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.rows import Rows
+from rubricate.rows import I64, Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import VariableSettings
+from rubricate.study.summaries import PopulationFacts, PopulationSummary, VariableJson
 
 _RANGES = {"min", "max", "from", "to"}
 #: The site of every note when the study has only one.
@@ -37,21 +37,20 @@ class Variable:
     role: str
     features: tuple[str, ...]
 
+    def to_dict(self) -> VariableJson:
+        """Return the fields as they are recorded."""
+        return {"name": self.name, "role": self.role, "features": list(self.features)}
+
 
 def resolve_variables(
     corpus: Corpus, variables: tuple[VariableSettings, ...]
 ) -> tuple[Variable, ...]:
     """Find the features of each variable in the corpus's rubrics.
 
-    Raises
-    ------
-    InputError
-        With every variable that has none.
-
     Examples
     --------
     >>> from rubricate import load_corpus
-    >>> wanted = (VariableSettings("smoking", "primary", feature_text="tobacco"),)
+    >>> wanted = (VariableSettings("smoking", "primary", feature_text="tobacco use"),)
     >>> [len(v.features) for v in resolve_variables(load_corpus("open-notes"), wanted)]
     [2]
     """
@@ -68,26 +67,8 @@ def resolve_variables(
     return tuple(found)
 
 
-def select_notes(corpus: Corpus, where: Mapping[str, Any]) -> tuple[Corpus, dict[str, int]]:
+def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, dict[str, int]]:
     """Keep the notes that meet every condition.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        All notes.
-    where : mapping from metadata name (or ``case``) to condition
-        A value, a list of values, a table with ``min`` and ``max`` (numbers), or one with
-        ``from`` and ``to`` (dates, both included). A note without the value is left out.
-
-    Returns
-    -------
-    tuple of Corpus and dict
-        What is left, and how many notes were left after each condition.
-
-    Raises
-    ------
-    InputError
-        With every unknown name and wrong condition.
 
     Examples
     --------
@@ -129,7 +110,7 @@ def note_value(note: Note, name: str) -> Scalar:
     return note.case if name == "case" else note.metadata.get(name)
 
 
-def _test(condition: Any) -> Callable[[Scalar], bool]:
+def _test(condition: object) -> Callable[[Scalar], bool]:
     """Turn a condition into a test of a value."""
     if isinstance(condition, list):
         allowed = {str(value) for value in condition}
@@ -159,7 +140,7 @@ def _number(value: Scalar) -> float:
         ) from None
 
 
-def _date(value: Any) -> date:
+def _date(value: object) -> date:
     if isinstance(value, datetime):
         return value.date()
     try:
@@ -173,7 +154,7 @@ def site_of(note: Note, field: str) -> str:
     return str(note_value(note, field)) if field else ONE_SITE
 
 
-def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
+def define_population(study: Study, *, overwrite: bool = False) -> StepResult[PopulationSummary]:
     """Select the target population and describe it.
 
     Writes ``notes.jsonl`` (notes and the features of the study's variables, nobody's annotations)
@@ -182,7 +163,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
     settings = study.settings.population
     source = study.source(settings.corpus)
 
-    def work(place: Path) -> dict[str, Any]:
+    def work(place: Path) -> PopulationSummary:
         corpus = read_corpus(source, format=settings.format or None)
         if settings.site and settings.site not in {"case", *_names(corpus)}:
             raise InputError(
@@ -195,11 +176,11 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult:
         if not kept.notes:
             raise InputError("population: no note is left; loosen population.where")
         variables = _still_there(kept, variables)
-        summary = {
+        summary: PopulationSummary = {
             "corpus": {"notes": len(corpus.notes)},
             "left_after": {**left, "primary variable in the rubric": len(kept.notes)},
             **describe_population(kept, settings.site),
-            "variables": [asdict(v) for v in variables],
+            "variables": [v.to_dict() for v in variables],
             "questions": asdict(settings.questions),
         }
         write_corpus(kept, place / "notes.jsonl", format="jsonl")
@@ -250,7 +231,7 @@ def _still_there(corpus: Corpus, variables: tuple[Variable, ...]) -> tuple[Varia
     return kept
 
 
-def describe_population(corpus: Corpus, site: str = "") -> dict[str, Any]:
+def describe_population(corpus: Corpus, site: str = "") -> PopulationFacts:
     """Return size, sites and text lengths.
 
     Examples
@@ -275,7 +256,7 @@ def describe_population(corpus: Corpus, site: str = "") -> dict[str, Any]:
     }
 
 
-def _spread(values: np.ndarray[Any, Any]) -> dict[str, float]:
+def _spread(values: I64) -> dict[str, float]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     return {
         "mean": float(values.mean()),

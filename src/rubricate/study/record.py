@@ -9,14 +9,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
 from rubricate import __version__
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
+from rubricate.study.summaries import (
+    AssignSummary,
+    CollectSummary,
+    CurateSummary,
+    EvaluateSummary,
+    PlanSummary,
+    PopulationSummary,
+    SampleSummary,
+    StepRecord,
+)
 
+S = TypeVar("S")
 RECORD_FILE = "record.json"
 #: What every record holds.
 _RECORDED = {"step", "time", "version", "settings", "inputs", "outputs", "summary"}
@@ -32,6 +43,15 @@ STEP_FOLDERS: Mapping[str, str] = {
     "evaluate": "5-evaluation/evaluation",
     "report": "5-evaluation/report",
 }
+
+
+class _Facts(TypedDict):
+    """What a step rests on."""
+
+    version: str
+    settings: dict[str, object]
+    inputs: dict[str, str]
+    places: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +76,7 @@ class Study:
         place = self.path(name)
         return name if name in EMBEDDED and not place.exists() else str(place)
 
-    def tables(self, *names: str) -> dict[str, Any]:
+    def tables(self, *names: str) -> dict[str, object]:
         """Return tables and values of ``study.toml`` by name, as a step records what it rests on.
 
         Examples
@@ -71,79 +91,66 @@ class Study:
         """Return where a step writes, or a file in there."""
         return self.folder.joinpath(STEP_FOLDERS[step], *parts)
 
-    def done(self, step: str) -> dict[str, Any] | None:
+    def done(self, step: str) -> StepRecord | None:
         """Return a step's record, None if it was not run."""
         place = self.output(step, RECORD_FILE)
         if not place.exists():
             return None
         try:
-            record: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+            record: StepRecord = json.loads(place.read_text(encoding="utf-8"))
             if not record.keys() >= _RECORDED:
                 raise ValueError("it lacks parts")
         except (OSError, ValueError, AttributeError) as error:
             what = f"is no record of the step {step!r} any more; remove {place.parent} and run it"
             raise InputError([Fault(what, place)]) from error
+        record["summary"] = _with_flat_estimates(record["summary"])
         return record
 
-    def need(self, step: str, command: str = "") -> dict[str, Any]:
+    @overload
+    def need(self, step: Literal["population"]) -> PopulationSummary: ...
+    @overload
+    def need(self, step: Literal["plan"]) -> PlanSummary: ...
+    @overload
+    def need(self, step: Literal["sample"]) -> SampleSummary: ...
+    @overload
+    def need(self, step: Literal["assign"]) -> AssignSummary: ...
+    @overload
+    def need(self, step: Literal["collect"]) -> CollectSummary: ...
+    @overload
+    def need(self, step: Literal["curate"]) -> CurateSummary: ...
+    @overload
+    def need(self, step: Literal["evaluate"]) -> EvaluateSummary: ...
+    def need(self, step: str) -> object:
         """Return a step's summary; InputError with the command to run if it was not run."""
         record = self.done(step)
         if record is None:
-            run = f"rubricate study {command or step} {self.folder}"
+            run = f"rubricate study {step} {self.folder}"
             raise InputError(f"the step {step!r} was not run yet. Run: {run}")
-        summary: dict[str, Any] = record["summary"]
-        return summary
+        return record["summary"]
 
 
 @dataclass(frozen=True, slots=True)
-class StepResult:
+class StepResult(Generic[S]):
     """What a step says: its name, whether anything was written, and its summary."""
 
     step: str
     changed: bool
-    summary: dict[str, Any]
+    summary: S
     folder: Path
 
 
 def run_step(
     study: Study,
     step: str,
-    work: Callable[[Path], dict[str, Any]],
+    work: Callable[[Path], S],
     *,
     inputs: Mapping[str, Path | str],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     overwrite: bool = False,
-) -> StepResult:
-    """Run a step once for its inputs, and write its folder whole with a record.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    step : str
-        One of `STEP_FOLDERS`.
-    work : callable
-        Writes its files into the folder it is given and returns a summary for JSON.
-    inputs : mapping from name to path or embedded corpus
-        What is read; recorded by SHA-256 and by where it lies.
-    settings : mapping
-        Everything else that decides the result, seed included; what comes from ``study.toml``
-        under its own name (`Study.tables`).
-    overwrite : bool
-        Replace what an earlier run with other inputs wrote.
-
-    Returns
-    -------
-    StepResult
-        ``changed`` is False where the same inputs had been worked on already.
-
-    Raises
-    ------
-    InputError
-        If inputs, settings or outputs changed since the last run and ``overwrite`` is false.
-    """
+) -> StepResult[S]:
+    """Run a step once for its inputs, and write its folder whole with a record."""
     folder = study.output(step)
-    facts = _plain(
+    facts: _Facts = _plain(
         {
             "version": __version__,
             "settings": dict(settings),
@@ -164,24 +171,19 @@ def run_step(
             )
     with whole_output(folder, overwrite=overwrite) as place:
         place.mkdir()
-        summary = _plain(work(place))
+        summary: S = _plain(work(place))
         outputs = {
             str(p.relative_to(place).as_posix()): file_hash(p)
             for p in sorted(place.rglob("*"))
             if p.is_file()
         }
-        record = {
-            "step": step,
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            **facts,
-            "outputs": outputs,
-            "summary": summary,
-        }
-        write_json(place / RECORD_FILE, record)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        written = {"step": step, "time": now, **facts, "outputs": outputs, "summary": summary}
+        write_json(place / RECORD_FILE, written)
     return StepResult(step, True, summary, folder)
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write a value as readable JSON."""
     text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
@@ -216,13 +218,16 @@ def input_hash(place: Path | str) -> str:
     return digest.hexdigest()
 
 
-def _changes(record: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> list[str]:
+def _changes(record: StepRecord, facts: _Facts, folder: Path) -> list[str]:
     """Say what differs between a record and now."""
     found = []
     if record["version"] != facts["version"]:
         found.append(f"rubricate was {record['version']}, is {facts['version']}")
-    for kind in ("inputs", "settings"):
-        old, new = record[kind], facts[kind]
+    pairs: tuple[tuple[str, Mapping[str, object], Mapping[str, object]], ...] = (
+        ("inputs", record["inputs"], facts["inputs"]),
+        ("settings", record["settings"], facts["settings"]),
+    )
+    for kind, old, new in pairs:
         names = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n)]
         if names:
             found.append(f"{kind} changed ({', '.join(names)})")
@@ -236,13 +241,33 @@ def _changes(record: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) 
     return found
 
 
-def changed_settings(record: Mapping[str, Any], study: Study) -> list[str]:
+def changed_settings(record: StepRecord, study: Study) -> list[str]:
     """Name what ``study.toml`` says otherwise than when the step of a record was run."""
     now = _plain(study.tables(*(f.name for f in fields(StudySettings))))
     return [name for name, value in record["settings"].items() if now.get(name, value) != value]
 
 
-def _plain(value: Any) -> Any:
+def _with_flat_estimates(value: Any) -> Any:
+    """Return a summary with estimates as they are now; earlier ones kept the interval apart.
+
+    Examples
+    --------
+    >>> interval = {"low": 0.4, "high": 0.6, "confidence": 0.95, "method": "wilson"}
+    >>> _with_flat_estimates({"f1": {"value": 0.5, "interval": interval}})
+    {'f1': {'value': 0.5, 'low': 0.4, 'high': 0.6, 'level': 0.95, 'method': 'wilson'}}
+    """
+    if isinstance(value, list):
+        return [_with_flat_estimates(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"value", "interval"}:
+        old = value["interval"]
+        return {"value": value["value"], "low": old["low"], "high": old["high"],
+                "level": old["confidence"], "method": old["method"]}  # fmt: skip
+    return {name: _with_flat_estimates(one) for name, one in value.items()}
+
+
+def _plain(value: object) -> Any:
     """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
+from rubricate.progress import Progress, silent
+from rubricate.rows import I64
 from rubricate.rubric import Metadata, Scalar
-from rubricate.stats import Expected, Plan, Target, estimate_frequency
-from rubricate.study.allocation import allocate
+from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
+from rubricate.stats.plans import PlanJson
 from rubricate.study.detection import Detection, detect, detection_inputs
 from rubricate.study.planning import Design, make_plan
 from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
+from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
+from rubricate.study.tables import write_table
 
 SIDES = ("positive", "negative")
+#: How a warning of a frequency that was not found begins.
+COUNTS_ON = "the plan counts on"
 #: The part of notes in which no secondary variable is detected.
 NONE = "none"
 
 
-def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
+def plan_study(
+    study: Study, *, overwrite: bool = False, progress: Progress = silent
+) -> StepResult[PlanSummary]:
     """Plan the sample of the primary variable over the population there is.
 
     A frequency of 0 in ``study.toml`` is estimated from the detection. Writes ``plan.json`` and
@@ -35,7 +41,7 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
     settings = study.settings.plan
     sources = detection_inputs(study)
 
-    def work(place: Path) -> dict[str, Any]:
+    def work(place: Path) -> PlanSummary:
         from rubricate.study.plots import write_plan_plot
 
         population, variables = read_population(study)
@@ -63,10 +69,13 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
                 settings.confidence,
                 settings.assurance,
                 settings.interval,  # type: ignore[arg-type]
+                "fixed",
             ),
             Design(settings.method, len(sites), pool, settings.design_effect),  # type: ignore[arg-type]
         )
-        summary = plan.to_dict() | {
+        plan = replace(plan, warnings=(*plan.warnings, *_frequency_warnings(plan, estimate)))
+        summary: PlanSummary = {
+            **plan.to_dict(),
             "frequency_estimate": estimate.to_dict(),
             "detected": {
                 v.name: dict(zip(("detected", "judged"), detection.share(v.name), strict=True))
@@ -74,7 +83,7 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
             },
         }
         write_json(place / "plan.json", summary)
-        write_plan_plot(plan, place / "plan.html", overwrite=True)
+        write_plan_plot(plan, place / "plan.html", overwrite=True, progress=progress)
         return summary
 
     return run_step(
@@ -87,18 +96,21 @@ def plan_study(study: Study, *, overwrite: bool = False) -> StepResult:
     )
 
 
+def _frequency_warnings(plan: Plan, detected: Estimate) -> list[str]:
+    """Say where the share of notes the plan counts on is not the one that was detected."""
+    share = plan.expected.detected
+    if detected.low <= share <= detected.high:
+        return []
+    return [
+        f"{COUNTS_ON} a detection in {share:.1%} of the notes, but in the population it is "
+        f"{detected.value:.1%} ({detected.low:.1%} to {detected.high:.1%}): leave out "
+        "plan.frequency to plan with that"
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class SampleStratum:
-    """Notes drawn at one rate.
-
-    Parameters
-    ----------
-    site, side, part : str
-        Site, whether the primary variable is detected (positive or negative), and the rarest
-        secondary variable that is detected.
-    population, sampled : int
-        Notes it holds, notes drawn.
-    """
+    """Notes drawn at one rate."""
 
     site: str
     side: str
@@ -115,6 +127,14 @@ class SampleStratum:
     def probability(self) -> float:
         """The inclusion probability of each of its notes."""
         return self.sampled / self.population
+
+    def to_dict(self) -> StratumJson:
+        """Return the fields and the probability."""
+        return {
+            "site": self.site, "side": self.side, "part": self.part,
+            "population": self.population, "sampled": self.sampled,
+            "probability": self.probability,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +164,6 @@ def draw_sample(
     (``proportional``) or evenly (``equal``). Inside a stratum all notes are equally likely, so
     the inclusion probability is sampled / population. Where a stratum holds too few all are
     taken, with probability 1, and the rest comes from other strata of the side.
-
-    Parameters
-    ----------
-    population, variables, detection
-        What there is and what was detected.
-    wanted : mapping with ``positive`` and ``negative``
-        Notes to draw of each side.
-    site : str
-        Metadata field of the site; none for one site.
-    allocation : {"sqrt", "proportional", "equal"}
-        How parts share a site's notes.
-    seed : int
-        Seed of the draw.
 
     Examples
     --------
@@ -221,7 +228,55 @@ def _shared(
     return [(name, ids, k) for (name, ids), k in zip(own.items(), given, strict=True)]
 
 
-def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
+def allocate(total: int, sizes: Sequence[int], shares: Sequence[float]) -> list[int]:
+    """Share ``total`` among strata as ``shares`` say, no stratum getting more than it holds.
+
+    What a full stratum cannot take goes to the others; whole notes by largest remainder. Every
+    stratum that holds notes gets one at least as long as there are enough, so that each has an
+    inclusion probability above 0.
+
+    Examples
+    --------
+    >>> allocate(10, [100, 2, 100], [1, 1, 1])
+    [4, 2, 4]
+    >>> allocate(10, [90, 10], [9, 1])
+    [9, 1]
+    """
+    size = np.asarray(sizes, dtype=np.int64)
+    share = np.where(size > 0, np.asarray(shares, dtype=np.float64), 0.0)
+    total = min(total, int(size.sum()))
+    given = np.zeros(len(size), dtype=np.float64)
+    full = size == 0
+    while True:
+        rest = total - given[full].sum()
+        free = ~full
+        if not free.any():
+            break
+        given[free] = rest * share[free] / share[free].sum()
+        over = free & (given > size)
+        if not over.any():
+            break
+        given[over] = size[over]
+        full |= over
+    whole = np.floor(given + 1e-9).astype(np.int64)
+    order = np.argsort(-(given - whole), kind="stable")
+    for i in [i for i in order.tolist() if whole[i] < size[i]][: int(total - whole.sum())]:
+        whole[i] += 1
+    return [int(n) for n in _lift_empty(whole, size)]
+
+
+def _lift_empty(whole: I64, size: I64) -> I64:
+    """Give a note to each empty stratum, from the one that has most."""
+    for i in np.flatnonzero((whole == 0) & (size > 0)).tolist():
+        richest = int(whole.argmax())
+        if whole[richest] < 2:
+            break
+        whole[richest] -= 1
+        whole[i] = 1
+    return whole
+
+
+def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleSummary]:
     """Draw the planned sample.
 
     Writes ``notes.jsonl`` (each note with ``stratum``, ``side`` and ``inclusion_probability`` in
@@ -230,7 +285,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
     plan = study.need("plan")
     seed = study.settings.seed
 
-    def work(place: Path) -> dict[str, Any]:
+    def work(place: Path) -> SampleSummary:
         population, variables = read_population(study)
         detection = detect(study, population, variables)
         wanted = wanted_notes(plan)
@@ -243,7 +298,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
         write_corpus(sample, place / "notes.jsonl", format="jsonl")
         _write_table(place / "sample.csv", sample, variables, detection, field)
         ids = {note.id for note in sample.notes}
-        summary = {
+        summary: SampleSummary = {
             "wanted": wanted,
             "drawn": {side: sum(s.side == side for _, s in draw.notes) for side in SIDES},
             "shortfall": dict(draw.shortfall),
@@ -251,7 +306,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
             "population": len(population.notes),
             "seed": seed,
             "sites": _site_counts(draw),
-            "strata": [asdict(s) | {"probability": s.probability} for s in draw.strata],
+            "strata": [s.to_dict() for s in draw.strata],
             "variables": {
                 v.name: {
                     "detected": len(detection.detected[v.name] & ids),
@@ -278,17 +333,16 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult:
     )
 
 
-def wanted_notes(plan: Mapping[str, Any] | Plan) -> dict[str, int]:
+def wanted_notes(plan: PlanJson) -> dict[str, int]:
     """Return positives and negatives over all sites, each site's share rounded up.
 
     Examples
     --------
     >>> from rubricate.stats import plan_slice
-    >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6))
+    >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6).to_dict())
     {'positive': 252, 'negative': 270}
     """
-    values = plan.to_dict() if isinstance(plan, Plan) else plan
-    each, sites = values["per_site"], values["sites"]
+    each, sites = plan["per_site"], plan["sites"]
     return {side: each[f"{side}s"] * sites for side in SIDES}
 
 
@@ -311,23 +365,21 @@ def _sample_corpus(population: Corpus, draw: Draw) -> Corpus:
 def _write_table(
     path: Path, sample: Corpus, variables: Sequence[Variable], detection: Detection, site: str
 ) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        names = [v.name for v in variables]
-        writer.writerow(
-            ["note", "case", "site", "stratum", "inclusion_probability",
-             *(f"detected {name}" for name in names)]
-        )  # fmt: skip
-        for note in sample.notes:
-            seen = [
-                "" if note.id not in detection.judged[name]
-                else int(note.id in detection.detected[name])
-                for name in names
-            ]  # fmt: skip
-            writer.writerow(
-                [note.id, note.case, site_of(note, site), note.metadata["stratum"],
-                 note.metadata["inclusion_probability"], *seen]
-            )  # fmt: skip
+    names = [v.name for v in variables]
+    header = [
+        "note", "case", "site", "stratum", "inclusion_probability",
+        *(f"detected {name}" for name in names),
+    ]  # fmt: skip
+    lines = [
+        [
+            note.id, note.case, site_of(note, site), note.metadata["stratum"],
+            note.metadata["inclusion_probability"],
+            *("" if note.id not in detection.judged[name]
+              else int(note.id in detection.detected[name]) for name in names),
+        ]
+        for note in sample.notes
+    ]  # fmt: skip
+    write_table(path, header, lines)
 
 
 def _site_counts(draw: Draw) -> dict[str, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""What ``study.toml`` says: one frozen value a table, every fault of the file at once."""
+"""What ``study.toml`` says: one frozen value per table, every fault of the file at once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AnnotationSource:
     """Where annotated notes come from: a corpus, its format, and one of its annotators."""
 
     corpus: str = ""
@@ -65,7 +65,7 @@ class PopulationSettings:
 
 @dataclass(frozen=True, slots=True)
 class VariableSettings:
-    """One thing that is measured: one or several features, by id or by words of the rubric."""
+    """One thing that is measured: one or several features, by id or by their whole text."""
 
     name: str = ""
     role: str = "secondary"
@@ -77,7 +77,7 @@ class VariableSettings:
 class PlanSettings:
     """What the sample size rests on; a frequency of 0 is estimated from the detection."""
 
-    method: str = "assurance"
+    method: str = "reported"
     precision: float = 0.85
     recall: float = 0.80
     half_width: float = 0.05
@@ -155,13 +155,13 @@ class StudySettings:
     guidelines: str = "guidelines.md"
     population: PopulationSettings = PopulationSettings()
     variables: tuple[VariableSettings, ...] = ()
-    detection: Source = Source()
+    detection: AnnotationSource = AnnotationSource()
     plan: PlanSettings = PlanSettings()
     sampling: SamplingSettings = SamplingSettings()
     annotation: AnnotationSettings = AnnotationSettings()
     agreement: AgreementSettings = AgreementSettings()
     curation: CurationSettings = CurationSettings()
-    system: Source = Source()
+    system: AnnotationSource = AnnotationSource()
     evaluation: EvaluationSettings = EvaluationSettings()
 
     @property
@@ -173,17 +173,12 @@ class StudySettings:
 def read_settings(path: Path) -> StudySettings:
     r"""Read ``study.toml``.
 
-    Raises
-    ------
-    InputError
-        With every unknown name, wrong type and missing answer.
-
     Examples
     --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / STUDY_FILE
     >>> _ = place.write_text('name = "x"\n[population]\ncorpus = "open-notes"\n'
-    ...     '[[variables]]\nname = "smoking"\nrole = "primary"\nfeature_text = "Tobacco"\n')
+    ...     '[[variables]]\nname = "smoking"\nrole = "primary"\nfeature_text = "Tobacco use"\n')
     >>> read_settings(place).primary.name
     'smoking'
     """
@@ -299,7 +294,7 @@ def _plan_faults(plan: PlanSettings) -> list[Fault]:
         *(fault for name in shares for fault in inside_unit(f"plan.{name}", getattr(plan, name))),
         *(Fault(f"plan.{fault.message}") for fault in half_width_faults(plan.half_width)),
         *at_least("plan.design_effect", plan.design_effect, 1),
-        *one_of("plan.method", plan.method, ("assurance", "slice")),
+        *one_of("plan.method", plan.method, ("reported", "assurance", "slice")),
         *one_of("plan.frequency_kind", plan.frequency_kind, ("internal", "external")),
         *one_of("plan.interval", plan.interval, METHODS),
     ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from rubricate.formats import EMBEDDED
 from rubricate.study.collection import RETURNED
 from rubricate.study.record import STEP_FOLDERS, Study, changed_settings, input_hash
+from rubricate.study.summaries import StepRecord
 
 #: The steps a person takes, in order; each is a command of its own.
 COMMANDS = ("population", "plan", "sample", "assign", "collect", "curate", "evaluate", "report")
@@ -36,7 +36,7 @@ class StudyStatus:
     advice: str
     command: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything as plain values."""
         return {
             "steps": [
@@ -67,6 +67,9 @@ def study_status(study: Study) -> StudyStatus:
             steps.append(StepStatus(step, "open", "", STEP_FOLDERS[step]))
             continue
         why = _why_stale(study, record)
+        earlier = next((s.step for s in steps if s.state == "stale"), None)
+        if not why and earlier is not None:
+            why = f"the step {earlier!r}, which it rests on, is out of date"
         state = "stale" if why else "done"
         steps.append(StepStatus(step, state, record["time"], STEP_FOLDERS[step], why))
     first = next((s for s in steps if s.state != "done"), None)
@@ -78,7 +81,28 @@ def study_status(study: Study) -> StudyStatus:
     return StudyStatus(tuple(steps), first.step, _advice(study, first), command)
 
 
-def _why_stale(study: Study, record: dict[str, Any]) -> str:
+def stale_warnings(study: Study, before: str) -> list[str]:
+    """Return a warning for each step before this one that is out of date.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from rubricate.study.settings import StudySettings
+    >>> stale_warnings(Study(Path(tempfile.mkdtemp()), StudySettings()), "report")
+    []
+    """
+    steps = study_status(study).steps
+    names = [step.step for step in steps]
+    earlier = steps[: names.index(before)] if before in names else ()
+    return [
+        f"the step {step.step!r} is out of date, and figures that rest on it with it: {step.why}"
+        for step in earlier
+        if step.state == "stale"
+    ]
+
+
+def _why_stale(study: Study, record: StepRecord) -> str:
     """Say what a step rests on that has changed since it was run; nothing if nothing has."""
     changed = changed_settings(record, study)
     if changed:

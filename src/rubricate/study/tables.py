@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.tables import guarded, unguarded
 
 
 def read_text(path: Path) -> str:
-    """Read a text file as UTF-8, with or without a byte order mark.
-
-    Raises
-    ------
-    InputError
-        If it is not there or not UTF-8.
-    """
+    """Read a text file as UTF-8, with or without a byte order mark."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
     except UnicodeDecodeError as error:
@@ -28,19 +23,7 @@ def read_text(path: Path) -> str:
 
 
 def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    r"""Read a CSV with a header as one mapping a row; an absent cell is an empty one.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file: commas between cells, UTF-8.
-    needed : sequence of str
-        Columns that must be there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, a column is missing, or rows have more cells than the header.
+    r"""Read a CSV with a header as one mapping per row; an absent cell is an empty one.
 
     Examples
     --------
@@ -72,7 +55,24 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
     if faults:
         raise InputError(faults)
     short = [line + [""] * (len(header) - len(line)) for line in lines]
-    return [dict(zip(header, line, strict=True)) for line in short]
+    return [dict(zip(header, map(unguarded, line), strict=True)) for line in short]
+
+
+def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
+    r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> write_table(place, ["note", "n"], [["=1+1", 2]])
+    >>> read_table(place)
+    [{'note': '=1+1', 'n': '2'}]
+    """
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        for line in (header, *lines):
+            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in line])
 
 
 def _no_columns(absent: Sequence[str], header: Sequence[str], path: Path) -> Fault:

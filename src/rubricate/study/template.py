@@ -37,16 +37,16 @@ secondary = ""               # which secondary variables?
 # age = {{ min = 18 }}
 # date = {{ from = "2017-01-01", to = "2020-12-31" }}
 
-# What is measured. A variable is one or more features of the rubrics: by id, or by words.
+# What is measured. A variable is one or more features of the rubrics: by id, or by their text.
 [[variables]]
 name = "primary variable"
 role = "primary"
-feature_text = "words of the rubric"
+feature_text = "the whole text of a feature"
 # features = ["12", "514"]
 
 # [[variables]]
 # name = "a secondary variable"
-# feature_text = "other words"
+# feature_text = "another text"
 
 # 2. Sample size and sampling ---------------------------------------------------------------
 # Where a variable is detected before anybody annotates: a system's output, or keywords.
@@ -56,7 +56,8 @@ feature_text = "words of the rubric"
 # keywords = "keywords.csv"  # columns: variable, keyword
 
 [plan]
-method = "assurance"         # or "slice", exactly as the paper's calculator
+method = "reported"          # for the intervals that evaluate reports; "assurance" for exact
+                             # ones; "slice", exactly as the paper's calculator
 precision = 0.85             # expected; be careful not to expect too much
 recall = 0.80
 half_width = 0.05            # of the intervals: plus or minus five points
@@ -116,25 +117,6 @@ The features are listed in `labels.csv`. Say here what counts for each of them, 
 
 def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
     """Make a study's folder with a commented ``study.toml`` to fill in.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where; it may exist but must not hold a study.
-    corpus : str
-        The notes: a path (as seen from the folder) or an embedded corpus.
-    name : str
-        What to call the study; the folder's name unless given.
-
-    Returns
-    -------
-    Path
-        The settings file.
-
-    Raises
-    ------
-    InputError
-        If there is a study already.
 
     Examples
     --------

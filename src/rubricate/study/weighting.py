@@ -10,10 +10,10 @@ import numpy.typing as npt
 from rubricate.stats import (
     Bootstrapped,
     Estimate,
-    Interval,
     Resampling,
     Statistic,
     WeightedMeasures,
+    degrees_of_freedom,
     precision_recall_f1,
     resample_sums,
     summarise,
@@ -28,19 +28,7 @@ _DRAWS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class DesignNotes:
-    """Sampled notes with what they turned out to be.
-
-    Parameters
-    ----------
-    cells : array, shape (notes, 4)
-        A 1 under TP, FP, FN or TN.
-    weights : array, shape (notes,)
-        How many notes of the population each stands for, 1 / inclusion probability.
-    sides : array, shape (notes,)
-        Side of the design each was drawn from (primary variable detected or not).
-    sides_are_predictions : bool
-        Whether the side fixes what the system says of this variable.
-    """
+    """Sampled notes with what they turned out to be."""
 
     cells: npt.NDArray[np.int64]
     weights: F64
@@ -62,23 +50,13 @@ def design_posterior(
     Unless the population is finite, it is itself a sample of notes like these, so the sizes of
     the sides are drawn, too, from a Dirichlet with their counts.
 
-    Parameters
-    ----------
-    notes : DesignNotes
-        What was drawn.
-    settings : Resampling, optional
-        Confidence and seed.
-    finite : bool
-        Whether the population is all the notes there will ever be. Then only the notes not drawn
-        are uncertain, and a census has intervals without width.
-
     Examples
     --------
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [212, 38, 6, 244], axis=0)
     >>> weights = np.repeat([4.0, 36.0], 250)
     >>> side = np.repeat([True, False], 250)
     >>> recall = design_posterior(DesignNotes(cells, weights, side, True), finite=True).recall
-    >>> round(recall.value, 2), round(recall.interval.low, 2), round(recall.interval.high, 2)
+    >>> round(recall.value, 2), round(recall.low, 2), round(recall.high, 2)
     (0.8, 0.66, 0.9)
     """
     settings = settings or Resampling()
@@ -91,16 +69,13 @@ def design_posterior(
     tail = (1 - settings.confidence) / 2
     draws = precision_recall_f1(table)
     low, high = (quantile_each(draws, np.full(3, q)) for q in (tail, 1 - tail))
-    method = "design-posterior"
     return WeightedMeasures(
         *(
+            # The prior pulls the draws towards the middle; an interval holds its estimate. Both
+            # limits of an undefined estimate are undefined.
             Estimate(
-                float(value),
-                # The prior pulls the draws towards the middle; an interval holds its estimate.
-                Interval(min(float(a), float(value)), max(float(b), float(value)),
-                         settings.confidence, method)
-                if np.isfinite(value)
-                else Interval(float("nan"), float("nan"), settings.confidence, method),
+                float(value), float(np.minimum(a, value)), float(np.maximum(b, value)),
+                settings.confidence, "design-posterior",
             )
             for value, a, b in zip(estimate, low, high, strict=True)
         )
@@ -117,22 +92,9 @@ def design_bootstrap(
 ) -> Bootstrapped:
     """Bootstrap a measure of summed counts by note, inside the sides of the design.
 
-    Notes are drawn with replacement inside their side, weighted (Rao & Wu 1988, one-stage).
+    Notes are drawn with replacement inside their side, weighted and rescaled (Rao & Wu 1988).
     Unless the population is finite, the sides' sizes vary from resample to resample as those of
     a population drawn anew.
-
-    Parameters
-    ----------
-    counts : array_like, shape (notes, k)
-        Additive counts of each note.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (..., m).
-    design : tuple of arrays
-        Weight and side of each note.
-    settings : Resampling, optional
-        Resamples, confidence, seed; percentiles whatever its method.
-    finite : bool
-        As for `design_posterior`.
 
     Examples
     --------
@@ -151,7 +113,9 @@ def design_bootstrap(
     for side, factor in factors.items():
         sums += factor[:, None] * resample_sums(weighted[sides == side], settings.resamples, rng)
     plain = replace(settings, method="percentile")
-    return summarise(apply(statistic, weighted.sum(axis=0)), apply(statistic, sums), plain)
+    freedom = degrees_of_freedom(sides, len(sides))
+    total = apply(statistic, weighted.sum(axis=0))
+    return summarise(total, apply(statistic, sums), plain, freedom=freedom)
 
 
 def _side_factors(

@@ -1,0 +1,221 @@
+"""Sizes for kappa, the intraclass correlation, the area under a curve and non-inferiority."""
+
+from __future__ import annotations
+
+import math
+
+from rubricate.errors import Fault
+from rubricate.stats.checks import at_least, inside_unit, raise_if_any
+from rubricate.stats.drawing import smallest_size
+
+_MOST = 100_000_000
+
+
+def _z(confidence: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - (1 - confidence) / 2))
+
+
+def kappa_size(
+    kappa: float, frequency: float, half_width: float, *, confidence: float = 0.95
+) -> int:
+    """Return how many units two raters must judge for an interval of Cohen's kappa.
+
+    n = z^2 V / d^2 with V = (1 - k) ((1 - k)(1 - 2 k) + k (2 - k) / (2 f (1 - f))), the
+    large-sample variance for two categories that both raters use at the frequency f (Donner &
+    Eliasziw 1992, Statistics in Medicine 11: 1511).
+
+    Parameters
+    ----------
+    kappa : float
+        Expected kappa, between 0 and 1.
+    frequency : float
+        Share of units that hold the feature.
+    half_width : float
+        Half the width of the interval.
+    confidence : float
+        Nominal confidence.
+
+    Returns
+    -------
+    int
+        Units judged by both.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+
+    Examples
+    --------
+    >>> kappa_size(0.8, 0.3, 0.1), kappa_size(0.8, 0.05, 0.1)
+    (167, 768)
+    """
+    raise_if_any(
+        inside_unit("kappa", kappa)
+        + inside_unit("frequency", frequency)
+        + inside_unit("half-width", half_width)
+        + inside_unit("confidence", confidence)
+    )
+    spread = 2 * frequency * (1 - frequency)
+    variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + kappa * (2 - kappa) / spread)
+    return math.ceil((_z(confidence) / half_width) ** 2 * variance - 1e-9)
+
+
+def icc_size(icc: float, raters: int, half_width: float, *, confidence: float = 0.95) -> int:
+    """Return how many notes some raters must score for an interval of the ICC.
+
+    n = 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1 for k raters and a full width w
+    (Bonett 2002, Statistics in Medicine 21: 1331).
+
+    Parameters
+    ----------
+    icc : float
+        Expected correlation, between 0 and 1.
+    raters : int
+        Raters of each note, at least 2.
+    half_width, confidence : float
+        Half the width of the interval, and its confidence.
+
+    Returns
+    -------
+    int
+        Notes.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+
+    Examples
+    --------
+    >>> icc_size(0.8, 2, 0.1)
+    51
+    """
+    raise_if_any(
+        inside_unit("icc", icc)
+        + at_least("raters", raters, 2)
+        + inside_unit("half-width", half_width)
+        + inside_unit("confidence", confidence)
+    )
+    width, k = 2 * half_width, raters
+    top = 8 * _z(confidence) ** 2 * (1 - icc) ** 2 * (1 + (k - 1) * icc) ** 2
+    return math.ceil(top / (k * (k - 1) * width**2) + 1 - 1e-9)
+
+
+def auc_size(auc: float, frequency: float, half_width: float, *, confidence: float = 0.95) -> int:
+    """Return how many notes the area under the ROC curve needs for its interval.
+
+    SE^2 = (A (1 - A) + (p - 1)(Q1 - A^2) + (q - 1)(Q2 - A^2)) / (p q) for p positives and q
+    negatives, Q1 = A / (2 - A), Q2 = 2 A^2 / (1 + A) (Hanley & McNeil 1982, Radiology 143: 29); the
+    smallest n = p + q at which z SE is within the half width.
+
+    Parameters
+    ----------
+    auc : float
+        Expected area, between 0 and 1.
+    frequency : float
+        Share of positives.
+    half_width, confidence : float
+        Half the width of the interval, and its confidence.
+
+    Returns
+    -------
+    int
+        Notes, positives and negatives as they occur.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+
+    Examples
+    --------
+    >>> auc_size(0.9, 0.3, 0.05)
+    238
+    """
+    raise_if_any(
+        inside_unit("auc", auc)
+        + inside_unit("frequency", frequency)
+        + inside_unit("half-width", half_width)
+        + inside_unit("confidence", confidence)
+    )
+    one, two, z = auc / (2 - auc), 2 * auc**2 / (1 + auc), _z(confidence)
+
+    def narrow(n: int) -> bool:
+        positives = n * frequency
+        negatives = n - positives
+        if min(positives, negatives) < 1:
+            return False
+        spread = (
+            auc * (1 - auc) + (positives - 1) * (one - auc**2) + (negatives - 1) * (two - auc**2)
+        ) / (positives * negatives)
+        return z * math.sqrt(spread) <= half_width
+
+    high = 2
+    while high < _MOST and not narrow(high):
+        high *= 2
+    return smallest_size(narrow, 1, high, in_a_row=1)
+
+
+def non_inferiority_size(
+    margin: float,
+    discordant: float,
+    *,
+    difference: float = 0.0,
+    confidence: float = 0.95,
+    power: float = 0.8,
+) -> int:
+    """Return how many paired items show that one side is not worse than another by a margin.
+
+    n = ((z_a + z_b) / (m + d))^2 (s - d^2) for the true difference d of two paired proportions, of
+    which a share s of the items is right on one side only; z_a is one-sided at (1 - confidence) / 2
+    (Liu, Hsueh, Hsieh & Chen 2002, Statistics in Medicine 21: 231).
+
+    Parameters
+    ----------
+    margin : float
+        Largest loss that is allowed, above 0.
+    discordant : float
+        Share of items that one side has right and the other wrong.
+    difference : float
+        Expected first minus second, above minus the margin.
+    confidence : float
+        Of the two-sided interval whose lower limit must stay above minus the margin.
+    power : float
+        Probability of showing it.
+
+    Returns
+    -------
+    int
+        Items judged on both sides; items of one note count less (a design effect).
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+
+    Examples
+    --------
+    >>> non_inferiority_size(0.03, 0.10)
+    873
+    """
+    from scipy.special import ndtri
+
+    faults = (
+        inside_unit("margin", margin)
+        + inside_unit("discordant", discordant)
+        + inside_unit("confidence", confidence)
+        + inside_unit("power", power)
+    )
+    if not -margin < difference < 1 or abs(difference) > discordant:
+        faults.append(
+            Fault(
+                f"difference is {difference}: it must be above minus the margin and no larger than "
+                "the share of discordant items"
+            )
+        )
+    raise_if_any(faults)
+    reach = _z(confidence) + float(ndtri(power))
+    return math.ceil((reach / (margin + difference)) ** 2 * (discordant - difference**2) - 1e-9)

@@ -1,0 +1,206 @@
+"""What each step of a study records of its result, as it stands in ``record.json``."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from rubricate.stats import EstimateJson
+from rubricate.stats.plans import PlanJson
+
+#: Precision, recall and F1 by name.
+Rates = dict[str, EstimateJson]
+
+
+class StepRecord(TypedDict):
+    """The record of a step: what went in, by hash, and what came out."""
+
+    step: str
+    time: str
+    version: str
+    settings: dict[str, object]
+    inputs: dict[str, str]
+    places: NotRequired[dict[str, str]]
+    outputs: dict[str, str]
+    summary: Any  # one of the summaries below; `Study.need` says which
+
+
+class VariableJson(TypedDict):
+    """A variable and its features."""
+
+    name: str
+    role: str
+    features: list[str]
+
+
+class PopulationFacts(TypedDict):
+    """Size, sites and text lengths of some notes."""
+
+    notes: int
+    cases: int
+    sites: dict[str, int]
+    characters: dict[str, float]
+    words: dict[str, float]
+
+
+class PopulationSummary(PopulationFacts):
+    """Phase 1: the target population."""
+
+    corpus: dict[str, int]
+    left_after: dict[str, int]
+    variables: list[VariableJson]
+    questions: dict[str, str]
+
+
+class PlanSummary(PlanJson):
+    """Phase 2: the sample size."""
+
+    frequency_estimate: EstimateJson
+    detected: dict[str, dict[str, int]]
+
+
+class StratumJson(TypedDict):
+    """A stratum of the sample."""
+
+    site: str
+    side: str
+    part: str
+    population: int
+    sampled: int
+    probability: float
+
+
+class SampleSummary(TypedDict):
+    """Phase 2: the sample."""
+
+    wanted: dict[str, int]
+    drawn: dict[str, int]
+    shortfall: dict[str, int]
+    notes: int
+    population: int
+    seed: int
+    sites: dict[str, dict[str, int]]
+    strata: list[StratumJson]
+    variables: dict[str, dict[str, int]]
+
+
+class TaskCounts(TypedDict):
+    """Notes by annotator, batch and kind."""
+
+    notes: dict[str, int]
+    tasks: int
+    batches: list[str]
+    by_annotator: dict[str, dict[str, int]]
+
+
+class AssignSummary(TaskCounts):
+    """Phase 3: who annotates what."""
+
+    format: str
+    wanted_training: int
+    annotators: list[dict[str, str | bool]]
+
+
+class VariableAgreement(TypedDict):
+    """How far two annotators agree on one variable."""
+
+    variable: str
+    role: str
+    notes: int
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    presence_f1: EstimateJson
+    presence_kappa: float | None
+    characters_f1: EstimateJson
+    low: bool
+
+
+class AgreementSummary(TypedDict):
+    """How far annotators agree, variable by variable."""
+
+    notes: int
+    threshold: float
+    confidence: NotRequired[float]
+    variables: list[VariableAgreement]
+    low: list[str]
+    undefined: list[str]
+    training: NotRequired[list[VariableAgreement]]
+
+
+class CollectSummary(TypedDict):
+    """Phase 4: what came back."""
+
+    judgements: int
+    missing: list[dict[str, str]]
+    without_any_mark: int
+    agreement: AgreementSummary
+
+
+class CurateSummary(TypedDict):
+    """Phase 4: who decided the rows of the reference."""
+
+    rows: int
+    double: int
+    disputed: int
+    undecided: int
+    decided_by: dict[str, int]
+
+
+class CeilingJson(TypedDict):
+    """A system's F1 beside the annotators' own."""
+
+    notes: int
+    system_f1: float
+    ceiling_f1: float
+    ceiling: EstimateJson
+    difference: EstimateJson
+
+
+class VariableResult(TypedDict):
+    """One variable of the evaluation; without notes it has no values."""
+
+    variable: str
+    role: str
+    notes: int
+    manual: NotRequired[int]
+    detections: NotRequired[int]
+    tp: NotRequired[int]
+    fp: NotRequired[int]
+    fn: NotRequired[int]
+    tn: NotRequired[int]
+    presence: NotRequired[Rates]
+    characters: NotRequired[Rates]
+    spans_exact: NotRequired[Rates]
+    spans_one_side_boundary: NotRequired[Rates]
+    spans_token_overlap: NotRequired[Rates]
+    ceiling: NotRequired[dict[str, CeilingJson] | None]
+
+
+class WidthJson(TypedDict):
+    """The half widths that were planned and reached."""
+
+    planned: float
+    precision: float | None
+    recall: float | None
+    met: bool
+
+
+class EvaluateSummary(TypedDict):
+    """Phase 5: the system against the reference."""
+
+    system: str
+    weighted: bool
+    finite: bool
+    confidence: float
+    resamples: int
+    seed: int
+    width: WidthJson
+    variables: list[VariableResult]
+    warnings: list[str]
+
+
+class ReportSummary(TypedDict):
+    """Phase 5: the files of the report."""
+
+    files: list[str]
