@@ -26,10 +26,10 @@ _PLACES = {
     "load_corpus": "rubricate.formats",
     "load_matcher": "rubricate.matchers",
     "read_corpus": "rubricate.formats",
-    "read_rubrics": "rubricate.formats.rubric_files",
-    "with_rubrics": "rubricate.formats.rubric_files",
+    "read_rubrics": "rubricate.formats.rubric.files",
+    "with_rubrics": "rubricate.formats.rubric.files",
     "write_corpus": "rubricate.formats",
-    "write_rubrics": "rubricate.formats.rubric_files",
+    "write_rubrics": "rubricate.formats.rubric.files",
 }
 
 __all__ = [
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from rubricate.corpus import Annotation, Annotator, Corpus, Note, Score
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
-    from rubricate.formats.rubric_files import read_rubrics, with_rubrics, write_rubrics
+    from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
     from rubricate.matchers import fit_matcher, load_matcher
     from rubricate.measures import evaluate
     from rubricate.rubric import Feature, Metadata, Rubric

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Note, Score
-from rubricate.rows import NO_DETAIL, Detail, Rows
+from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 from rubricate.spans import Span
 
@@ -36,6 +36,7 @@ class RowsBuilder:
         self._start: list[int] = []
         self._end: list[int] = []
         self._details: dict[int, Detail] = {}
+        self._contradictions: dict[int, Contradiction] = {}
 
     def __contains__(self, key: tuple[int, int, int]) -> bool:
         return key in self._row
@@ -73,6 +74,10 @@ class RowsBuilder:
         if detail != NO_DETAIL:
             self._details[annotation] = detail
 
+    def contradict(self, note: int, annotator: int, feature: int, said: Contradiction) -> None:
+        """Say that the note contradicts the feature; of several times the last holds."""
+        self._contradictions[self.judge(note, annotator, feature)] = said
+
     def build(self) -> Rows:
         """Return everything collected, in canonical order."""
         keys = np.array(list(self._row), dtype=np.int32).reshape(-1, 3)
@@ -87,6 +92,7 @@ class RowsBuilder:
             probability=self._probability,
             confidence=self._confidence,
             details=self._details,
+            contradictions=self._contradictions,
         )
 
 
@@ -207,6 +213,18 @@ class CorpusBuilder:
             confidence=confidence,
             detail=detail,
         )
+
+    def contradict(
+        self, annotator_id: str, note_id: str, feature_id: str, said: Contradiction
+    ) -> None:
+        """Say that the note contradicts the feature (and judge its row).
+
+        Raises
+        ------
+        KeyError
+            If the note or the feature was not added before.
+        """
+        self._rows.contradict(*self._key(annotator_id, note_id, feature_id), said)
 
     def _key(self, annotator_id: str, note_id: str, feature_id: str) -> tuple[int, int, int]:
         if annotator_id not in self.annotators:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rubricate.rows import NO_DETAIL, Detail, Rows
-from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric, Scalar
 from rubricate.spans import Span, covered_text
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Note:
     text: str
     metadata: Metadata = field(default=NO_METADATA)
 
+    def value(self, name: str) -> Scalar:
+        """Return what is known of the note under this name; ``case`` is its case."""
+        return self.case if name == "case" else self.metadata.get(name)
+
     def matches(self, name: str, values: str) -> bool:
         """Tell whether a metadata field (or ``case``) has one of the values, parted by commas.
 
@@ -34,8 +38,8 @@ class Note:
         >>> Note("n", "4", "", Metadata(split="test")).matches("split", "test,train")
         True
         """
-        own = self.case if name == "case" else self.metadata.get(name)
-        return str(own) == values or str(own) in values.split(",")
+        own = str(self.value(name))
+        return own == values or own in values.split(",")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +191,21 @@ class Corpus:
 
     def row_annotations(self, row: int) -> tuple[Annotation, ...]:
         """Return the annotations of one row as values."""
-        rows = self.rows
-        feature_id = self.features[int(rows.feature[row])].id
-        found = []
-        for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
-            own = range(int(rows.first_span[i]), int(rows.first_span[i + 1]))
-            confidence = None if rows.confidence is None else float(rows.confidence[i])
-            if confidence is not None and np.isnan(confidence):
-                confidence = None
-            spans = tuple(Span(int(rows.start[k]), int(rows.end[k])) for k in own)
-            found.append(Annotation(feature_id, spans, confidence, rows.details.get(i, NO_DETAIL)))
-        return tuple(found)
+        feature_id = self.features[int(self.rows.feature[row])].id
+        return tuple(
+            Annotation(feature_id, tuple(Span(*pair) for pair in spans), confidence, detail)
+            for spans, confidence, detail in self.rows.annotations(row)
+        )
+
+    def contradiction(
+        self, note_id: str, feature_id: str, annotator_id: str
+    ) -> Contradiction | None:
+        """Return the words that contradict the feature in the note; None where none do.
+
+        They are kept where the feature is stated as well: what is both counts as stated.
+        """
+        row = self.row(note_id, feature_id, annotator_id)
+        return None if row is None else self.rows.contradictions.get(row)
 
     def note_rows(self, note_id: str) -> range:
         """Return the row numbers of one note, all annotators."""
@@ -282,7 +290,7 @@ class Corpus:
         )
 
     def to_polars(self) -> polars.DataFrame:
-        """Return one line a span: note, case, annotator, feature, annotation, start, end.
+        """Return one line per span: note, case, annotator, feature, annotation, start, end.
 
         Rows without annotations have one line with nulls, so nothing judged disappears.
         """

@@ -22,6 +22,22 @@ from pathlib import Path
 
 #: How many faults a message prints; ``InputError.faults`` always holds all of them.
 SHOWN_FAULTS = 20
+#: The longest name that a message quotes; a longer one may be a piece of a note.
+LONGEST_SHOWN = 80
+
+
+def shown(name: str) -> str:
+    r"""Return a name as messages quote it: by its length alone where it may be note text.
+
+    Files with swapped columns have notes where ids should be.
+
+    Examples
+    --------
+    >>> shown("case 4"), shown("no fever\nno chills")
+    ("'case 4'", '(18 characters)')
+    """
+    plain = len(name) <= LONGEST_SHOWN and not any(sign in name for sign in "\r\n")
+    return repr(name) if plain else f"({len(name)} characters)"
 
 
 class RubricateError(Exception):
@@ -31,17 +47,6 @@ class RubricateError(Exception):
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong with an input, and where.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and what is allowed, without any note text.
-    path : Path, optional
-        The file.
-    line : int, optional
-        1-based line (text files) or data row (tables; the header is not counted).
-    unit : str
-        What ``line`` counts: ``"line"`` or ``"row"``.
 
     Examples
     --------

@@ -3,53 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from rubricate.agreement import Agreement, agree
-from rubricate.agreement.ceiling import below_ceiling
+from rubricate.agreement.agree import BelowCeiling, below_ceiling
 from rubricate.corpus import Corpus
-from rubricate.errors import UnknownNameError
+from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures import Matching, evaluate
-from rubricate.measures.comparing import compare_evaluations
-from rubricate.measures.intervals import Interpreted, add_intervals
-from rubricate.measures.weighting import note_weights, refuse_unweighted
-from rubricate.stats import Resampling
+from rubricate.measures.calibration import CalibrationResult
+from rubricate.measures.comparing import SystemsComparison, compare_evaluations
+from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.measures.pairing import Missing
+from rubricate.measures.ranking import Ranking
+from rubricate.progress import Progress, silent, watched
+from rubricate.stats import Estimate, MarginTest, Resampling, adjust_margin_tests, margin_test
 
 #: The annotator taken as reference when a corpus has several and nobody is named.
 DEFAULT_REFERENCE = "reference"
+#: Where a sample keeps each note's probability of having been drawn.
+INCLUSION = "inclusion_probability"
 
 
 @dataclass(frozen=True, eq=False)
 class SystemsEvaluation:
-    """One or more systems measured against one reference.
+    """One or more systems measured against one reference."""
 
-    Parameters
-    ----------
-    systems : mapping from name to Interpreted
-    ceiling : Agreement, optional
-    comparisons : tuple of dict
-        The first system with each other one.
-    below : mapping from name to dict
-        How far each system stays below the ceiling.
-    """
-
-    systems: Mapping[str, Interpreted]
+    systems: Mapping[str, EvaluationWithIntervals]
     ceiling: Agreement | None
-    comparisons: tuple[dict[str, Any], ...]
-    below: Mapping[str, dict[str, Any]]
+    comparisons: tuple[SystemsComparison, ...]
+    below: Mapping[str, Mapping[str, BelowCeiling]]
+    margins: Mapping[tuple[str, str], MarginTest] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all values; a single system's stand at the top level."""
         systems = {}
         for name, found in self.systems.items():
             systems[name] = found.to_dict()
-            _add_calibration(systems[name], found)
+            _add_calibration(systems[name], found.calibration)
+            _add_ranking(systems[name], found.ranking)
             if name in self.below:
-                systems[name]["below_ceiling"] = self.below[name]
+                below = {what: one.to_dict() for what, one in self.below[name].items()}
+                systems[name]["below_ceiling"] = below
+        for (name, what), test in self.margins.items():
+            place = systems.get(name)
+            if place is not None:
+                cast(dict[str, object], place.setdefault("margins", {}))[what] = test.to_dict()
         if len(systems) == 1:
             return next(iter(systems.values()))
-        return {"systems": systems, "comparisons": list(self.comparisons)}
+        return {"systems": systems, "comparisons": [one.to_dict() for one in self.comparisons]}
 
 
 def evaluate_systems(
@@ -58,26 +60,19 @@ def evaluate_systems(
     *,
     reference_annotator: str | None = None,
     predicted_annotator: str | None = None,
-    missing: Literal["empty", "error", "skip"] = "empty",
-    matching: tuple[Any, Any] = ("one-to-one", "token"),
+    missing: Missing = "empty",
+    matching: Matching | None = None,
     weights: str | None = None,
     ceiling: Corpus | None = None,
     settings: Resampling | None = None,
+    margin: float | None = None,
+    progress: Progress = silent,
 ) -> SystemsEvaluation:
     """Measure systems against a reference, with intervals, differences and the human line.
 
-    Parameters
-    ----------
-    reference : Corpus
-        Where it has several annotators and none is named, ``reference`` is taken.
-    predicted : mapping from name to Corpus
-        The systems.
-    matching : (protocol, unit)
-        How spans are matched; see `rubricate.measures.Matching`.
-    weights : str, optional
-        Metadata field of inclusion probabilities. A sample with unequal ones is refused without.
-    ceiling : Corpus, optional
-        Annotators to take the human line from.
+    With a ``margin``, each difference is tested: the system is not worse than the annotators, or
+    than the first system, by more than the margin, and within it of them
+    (`rubricate.stats.margin_test`). P values are adjusted for the number of differences (Holm).
 
     Examples
     --------
@@ -85,7 +80,7 @@ def evaluate_systems(
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> rater = corpus.select(annotators=["second_rater"])
     >>> found = evaluate_systems(corpus, {"rater": rater}, missing="skip")
-    >>> round(found.to_dict()["characters"]["f1"], 3)
+    >>> round(found.systems["rater"].overall("characters").value, 3)
     0.972
     """
     settings = settings or Resampling()
@@ -94,7 +89,7 @@ def evaluate_systems(
     if weights is None:
         refuse_unweighted(reference)
     by_note = note_weights(reference, weights) if weights else None
-    how = Matching(*matching)
+    how = matching or Matching(unit="token")
     _need_annotator(predicted_annotator, predicted)
     systems = {}
     for name, corpus in predicted.items():
@@ -106,42 +101,63 @@ def evaluate_systems(
             missing=missing,
             matching=how,
         )
-        systems[name] = add_intervals(evaluation, settings, weights=by_note)
-    names = list(systems)
+        systems[name] = add_intervals(
+            evaluation, settings, weights=by_note, progress=progress, label=f"intervals of {name}"
+        )
+    first, *others = systems
     comparisons = tuple(
-        {
-            "first": names[0],
-            "second": other,
-            **compare_evaluations(
-                systems[names[0]].evaluation,
-                systems[other].evaluation,
-                settings,
-                weights=by_note,
-            ),
-        }
-        for other in names[1:]
+        compare_evaluations(
+            (first, systems[first].evaluation),
+            (other, systems[other].evaluation),
+            settings,
+            weights=by_note,
+        )
+        for other in watched(others, progress, "comparing systems", len(others))
     )
-    human = None if ceiling is None else agree(ceiling, matching=how, settings=settings)
+    human = (
+        None
+        if ceiling is None
+        else agree(ceiling, matching=how, settings=settings, progress=progress)
+    )
     below = (
         {}
         if human is None
-        else {
-            name: below_ceiling(system.evaluation, human, settings, weights=by_note)
-            for name, system in systems.items()
-        }
+        else {name: below_ceiling(system, human) for name, system in systems.items()}
     )
-    return SystemsEvaluation(systems, human, comparisons, below)
+    found = SystemsEvaluation(systems, human, comparisons, below)
+    return found if margin is None else replace(found, margins=_margins(found, margin))
 
 
-def _add_calibration(result: dict[str, Any], found: Interpreted) -> None:
+def _margins(found: SystemsEvaluation, margin: float) -> dict[tuple[str, str], MarginTest]:
+    """Test every difference from the annotators, and every other system against the first."""
+    gaps: dict[tuple[str, str], Estimate] = {}
+    for name, below in found.below.items():
+        for what, one in below.items():
+            gaps[name, f"{what}, annotators"] = one.difference
+    for compared in found.comparisons:
+        for what in ("characters", "presence"):
+            gap = compared.differences[what,].difference
+            # the comparison is first minus other; the question is about the other
+            turned = replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+            gaps[compared.second, f"{what}, {compared.first}"] = turned
+    tests = adjust_margin_tests([margin_test(gap, margin) for gap in gaps.values()])
+    return dict(zip(gaps, tests, strict=True))
+
+
+def _add_ranking(result: dict[str, object], found: Ranking | None) -> None:
+    if found is not None:
+        result["ranking"] = found.to_dict()
+
+
+def _add_calibration(result: dict[str, object], found: CalibrationResult | None) -> None:
     """Put what predicted probabilities are worth beside the other values, where there are any."""
-    calibration = found.calibration
-    if calibration is None:
+    if found is None:
         return
-    result["calibration"] = calibration.to_dict()
-    for level, groups in (("cases", calibration.cases), ("features", calibration.features)):
+    result["calibration"] = found.to_dict()
+    for level, groups in (("cases", found.cases), ("features", found.features)):
+        blocks = cast(dict[str, dict[str, object]], result[level])
         for name, group in groups.items():
-            result[level][name]["calibration"] = group.to_dict()
+            blocks[name]["calibration"] = group.to_dict()
 
 
 def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
@@ -149,3 +165,45 @@ def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
     known = list(dict.fromkeys(a.id for corpus in predicted.values() for a in corpus.annotators))
     if name is not None and name not in known:
         raise UnknownNameError("annotator in the predicted corpus", name, known)
+
+
+def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
+    """Return each note's design weight, 1 / its inclusion probability (Horvitz & Thompson 1952).
+
+    Examples
+    --------
+    >>> from rubricate import CorpusBuilder, Metadata, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "", Metadata(inclusion_probability=0.25)))
+    >>> note_weights(builder.build())
+    {'n': 4.0}
+    """
+    if corpus.notes and not any(column in note.metadata for note in corpus.notes):
+        known = sorted({name for note in corpus.notes for name in note.metadata})
+        listed = ", ".join(known) if known else "none"
+        raise InputError(f"no note has {column!r} in its metadata; there are: {listed}")
+    weights, faults = {}, []
+    for note in corpus.notes:
+        value = note.metadata.get(column)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and 0 < float(value) <= 1:  # type: ignore[arg-type]
+            weights[note.id] = 1.0 / float(value)  # type: ignore[arg-type]
+        else:
+            faults.append(Fault(f"note {note.id}: {column!r} must be a number above 0, up to 1"))
+    if faults:
+        raise InputError(faults)
+    return weights
+
+
+def refuse_unweighted(corpus: Corpus) -> None:
+    """Raise if the notes were drawn with unequal probabilities and no weights are in use.
+
+    A sample that oversampled positives makes plain recall far too high: with 250 + 250 notes at a
+    frequency of .10 it says .97 for a true .80.
+    """
+    found = {note.metadata.get(INCLUSION) for note in corpus.notes} - {None}
+    if len(found) > 1:
+        raise InputError(
+            f"the notes were sampled with {len(found)} different inclusion probabilities, so plain "
+            f"recall would be wrong. Use the weights: --weights {INCLUSION}"
+        )

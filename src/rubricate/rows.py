@@ -1,4 +1,4 @@
-"""The columnar form of annotations: one row a (note, annotator, feature) that somebody judged.
+"""The columnar form of annotations: one row per (note, annotator, feature) that somebody judged.
 
 A row says "this annotator looked for this feature in this note". What was found hangs below it:
 row → annotations → spans, as three levels of offsets into flat arrays, so half a million rows
@@ -8,6 +8,7 @@ without a row was never judged, which is not the same as a row without annotatio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -36,6 +37,25 @@ class Detail(NamedTuple):
 NO_DETAIL = Detail()
 
 
+class Contradiction(NamedTuple):
+    """Words of a note that speak of a feature and say otherwise ("says left", "mother's").
+
+    ``probability`` is how likely the note contradicts the feature; None where a rule says so.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    probability: float | None = None
+    reason: str = ""
+
+
+class PlainAnnotation(NamedTuple):
+    """One annotation with offsets that may be wrong, as rows hold it."""
+
+    spans: tuple[tuple[int, int], ...]
+    confidence: float | None = None
+    detail: Detail = NO_DETAIL
+
+
 def ranges(first: I64, count: I64) -> I64:
     """Return the concatenation of ``arange(first[i], first[i] + count[i])``.
 
@@ -59,26 +79,7 @@ def _pointers(owner: I64, n_owners: int) -> I64:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rows:
-    """All judged rows of a corpus, in canonical order (note, annotator, feature).
-
-    Parameters
-    ----------
-    note, annotator, feature : int32 arrays, one entry a row
-        Indices into the corpus's notes, annotators and features.
-    first_annotation : int64 array of n_rows + 1
-        Row r holds annotations ``first_annotation[r]`` to ``first_annotation[r + 1]``.
-    first_span : int64 array of n_annotations + 1
-        Annotation a holds spans ``first_span[a]`` to ``first_span[a + 1]``.
-    start, end : int32 arrays, one entry a span
-        Half-open code points. They may be wrong (that is for ``checking`` to find), so they are
-        plain numbers here and become `Span` values only when asked for.
-    probability : float32 array or None, one entry a row
-        The probability that the feature is present (predictions); nan where unknown.
-    confidence : float32 array or None, one entry an annotation
-        nan where unknown.
-    details : mapping from annotation index to Detail
-        Only annotations that have one.
-    """
+    """All judged rows of a corpus, in canonical order (note, annotator, feature)."""
 
     note: I32
     annotator: I32
@@ -90,6 +91,7 @@ class Rows:
     probability: F32 | None = None
     confidence: F32 | None = None
     details: Mapping[int, Detail] = field(default_factory=dict)
+    contradictions: Mapping[int, Contradiction] = field(default_factory=dict)
 
     @classmethod
     def empty(cls) -> Rows:
@@ -112,12 +114,14 @@ class Rows:
         probability: npt.ArrayLike | None = None,
         confidence: npt.ArrayLike | None = None,
         details: Mapping[int, Detail] | None = None,
+        contradictions: Mapping[int, Contradiction] | None = None,
     ) -> Rows:
         """Sort flat columns into canonical order.
 
         ``row_of_annotation`` and ``annotation_of_span`` point upwards, in the order given; the
         result is sorted by note, annotator and feature, annotations by their spans, spans by
-        start and end. Each (note, annotator, feature) may occur once.
+        start and end. Each (note, annotator, feature) may occur once. ``contradictions`` are
+        given by row, ``details`` by annotation.
         """
         note_, annotator_, feature_ = (np.asarray(x, np.int32) for x in (note, annotator, feature))
         row_of = np.asarray(row_of_annotation, np.int64)
@@ -152,6 +156,7 @@ class Rows:
             probability=_column(probability, row_order),
             confidence=_column(confidence, order),
             details=dict(sorted(kept_details.items())),
+            contradictions=_moved(contradictions or {}, new_row),
         )
 
     def __len__(self) -> int:
@@ -161,9 +166,11 @@ class Rows:
         if not isinstance(other, Rows):
             return NotImplemented
         mine, theirs = self._arrays(), other._arrays()
-        return all(_same(a, b) for a, b in zip(mine, theirs, strict=True)) and dict(
-            self.details
-        ) == dict(other.details)
+        return (
+            all(_same(a, b) for a, b in zip(mine, theirs, strict=True))
+            and dict(self.details) == dict(other.details)
+            and dict(self.contradictions) == dict(other.contradictions)
+        )
 
     def __hash__(self) -> int:
         return hash((len(self.note), len(self.start)))
@@ -195,9 +202,23 @@ class Rows:
         return self.annotation_row[self.span_annotation]
 
     def key(self, *, n_annotators: int, n_features: int) -> I64:
-        """Return one number a row that grows in canonical order and names the row uniquely."""
+        """Return one number per row that grows in canonical order and names the row uniquely."""
         key = self.note.astype(np.int64) * n_annotators + self.annotator
         return key * n_features + self.feature
+
+    def annotations(self, row: int) -> list[PlainAnnotation]:
+        """Return the annotations of a row without checking their offsets."""
+        first, last = self.first_annotation[row : row + 2].tolist()
+        bounds = self.first_span[first : last + 1].tolist()
+        own = slice(bounds[0], bounds[-1])
+        pairs = tuple(zip(self.start[own].tolist(), self.end[own].tolist(), strict=True))
+        known = None if self.confidence is None else self.confidence[first:last].tolist()
+        found = []
+        for k, i in enumerate(range(first, last)):
+            spans = pairs[bounds[k] - bounds[0] : bounds[k + 1] - bounds[0]]
+            confidence = None if known is None or math.isnan(known[k]) else known[k]
+            found.append(PlainAnnotation(spans, confidence, self.details.get(i, NO_DETAIL)))
+        return found
 
     def take(self, index: npt.ArrayLike) -> Rows:
         """Return the rows at these indices (or under this mask), in canonical order."""
@@ -213,6 +234,11 @@ class Rows:
         if self.details:
             place = {int(old): new for new, old in enumerate(annotations)}
             details = {place[i]: d for i, d in self.details.items() if i in place}
+        contradictions: dict[int, Contradiction] = {}
+        if self.contradictions:
+            new_row = {int(old): new for new, old in enumerate(picked)}
+            said = self.contradictions.items()
+            contradictions = {new_row[i]: one for i, one in said if i in new_row}
         return Rows(
             note=self.note[picked],
             annotator=self.annotator[picked],
@@ -224,6 +250,7 @@ class Rows:
             probability=_column(self.probability, picked),
             confidence=_column(self.confidence, annotations),
             details=details,
+            contradictions=contradictions,
         )
 
     def relabel(
@@ -249,6 +276,7 @@ class Rows:
             probability=self.probability,
             confidence=self.confidence,
             details=self.details,
+            contradictions=self.contradictions,
         )
 
     @staticmethod
@@ -275,7 +303,23 @@ class Rows:
                 for k, part in enumerate(parts)
                 for i, d in part.details.items()
             },
+            contradictions={
+                i + int(rows[k]): one
+                for k, part in enumerate(parts)
+                for i, one in part.contradictions.items()
+            },
         )
+
+
+def _moved(contradictions: Mapping[int, Contradiction], new_row: I64) -> dict[int, Contradiction]:
+    """Return contradictions by their new rows, each with its spans in order."""
+    if not all(one.spans for one in contradictions.values()):
+        raise ValueError("a contradiction needs a span: the words that say otherwise")
+    moved = {
+        int(new_row[i]): one._replace(spans=tuple(sorted(one.spans)))
+        for i, one in contradictions.items()
+    }
+    return dict(sorted(moved.items()))
 
 
 def _annotation_order(

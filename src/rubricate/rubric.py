@@ -11,7 +11,7 @@ Scalar = str | int | float | bool | None
 
 
 class Metadata(Mapping[str, Scalar]):
-    """A frozen, hashable mapping from a name to a text, a number, a truth value or None.
+    """A frozen, hashable mapping from a name to a text, a number, true, false or None.
 
     Examples
     --------

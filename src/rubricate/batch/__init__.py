@@ -3,15 +3,17 @@
 from rubricate.batch.pools import InlinePool, Pool, open_pool
 from rubricate.batch.retrying import Retries, run_batches
 from rubricate.batch.store import BatchStore
-from rubricate.batch.work import Lost, Work
+from rubricate.batch.work import Lost, OutOfTimeError, Work, time_limit
 
 __all__ = [
     "BatchStore",
     "InlinePool",
     "Lost",
+    "OutOfTimeError",
     "Pool",
     "Retries",
     "Work",
     "open_pool",
     "run_batches",
+    "time_limit",
 ]

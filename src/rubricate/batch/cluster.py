@@ -1,7 +1,9 @@
-"""Batches on a Dask cluster: the scheduler retries what a dead worker left, we bound the rest."""
+"""Batches on a Dask cluster, whose scheduler gives the batch of a dead worker to another one."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import time
 import warnings
 from collections.abc import Sequence
@@ -12,19 +14,25 @@ from typing import Any
 from rubricate.batch.work import Results, Work, pack_work, run_packed
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 
-#: Seconds a cluster may be without any worker before the run gives up.
+#: Seconds without any worker after which the run gives up.
 WITHOUT_WORKERS = 60.0
 #: How long to try to reach the scheduler.
 CONNECTING = "20s"
-#: Batches under way for each worker thread.
+#: Batches to keep running for each worker thread.
 PER_THREAD = 2
+#: Who tells of a lost connection, with all the places in the program; we say it in one line.
+_LOGGERS = ("distributed", "distributed.client", "distributed.core", "tornado", "asyncio")
+_SCHEDULER_DIED = (
+    "the Dask scheduler ended, or dropped a batch. Finished batches are kept: start the scheduler "
+    "and its workers, and the same command again."
+)
 
 
 class ClusterPool:
     """Runs batches on the workers of a Dask scheduler.
 
-    A batch whose worker died is given to another by the scheduler, which raises KilledWorker after
-    some deaths (``distributed.scheduler.allowed-failures``, 3 unless configured otherwise).
+    The scheduler gives a batch whose worker died to another worker, and raises KilledWorker after
+    some deaths (``distributed.scheduler.allowed-failures``, by default 3).
     """
 
     patience = 1
@@ -34,19 +42,23 @@ class ClusterPool:
             distributed: Any = import_module("distributed")
         except ImportError:
             raise MissingExtraError("A Dask cluster", "dask") from None
+        self._levels = {name: logging.getLogger(name).level for name in _LOGGERS}
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
             self._client: Any = distributed.Client(
                 address, timeout=CONNECTING, set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
+            self._speak_again()
             raise InputError(f"no Dask scheduler answers at {address}") from error
         self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
         self._address = address
         self._without_workers = without_workers
         self._last_seen = time.monotonic()
         self.depth = PER_THREAD * max(1, self._n_threads())
-        # As the result of a task the work travels once to each worker, and is made again by the
-        # scheduler when the worker that held it dies.
+        # As the result of a task, the work is sent once to each worker, and the scheduler makes it
+        # again when the worker that held it dies.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._packed = self._client.submit(_keep, pack_work(work), pure=False)
@@ -57,7 +69,10 @@ class ClusterPool:
 
     def submit(self, items: Sequence[Any]) -> Future[Results]:
         """Start a batch somewhere."""
-        task = self._client.submit(run_packed, self._packed, items, pure=False)
+        try:
+            task = self._client.submit(run_packed, self._packed, items, pure=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise RubricateError(_SCHEDULER_DIED) from error
         future: Future[Results] = Future()
         # The scheduler forgets a task that nobody refers to.
         future.task = task  # type: ignore[attr-defined]
@@ -65,7 +80,7 @@ class ClusterPool:
         return future
 
     def renew(self) -> None:
-        """The cluster replaces its own workers; one that died was there a moment ago."""
+        """Only note the time: the cluster replaces its own workers."""
         self._last_seen = time.monotonic()
 
     def check(self) -> None:
@@ -80,8 +95,14 @@ class ClusterPool:
             )
 
     def close(self) -> None:
-        """Leave the cluster; it goes on without us."""
-        self._client.close()
+        """Leave the cluster, which goes on."""
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+            self._client.close()
+        self._speak_again()
+
+    def _speak_again(self) -> None:
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _keep(packed: bytes) -> bytes:
@@ -93,13 +114,11 @@ def _pass_on(done: Any, future: Future[Results]) -> None:
     try:
         if done.status == "finished":
             future.set_result(done.result())
-            # Or the scheduler would do it again when the worker that holds the result dies.
+            # Otherwise the scheduler would do it again when the worker that holds the result dies.
             done.release()
         elif done.status == "error":
             future.set_exception(done.exception())
         else:
-            future.set_exception(
-                RubricateError("the Dask scheduler dropped a batch. Start the same command again.")
-            )
+            future.set_exception(RubricateError(_SCHEDULER_DIED))
     except Exception as error:
         future.set_exception(error)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Sequence
-from concurrent.futures import Future
-from typing import Any, Protocol
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Protocol, cast
 
-from rubricate.batch.processes import ProcessPool
-from rubricate.batch.work import Results, Work
+from rubricate.batch.work import Results, Work, pack_work, receive_message, send_message
 from rubricate.errors import InputError
+
+#: How many threads libraries start that would take one for each core.
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+#: Whatever a worker starts does not search the working folder for modules either.
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+#: An interrupt from the keyboard reaches the workers too; the parent ends them.
+_CODE = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import json, sys; "
+    "sys.path[:] = json.loads(sys.argv[1]); from rubricate.batch.work import serve; serve()"
+)
 
 
 class Pool(Protocol):
@@ -17,11 +34,11 @@ class Pool(Protocol):
     Attributes
     ----------
     depth : int
-        How many batches to keep under way.
+        How many batches to keep running.
     deaths : tuple of exception types
         What a future raises when its worker died.
     patience : int
-        How often a batch that runs alone may lose its worker before it is divided.
+        How many workers a batch that runs alone may lose before it is divided.
     """
 
     depth: int
@@ -37,7 +54,7 @@ class Pool(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise RubricateError when waiting longer is of no use."""
+        """Raise RubricateError when there is no point in waiting longer."""
         ...
 
     def close(self) -> None:
@@ -46,7 +63,7 @@ class Pool(Protocol):
 
 
 class InlinePool:
-    """Runs each batch in this process, when it is submitted.
+    """Runs each batch in this process, as soon as it is submitted.
 
     Examples
     --------
@@ -71,32 +88,156 @@ class InlinePool:
         return future
 
     def renew(self) -> None:
-        """Nothing can die here but everything."""
+        """Do nothing: there are no workers that could die."""
 
     def check(self) -> None:
-        """Nothing is ever waited for."""
+        """Do nothing: a batch is done when `submit` returns."""
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there are no workers to end."""
+
+
+class WorkerDiedError(Exception):
+    """A worker process ended during the batch it was given."""
+
+
+def module_folders() -> list[str]:
+    """Return where workers look for modules: where this process does, but the working folder.
+
+    A file called ``json.py`` that lies where a command is run must not be executed. ``python -m``
+    and ``-c`` search that folder without being asked to. It stays if it was named in PYTHONPATH,
+    or if the script that is run lies in it.
+    """
+    main = sys.modules["__main__"]
+    script = getattr(main, "__file__", None) if getattr(main, "__spec__", None) is None else None
+    named = [
+        Path(one).resolve() for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one
+    ]
+    if script is not None:
+        named.append(Path(script).resolve().parent)
+    here = Path.cwd()
+    return [one for one in sys.path if one and (Path(one).resolve() != here or here in named)]
+
+
+class _Worker:
+    """A process and the two pipes to it.
+
+    It is an interpreter of its own. Those of multiprocessing (and so of the libraries above it)
+    would run the caller's script again in every worker, or copy a process that has threads.
+    """
+
+    def __init__(self, packed: bytes, n_workers: int) -> None:
+        threads = str(max(1, (os.cpu_count() or 1) // n_workers))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _CODE, json.dumps(module_folders())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**dict.fromkeys(_THREAD_VARIABLES, threads), **os.environ, **SAFE_PATH},
+        )
+        self._to = cast(IO[bytes], self._process.stdin)
+        self._from = cast(IO[bytes], self._process.stdout)
+        self._packed: bytes | None = packed
+
+    def run(self, items: Sequence[Any]) -> Results:
+        """Send a batch and wait for its results."""
+        # What cannot be sent is the caller's fault and no death, so it is packed outside the try.
+        batch = pickle.dumps(items)
+        try:
+            if self._packed is not None:
+                send_message(self._to, self._packed)
+                self._packed = None
+            send_message(self._to, batch)
+            answer = receive_message(self._from)
+        except (EOFError, OSError) as error:
+            raise WorkerDiedError from error
+        results: Results = pickle.loads(answer)
+        return results
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing; a batch that waits gets WorkerDiedError."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End the process and close the pipes, which nobody else may be using."""
+        self.kill()
+        self._process.wait()
+        # Closing writes what is still in the buffer, and a dead worker takes nothing.
+        with contextlib.suppress(OSError):
+            self._to.close()
+        self._from.close()
+
+
+class ProcessPool:
+    """Worker processes of this machine, each with a thread here that feeds it.
+
+    The death of a worker ends only the batch it was doing; its thread starts another worker for
+    the next batch. ProcessPoolExecutor would give up all workers when one dies, and in Python 3.11
+    its clean-up fails if a batch is submitted meanwhile.
+    """
+
+    deaths: tuple[type[BaseException], ...] = (WorkerDiedError,)
+    patience = 2
+
+    def __init__(self, work: Work, n_workers: int) -> None:
+        self.depth = 2 * n_workers
+        self._packed = pack_work(work)
+        self._n_workers = n_workers
+        self._threads = ThreadPoolExecutor(n_workers)
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+        self._lock = Lock()
+        self._closed = False
+
+    def submit(self, items: Sequence[Any]) -> Future[Results]:
+        """Start a batch; workers are started when first needed."""
+        return self._threads.submit(self._run, items)
+
+    def _run(self, items: Sequence[Any]) -> Results:
+        worker = self._take()
+        try:
+            results = worker.run(items)
+        except BaseException:
+            worker.end()
+            with self._lock:
+                self._all.discard(worker)
+            raise
+        with self._lock:
+            self._idle.append(worker)
+        return results
+
+    def _take(self) -> _Worker:
+        """Return a worker that waits, or a new one."""
+        with self._lock:
+            if self._closed:
+                raise WorkerDiedError
+            if self._idle:
+                return self._idle.pop()
+            worker = _Worker(self._packed, self._n_workers)
+            self._all.add(worker)
+            return worker
+
+    def renew(self) -> None:
+        """Do nothing: the next batch starts a new worker if it needs one."""
+
+    def check(self) -> None:
+        """Do nothing: the death of a local worker is always noticed."""
+
+    def close(self) -> None:
+        """End the workers and give up the batches that are running."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            workers = list(self._all)
+        for worker in workers:
+            worker.kill()
+        # Each thread ends the worker it was feeding; the idle ones are left to us.
+        self._threads.shutdown(wait=True)
+        for worker in self._idle:
+            worker.end()
 
 
 def open_pool(work: Work, *, workers: int = 0, dask: str | None = None) -> Pool:
-    """Return where to run the work.
-
-    Parameters
-    ----------
-    work : Work
-        What to do.
-    workers : int
-        Worker processes of this machine; with 0 this process does the work.
-    dask : str, optional
-        Address of a Dask scheduler, e.g. ``tcp://host:8786``.
-
-    Raises
-    ------
-    InputError
-        If both are given, or the scheduler cannot be reached.
-    """
+    """Return where to run the work."""
     if workers < 0:
         raise InputError(f"workers is {workers}: it must be 0 (this process) or more")
     if dask and workers:

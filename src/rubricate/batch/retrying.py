@@ -12,33 +12,25 @@ from rubricate.batch.pools import Pool
 from rubricate.batch.work import Lost, Raised, Results
 from rubricate.errors import RubricateError
 
-#: Deaths in a row, with no batch or part of one done between them, after which the run gives up:
-#: then it is not some items that kill their workers. Of a batch of 200 whose every other item does,
-#: the first part that is done comes after twenty.
+#: After this many deaths in a row, without a finished batch or part of a batch between them, the
+#: run gives up: the cause is then not a few items. (In a batch of 200 in which every second item
+#: kills its worker, the first part is finished after about twenty deaths.)
 MOST_BARREN_DEATHS = 60
-#: Seconds between two looks at a pool that has nothing to say.
+#: Seconds to wait for a batch before asking the pool whether it still works.
 PULSE = 5.0
 
 
 @dataclass(slots=True)
 class Retries:
-    """What went wrong on the way.
-
-    Parameters
-    ----------
-    deaths : int
-        How often workers died under our batches.
-    lost : int
-        Items that no worker survived.
-    """
+    """How many workers died, and how many items were lost."""
 
     deaths: int = 0
     lost: int = 0
 
 
 @dataclass(eq=False, slots=True)
-class _Task:
-    """A batch, or a part of one that is divided to find what kills its workers."""
+class _BatchTask:
+    """A batch, or a part of one that was divided to find the items that kill workers."""
 
     key: int
     first: int
@@ -48,11 +40,11 @@ class _Task:
 
 
 @dataclass(slots=True)
-class _Under:
-    """Everything under way."""
+class _State:
+    """The batches that are running, to be tried again, and not complete yet."""
 
-    running: dict[Future[Results], _Task] = field(default_factory=dict)
-    suspects: deque[_Task] = field(default_factory=deque)
+    running: dict[Future[Results], _BatchTask] = field(default_factory=dict)
+    suspects: deque[_BatchTask] = field(default_factory=deque)
     open: dict[int, list[Any]] = field(default_factory=dict)
     missing: dict[int, int] = field(default_factory=dict)
 
@@ -60,25 +52,12 @@ class _Under:
 def run_batches(
     pool: Pool, batches: Iterable[tuple[int, Sequence[Any]]], *, retries: Retries | None = None
 ) -> Iterator[tuple[int, list[Any]]]:
-    """Yield (key, results) of each batch, as they are finished.
+    """Yield (key, results) of each batch, as soon as it is finished.
 
-    When a worker dies, the batches it may have been at are run again one at a time. A batch that
-    dies alone as often as the pool has patience is divided in two, down to single items; an item
-    that kills its workers alone becomes `Lost`. Batches are drawn only as fast as they are done.
-
-    Parameters
-    ----------
-    pool : Pool
-        Where the work runs.
-    batches : iterable of (key, items)
-        Keys are unique.
-    retries : Retries, optional
-        Filled with what went wrong.
-
-    Raises
-    ------
-    RubricateError
-        If the function raises, or workers keep dying with nothing finished.
+    When a worker dies, the batches that may be the cause are run again, one at a time. A batch that
+    loses as many workers as the pool has patience for while it runs alone is divided in two, down
+    to single items; a single item that does so becomes `Lost`. A new batch is taken from
+    ``batches`` only when there is room for it.
 
     Examples
     --------
@@ -90,19 +69,19 @@ def run_batches(
     [(0, [2, 4]), (1, [6])]
     """
     counted = Retries() if retries is None else retries
-    under = _Under()
+    state = _State()
     waiting = iter(batches)
     barren = 0
-    while _start_some(under, waiting, pool):
-        if not under.running:
-            # Batches without items only: they are finished as they are.
-            yield from _finished(under)
+    while _start_some(state, waiting, pool):
+        if not state.running:
+            # Only batches without items, which are finished already.
+            yield from _finished(state)
             continue
-        done, _ = wait(under.running, timeout=PULSE, return_when=FIRST_COMPLETED)
+        done, _ = wait(state.running, timeout=PULSE, return_when=FIRST_COMPLETED)
         if not done:
             pool.check()
             continue
-        died = _take(under, done, pool)
+        died = _take(state, done, pool)
         if len(died) < len(done):
             barren = 0
         if died:
@@ -112,46 +91,46 @@ def run_batches(
             if barren > MOST_BARREN_DEATHS:
                 raise RubricateError(
                     f"workers died {barren} times with nothing finished between. Finished batches "
-                    "are kept; look for want of memory, or run with fewer workers."
+                    "are kept; is there enough memory? Fewer workers need less."
                 )
         for task in died:
-            _treat(under, task, pool, counted)
-        yield from _finished(under)
+            _treat(state, task, pool, counted)
+        yield from _finished(state)
 
 
-def _start_some(under: _Under, waiting: Iterator[tuple[int, Sequence[Any]]], pool: Pool) -> bool:
-    """Start what may be started; tell whether anything is under way."""
-    if under.suspects:
-        if not under.running:
-            task = under.suspects.popleft()
+def _start_some(state: _State, waiting: Iterator[tuple[int, Sequence[Any]]], pool: Pool) -> bool:
+    """Start what may be started; tell whether anything is still to be done."""
+    if state.suspects:
+        if not state.running:
+            task = state.suspects.popleft()
             task.alone = True
-            under.running[pool.submit(task.items)] = task
+            state.running[pool.submit(task.items)] = task
         return True
-    while len(under.running) < pool.depth:
+    while len(state.running) < pool.depth:
         batch = next(waiting, None)
         if batch is None:
             break
         key, items = batch
-        under.open[key] = [None] * len(items)
-        under.missing[key] = len(items)
+        state.open[key] = [None] * len(items)
+        state.missing[key] = len(items)
         if not items:
             break
-        under.running[pool.submit(items)] = _Task(key, 0, items)
-    return bool(under.running or under.missing)
+        state.running[pool.submit(items)] = _BatchTask(key, 0, items)
+    return bool(state.running or state.missing)
 
 
-def _finished(under: _Under) -> Iterator[tuple[int, list[Any]]]:
-    """Hand out the batches that miss nothing any more."""
-    for key in [key for key, n in under.missing.items() if n == 0]:
-        del under.missing[key]
-        yield key, under.open.pop(key)
+def _finished(state: _State) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the batches whose results are complete."""
+    for key in [key for key, n in state.missing.items() if n == 0]:
+        del state.missing[key]
+        yield key, state.open.pop(key)
 
 
-def _take(under: _Under, done: Iterable[Future[Results]], pool: Pool) -> list[_Task]:
+def _take(state: _State, done: Iterable[Future[Results]], pool: Pool) -> list[_BatchTask]:
     """Keep the results of finished batches; return the tasks whose worker died."""
     died = []
     for future in done:
-        task = under.running.pop(future)
+        task = state.running.pop(future)
         try:
             results = future.result()
         except pool.deaths:
@@ -160,31 +139,31 @@ def _take(under: _Under, done: Iterable[Future[Results]], pool: Pool) -> list[_T
         if isinstance(results, Raised):
             results.raise_again()
         else:
-            _keep(under, task, results)
+            _keep(state, task, results)
     return died
 
 
-def _keep(under: _Under, task: _Task, results: list[Any]) -> None:
-    under.open[task.key][task.first : task.first + len(task.items)] = results
-    under.missing[task.key] -= len(task.items)
+def _keep(state: _State, task: _BatchTask, results: list[Any]) -> None:
+    state.open[task.key][task.first : task.first + len(task.items)] = results
+    state.missing[task.key] -= len(task.items)
 
 
-def _treat(under: _Under, task: _Task, pool: Pool, counted: Retries) -> None:
-    """Decide what becomes of a batch whose worker died."""
+def _treat(state: _State, task: _BatchTask, pool: Pool, counted: Retries) -> None:
+    """Decide what to do with a batch whose worker died."""
     if not task.alone:
-        # Others ran beside it: on a cluster, a worker may have died of one of those.
-        under.suspects.append(task)
+        # Others ran at the same time: on a cluster, one of those may have killed the worker.
+        state.suspects.append(task)
         return
     task.deaths += 1
     if task.deaths < pool.patience:
-        under.suspects.appendleft(task)
+        state.suspects.appendleft(task)
     elif len(task.items) == 1:
         counted.lost += 1
-        _keep(under, task, [Lost("no worker survived it")])
+        _keep(state, task, [Lost("no worker survived it")])
     else:
         middle = len(task.items) // 2
         parts = (
-            _Task(task.key, task.first, task.items[:middle]),
-            _Task(task.key, task.first + middle, task.items[middle:]),
+            _BatchTask(task.key, task.first, task.items[:middle]),
+            _BatchTask(task.key, task.first + middle, task.items[middle:]),
         )
-        under.suspects.extendleft(reversed(parts))
+        state.suspects.extendleft(reversed(parts))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-import os
 import shutil
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from rubricate.errors import InputError, RubricateError
+from rubricate.files import PART, write_whole
 
 PLAN_FILE = "plan.json"
 _ENDING = ".jsonl.gz"
@@ -21,38 +22,48 @@ _KEPT = 8
 
 
 class BatchStore:
-    """A folder with one file a finished batch and the plan they belong to.
+    """A folder with one file for each finished batch, and the plan they belong to.
 
-    A file appears whole or not at all. Results are JSON values, one an item.
+    A file is either complete or not there. Results are JSON values, one for each item. The first
+    line says which batch it is, of which items (a hash that the caller gives), how many results
+    there are and what their hash is: a file that is not what it should be is never used.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files are.
+    items : sequence of str, optional
+        What each batch is of; batches kept of other items are refused.
+    check : function, optional
+        Returns what is wrong with the results of a batch; nothing if they fit.
 
     Examples
     --------
     >>> import tempfile
-    >>> store = BatchStore(Path(tempfile.mkdtemp()) / "batches")
+    >>> store = BatchStore(Path(tempfile.mkdtemp()) / "batches", ["ab"])
     >>> store.open({"notes": "abc"})
-    0
     >>> store.put(0, [{"found": True}, None])
     >>> store.get(0)
     [{'found': True}, None]
-    >>> BatchStore(store.folder).open({"notes": "abc"})
-    1
+    >>> BatchStore(store.folder, ["other"]).done()
+    set()
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        items: Sequence[str] | None = None,
+        check: Callable[[int, list[Any]], str] | None = None,
+    ) -> None:
         self.folder = folder
+        self._items = items
+        self._check = check
         self._recent: OrderedDict[int, list[Any]] = OrderedDict()
 
-    def open(self, plan: Mapping[str, Any], *, overwrite: bool = False) -> int:
-        """Start, or go on with, the batches of a plan; return how many are done.
-
-        Raises
-        ------
-        InputError
-            If the folder holds batches of another plan, and ``overwrite`` is false.
-        """
-        wanted = json.loads(json.dumps(plan))
+    def open(self, plan: Mapping[str, Any], *, overwrite: bool = False) -> None:
+        """Start the batches of a plan, or continue with them."""
         path = self.folder / PLAN_FILE
-        if path.exists() and self._plan() != wanted:
+        if path.exists() and not self.is_of(plan):
             if not overwrite:
                 raise InputError(
                     f"{self.folder} holds finished batches of other notes, another rubric, model "
@@ -60,69 +71,118 @@ class BatchStore:
                 )
             shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.folder.glob(f".*{PART}"):
+            left.unlink(missing_ok=True)
         if not path.exists():
-            _write_whole(path, (json.dumps(wanted, indent=1) + "\n").encode())
-        return len(self.done())
+            write_whole(path, (json.dumps(plan, indent=1) + "\n").encode())
 
-    def _plan(self) -> Any:
+    def is_of(self, plan: Mapping[str, Any]) -> bool:
+        """Tell whether the folder holds batches of this plan."""
         try:
-            return json.loads((self.folder / PLAN_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+            kept = json.loads((self.folder / PLAN_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return bool(kept == json.loads(json.dumps(plan)))
 
     def done(self) -> set[int]:
-        """Return the keys of the finished batches."""
-        return {
-            int(path.name.removesuffix(_ENDING))
-            for path in self.folder.glob(f"[0-9]*{_ENDING}")
-            if path.name.removesuffix(_ENDING).isdigit()
-        }
+        """Return the keys of the finished batches, but for files that are not what they should be.
+
+        Every file is read: it takes a little of the time the batches took.
+        """
+        keys = (_key(path) for path in self._files())
+        return {key for key in keys if key is not None and not self._fault(key)}
+
+    def drop_others(self, keys: Set[int]) -> int:
+        """Remove the files of all other batches; return how many there were."""
+        others = [path for path in self._files() if _key(path) not in keys]
+        for path in others:
+            path.unlink()
+        return len(others)
+
+    def faults(self) -> dict[Path, str]:
+        """Return what is wrong with each file that is no finished batch of these items."""
+        found = ((path, self._fault(_key(path))) for path in self._files())
+        return {path: fault for path, fault in found if fault}
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{_ENDING}"))
 
     def put(self, key: int, results: Sequence[Any]) -> None:
         """Keep the results of one batch."""
-        lines = "".join(
-            json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n" for value in results
-        )
+        lines = "".join(_line(value) for value in results).encode()
+        head = {"batch": key, "items": self._of(key), "n": len(results), "sha256": _hash(lines)}
         # Without a time the same results are the same bytes.
-        body = gzip.compress(lines.encode(), compresslevel=1, mtime=0)
-        _write_whole(self._path(key), body)
+        body = gzip.compress(_line(head).encode() + lines, compresslevel=1, mtime=0)
+        write_whole(self._path(key), body)
+        self._recent.pop(key, None)
 
     def get(self, key: int) -> list[Any]:
-        """Return the results of one batch.
-
-        Raises
-        ------
-        RubricateError
-            If its file is broken.
-        """
+        """Return the results of one batch; RubricateError if its file is not what it should be."""
         if key in self._recent:
             self._recent.move_to_end(key)
             return self._recent[key]
-        path = self._path(key)
         try:
-            body = path.read_bytes()
-            if not body:
-                raise EOFError
-            lines = gzip.decompress(body).decode().split("\n")
-            values = [json.loads(line) for line in lines if line]
-        except (OSError, EOFError, ValueError, zlib.error) as error:
+            values = self._read(key)
+        except (OSError, ValueError) as error:
+            said = str(error) if isinstance(error, _BatchFaultError) else "cannot be read"
             raise RubricateError(
-                f"{path} cannot be read. Delete it and start the same command again."
+                f"{self._path(key)}: {said}. Delete it and start the same command again."
             ) from error
         self._recent[key] = values
         if len(self._recent) > _KEPT:
             self._recent.popitem(last=False)
         return values
 
+    def _fault(self, key: int | None) -> str:
+        if key is None:
+            return "not named like a batch"
+        try:
+            self._read(key)
+        except _BatchFaultError as error:
+            return str(error)
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+        return ""
+
+    def _read(self, key: int) -> list[Any]:
+        body = self._path(key).read_bytes()
+        try:
+            head, _, lines = gzip.decompress(body).partition(b"\n")
+            said = json.loads(head)
+            values = [json.loads(line) for line in lines.decode().split("\n") if line]
+        except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
+            raise _BatchFaultError("not a finished batch") from error
+        if not isinstance(said, dict) or said.get("batch") != key:
+            raise _BatchFaultError(f"not batch {key}")
+        if said.get("n") != len(values) or said.get("sha256") != _hash(lines):
+            raise _BatchFaultError("altered after it was written")
+        if self._items is not None and said.get("items") != self._of(key):
+            raise _BatchFaultError("of other notes")
+        if self._check is not None and (fault := self._check(key, values)):
+            raise _BatchFaultError(fault)
+        return values
+
+    def _of(self, key: int) -> str:
+        items = self._items or ()
+        return items[key] if key < len(items) else ""
+
     def _path(self, key: int) -> Path:
         return self.folder / f"{key:06d}{_ENDING}"
 
 
-def _write_whole(path: Path, body: bytes) -> None:
-    """Write a file that is either complete or not there, whatever happens to this process."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as stream:
-        stream.write(body)
-        stream.flush()
-        os.fsync(stream.fileno())
-    part.replace(path)
+def _key(path: Path) -> int | None:
+    name = path.name.removesuffix(_ENDING)
+    number = int(name) if name.isascii() and name.isdigit() and len(name) < 20 else None
+    return None if number is None or name != f"{number:06d}" else number
+
+
+class _BatchFaultError(ValueError):
+    """The file of a batch is not what it should be."""
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _hash(lines: bytes) -> str:
+    return hashlib.sha256(lines).hexdigest()

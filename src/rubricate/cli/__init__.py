@@ -1,4 +1,4 @@
-"""The command: one file a verb, each thin over the function that does the work."""
+"""The command: one file per verb, each thin over the function that does the work."""
 
 from __future__ import annotations
 

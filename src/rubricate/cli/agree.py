@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,19 +14,26 @@ from rubricate.cli.measuring import (
     print_measures,
     resampling,
     shown,
+    shown_population,
     shown_value,
+    span_matching,
 )
 from rubricate.cli.options import (
     from_option,
     input_hashes,
     json_option,
     keep_annotators,
-    keep_where,
     open_corpus,
     overwrite_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
+
+if TYPE_CHECKING:
+    from rubricate.agreement import Agreement, Empty, NoteMeans
+    from rubricate.measures.span_matching import Protocol, Unit
+    from rubricate.stats import BootstrapMethod, Population
 
 #: What ``--empty`` does, in words.
 _EMPTY = {
@@ -33,6 +41,8 @@ _EMPTY = {
     "agree": "two who both marked nothing score 1",
     "skip": "rows in which somebody marked nothing are left out",
 }
+#: How far below AC1 kappa must be for prevalence to be the reason.
+_PARADOX = 0.1
 EPILOG = """
 Example: rubricate agree open-notes --where part=depth
 """
@@ -41,7 +51,7 @@ Example: rubricate agree open-notes --where part=depth
 @click.command("agree", epilog=EPILOG)
 @click.argument("paths", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
-@matching_options("paper")
+@matching_options("one-to-one")
 @click.option(
     "--empty",
     type=click.Choice(["zero", "agree", "skip"]),
@@ -58,85 +68,139 @@ Example: rubricate agree open-notes --where part=depth
 @interval_options
 @overwrite_option
 @json_option
-def agree_command(paths: tuple[str, ...], **options: Any) -> None:
+def agree_command(
+    paths: tuple[str, ...],
+    *,
+    annotators: tuple[str, ...],
+    protocol: Protocol,
+    unit: Unit,
+    empty: Empty,
+    reference_group: str | None,
+    report: Path | None,
+    where: tuple[str, ...],
+    from_format: str | None,
+    confidence: float,
+    resamples: int,
+    interval_method: BootstrapMethod,
+    population: Population,
+    seed: int,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
     from rubricate.agreement import agree
-    from rubricate.joining import join_corpora
-    from rubricate.measures import Matching
+    from rubricate.formats import stored_tokens
+    from rubricate.formats.where import keep_where
+    from rubricate.merge import join_corpora
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")
-    corpora = {path: open_corpus(path, from_format=options["from_format"]) for path in paths}
+    corpora = {path: open_corpus(path, from_format=from_format) for path in paths}
     corpus = next(iter(corpora.values())) if len(corpora) == 1 else join_corpora(corpora)
     for path, own in corpora.items():
         if len(own.notes) > len(corpus.notes):
             left_out = len(own.notes) - len(corpus.notes)
             click.echo(f"warning: {left_out:,} notes of {path} are not in all the others", err=True)
-    corpus = keep_where(corpus, options["where"])
-    corpus = keep_annotators(corpus, options["annotators"])
-    found = agree(
-        corpus,
-        matching=Matching(options["protocol"], options["unit"]),
-        empty=options["empty"],
-        reference_group=options["reference_group"],
-        settings=resampling(
-            options["confidence"], options["resamples"], options["interval_method"], options["seed"]
-        ),
-    )
-    if options["report"]:
+    with shown_progress() as progress:
+        found = agree(
+            keep_annotators(keep_where(corpus, where), annotators),
+            matching=span_matching(protocol, unit),
+            empty=empty,
+            reference_group=reference_group,
+            tokens={note: own for path in paths for note, own in stored_tokens(path).items()},
+            settings=resampling(confidence, resamples, interval_method, seed, population),
+            progress=progress,
+        )
+    if report:
         from rubricate.reports import agreement_page, write_report
 
-        page = agreement_page(found, inputs=input_hashes(paths))
-        write_report(options["report"], page, overwrite=options["overwrite"])
-    result = found.to_dict()
-    if options["as_json"]:
-        print_json(result)
+        with shown_progress() as progress:
+            page = agreement_page(found, inputs=input_hashes(paths), progress=progress)
+        write_report(report, page, overwrite=overwrite)
+    if as_json:
+        print_json(found.to_dict())
         return
-    _print(result)
-    if options["report"]:
-        click.echo(f"\nreport: {options['report'] / 'index.html'}")
+    _print(found)
+    if report:
+        click.echo(f"\nreport: {report / 'index.html'}")
 
 
-def _print(result: dict[str, Any]) -> None:
-    names = ", ".join(a["id"] for a in result["annotators"])
-    click.echo(f"annotators: {names}; spans {result['protocol']} by {result['unit']}\n")
-    for warning in result["warnings"]:
+def _print(found: Agreement) -> None:
+    pooled = found.pooled.evaluation
+    names = ", ".join(a.id for a in found.corpus.annotators)
+    click.echo(
+        f"annotators: {names}; spans {pooled.protocol} by {pooled.unit}; "
+        f"{pooled.coverage.n_notes:,} notes; {found.pooled.settings.confidence:.0%} intervals by "
+        "note, " + shown_population(found.pooled.settings, len(pooled.characters.by("case"))) + "\n"
+    )
+    for warning in pooled.warnings():
         click.echo(f"warning: {warning}", err=True)
     click.echo("all pairs pooled")
-    print_measures(result["overall"])
-    if len(result["pairs"]) > 1:
+    print_measures(found.pooled)
+    _print_corrected(found)
+    if len(found.pairs) > 1:
         click.echo("\neach pair, F1")
         print_table(
             ("first", "second", "notes", "rows", "characters", "kappa", "presence", "exact spans"),
             [
-                (p["first"], p["second"], p["n_notes"], p["n_rows"], p["characters"]["f1"],
-                 p["characters"]["kappa"], p["presence"]["f1"], p["spans"]["exact"]["f1"])
-                for p in result["pairs"]
+                (*pair, e.coverage.n_notes, e.coverage.n_rows, e.characters.total().f1,
+                 e.characters.total()["kappa"], e.presence.total().f1, e.spans["exact"].total().f1)
+                for pair, e in found.pairs.items()
             ],
         )  # fmt: skip
-    if len(result["case_table"]) > 1:
+    cases = found.case_table()
+    if len(cases) > 1:
         click.echo("\nby case (characters F1, Jaccard, kappa; presence F1)")
         print_table(
             ("case", "F1", "Jaccard", "kappa", "yes/no F1", "notes"),
             [
                 (c["case"], c["f1"], c["jaccard"], c["kappa"], c["yes_no_f1"], c["n_notes"])
-                for c in result["case_table"]
+                for c in cases
             ],
         )
-    for group in result["per_note"]:
-        _print_group(group, _EMPTY[result["empty"]])
-    for name, value in result["presence_all"].items():
+    for groups, means in found.per_note.items():
+        _print_groups(groups, means, _EMPTY[found.empty])
+    for name, value in found.chance_corrected.items():
         click.echo(
-            f"\n{name.replace('_', ' ')} on presence: {shown_value(value['value'])} "
-            f"({shown(value['interval'])})"
+            f"\n{name.replace('_', ' ')} on presence: {shown_value(value.estimate.value)} "
+            f"({shown(value.estimate)})"
         )
 
 
-def _print_group(group: dict[str, Any], empty: str) -> None:
-    one, two = group["reference_group"] or "everybody", group["predicted_group"] or "everybody"
-    features = {k: v for k, v in group["features"].items() if k}
+def _print_corrected(found: Agreement) -> None:
+    """Print agreement on presence corrected for chance, how spans met, and agreement on scores."""
+    kappa, pabak, ac1 = (
+        found.pooled.overall("presence", statistic=name) for name in ("kappa", "pabak", "ac1")
+    )
+    click.echo(
+        f"presence: kappa {shown_value(kappa.value)} ({shown(kappa)}), PABAK "
+        f"{shown_value(pabak.value)}, Gwet's AC1 {shown_value(ac1.value)} ({shown(ac1)})"
+    )
+    if kappa.value < ac1.value - _PARADOX:
+        click.echo(
+            "kappa is low because one answer is rare, not because annotators disagree often (the "
+            "prevalence paradox)"
+        )
+    met = found.pooled.evaluation.span_outcomes()
+    click.echo(
+        f"spans: {met['correct']:,} the same, {met['partial']:,} in part, {met['missed']:,} of the "
+        f"first only, {met['spurious']:,} of the second only"
+    )
+    if found.scores is not None:
+        both = found.scores
+        click.echo(
+            f"scores of {both.n_notes:,} notes: ICC(A,1) {shown_value(both.absolute.value)} "
+            f"({shown(both.absolute)}), ICC(C,1) {shown_value(both.consistent.value)}"
+        )
+
+
+def _print_groups(
+    groups: tuple[str, str], means: Mapping[str, Mapping[str, NoteMeans]], empty: str
+) -> None:
+    one, two = (group or "everybody" for group in groups)
+    features = {name: kinds for name, kinds in means.items() if name}
     if len(features) > 20:
-        features = {k: v for k, v in group["features"].items() if not k}
+        features = {name: kinds for name, kinds in means.items() if not name}
     title = f"within {one}" if one == two else f"{two} against {one}"
     click.echo(f"\nspans per note, {title}: mean F1 (SD over notes); {empty}")
     print_table(
@@ -144,9 +208,9 @@ def _print_group(group: dict[str, Any], empty: str) -> None:
         [
             (
                 name or "all features",
-                *(f"{shown_value(kinds[k]['f1'])} ({shown_value(kinds[k]['sd']['f1'])})"
+                *(f"{shown_value(kinds[k].mean['f1'])} ({shown_value(kinds[k].sd['f1'])})"
                   for k in ("exact", "one_side_boundary", "token_overlap")),
-                kinds["exact"]["n_notes"],
+                kinds["exact"].n_notes,
             )
             for name, kinds in features.items()
         ],

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rubricate.cli.options import (
     from_option,
     json_option,
-    keep_where,
+    open_corpus,
     overwrite_option,
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses, print_table, progress
+from rubricate.cli.output import print_json, print_losses, print_table
+from rubricate.progress import Progress, shown_progress
 
 if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
@@ -46,6 +47,18 @@ class Copy:
     overwrite: bool
 
 
+@dataclass(frozen=True)
+class WrittenCopy:
+    """What was written: the copy, its log, and what is left to decide."""
+
+    target: str
+    format: str
+    log: str
+    n_changes: int
+    left: dict[str, int]
+    lost: dict[str, int]
+
+
 @click.command("check", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
 @from_option
@@ -63,7 +76,17 @@ class Copy:
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything is found.")
 @json_option
 def check_command(
-    corpus_path: str, from_format: str | None, where: tuple[str, ...], **options: Any
+    corpus_path: str,
+    from_format: str | None,
+    where: tuple[str, ...],
+    rules: tuple[str, ...],
+    skip: tuple[str, ...],
+    target: str | None,
+    to_format: str | None,
+    log: Path | None,
+    overwrite: bool,
+    fail: bool,
+    as_json: bool,
 ) -> None:
     """Find faults in the annotations of CORPUS by named rule, and repair them in a copy.
 
@@ -71,71 +94,73 @@ def check_command(
     feature, offsets and the repair. --fix applies the safe repairs; CORPUS is never touched.
     """
     from rubricate.checking import check_corpus, choose_rules
-    from rubricate.formats import read_corpus
 
-    chosen = choose_rules(options["rules"] or None, skip=options["skip"])
-    copy = _plan_copy(corpus_path, from_format, options)
-    corpus = keep_where(read_corpus(corpus_path, format=from_format, strict=False), where)
-    result = check_corpus(
-        corpus,
-        rules=[rule.name for rule in chosen],
-        watch=lambda rows: progress(rows, label="checking", length=len(corpus.rows)),
-    )
-    fixed = None if copy is None else _write_copy(corpus, result, copy)
-    if options["as_json"]:
-        print_json(result.to_dict() | ({} if fixed is None else {"fixed": fixed}))
+    chosen = choose_rules(rules or None, skip=skip)
+    if target is None and (to_format or log):
+        raise click.UsageError("--to and --log need --fix DST")
+    copy = None
+    if target is not None:
+        log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
+        name = to_format or _format_of(corpus_path, from_format)
+        copy = Copy(target, name, log, overwrite)
+        _refuse_copy(corpus_path, copy)
+    corpus = open_corpus(corpus_path, from_format=from_format, where=where, strict=False)
+    names = [rule.name for rule in chosen]
+    with shown_progress() as progress:
+        result = check_corpus(corpus, rules=names, progress=progress)
+        fixed = None if copy is None else _write_copy(corpus, result, copy, progress)
+    if as_json:
+        print_json(result.to_dict() | ({} if fixed is None else {"fixed": asdict(fixed)}))
     else:
         _print_result(result)
         if fixed is not None:
             _print_fixed(fixed)
-    if options["fail"] and result.findings:
+    if fail and result.findings:
         raise click.exceptions.Exit(1)
 
 
-def _plan_copy(source: str, from_format: str | None, options: dict[str, Any]) -> Copy | None:
-    """Return where the copy goes, having refused what would touch the source or other files."""
+def _format_of(source: str, from_format: str | None) -> str:
+    """Return the format of CORPUS, which its copy gets too."""
+    from rubricate.formats import EMBEDDED, detect_format
+
+    if source in EMBEDDED and not Path(source).exists():
+        return "parquet"
+    return from_format or detect_format(Path(source))
+
+
+def _refuse_copy(source: str, copy: Copy) -> None:
+    """Refuse, before any work, a copy that would touch the source or other files."""
     from rubricate.errors import OutputExistsError
-    from rubricate.formats import EMBEDDED, FORMATS, detect_format
+    from rubricate.formats import FORMATS
 
-    target: str | None = options["target"]
-    log: Path | None = options["log"]
-    if target is None:
-        if options["to_format"] or log:
-            raise click.UsageError("--to and --log need --fix DST")
-        return None
-    log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
-    refuse_touching(source, target, log)
-    copy = Path(target).resolve()
-    if copy in (log.resolve(), *log.resolve().parents):
-        raise click.UsageError(f"--log {log}: it would lie in the copy; choose another place")
-    if log.exists() and not options["overwrite"]:
-        raise OutputExistsError(log)
-    is_embedded = source in EMBEDDED and not Path(source).exists()
-    own = "parquet" if is_embedded else from_format or detect_format(Path(source))
-    name = options["to_format"] or own
-    FORMATS[name]  # An unknown name is refused before any work.
-    return Copy(target, name, log, options["overwrite"])
+    refuse_touching(source, copy.target, copy.log)
+    log = copy.log.resolve()
+    if Path(copy.target).resolve() in (log, *log.parents):
+        raise click.UsageError(f"--log {copy.log}: it would lie in the copy; choose another place")
+    if copy.log.exists() and not copy.overwrite:
+        raise OutputExistsError(copy.log)
+    FORMATS[copy.format]  # An unknown name is refused.
 
 
-def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy) -> dict[str, Any]:
+def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progress) -> WrittenCopy:
     from rubricate.checking import check_corpus, fix_corpus, write_changes
     from rubricate.files import whole_output
     from rubricate.formats import write_corpus
 
-    fixed, changes = fix_corpus(corpus, result)
+    fixed, changes = fix_corpus(corpus, result, progress=progress)
     # The log comes with the copy or not at all.
     with whole_output(copy.log, overwrite=copy.overwrite) as place:
         write_changes(changes, place)
         lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
-    left = check_corpus(fixed, rules=result.rules).counts
-    return {
-        "target": copy.target,
-        "format": copy.format,
-        "log": str(copy.log),
-        "n_changes": len(changes),
-        "left": {rule: count for rule, count in left.items() if count},
-        "lost": lost,
-    }
+    left = check_corpus(fixed, rules=result.rules, progress=progress).counts
+    return WrittenCopy(
+        copy.target,
+        copy.format,
+        str(copy.log),
+        n_changes=len(changes),
+        left={rule: count for rule, count in left.items() if count},
+        lost=lost,
+    )
 
 
 def _print_result(result: CheckResult) -> None:
@@ -190,11 +215,11 @@ def _spans(spans: Sequence[tuple[int, int]]) -> str:
     return ";".join(f"{start} {end}" for start, end in spans)
 
 
-def _print_fixed(fixed: dict[str, Any]) -> None:
+def _print_fixed(fixed: WrittenCopy) -> None:
     click.echo()
-    click.echo(f"wrote {fixed['target']} ({fixed['format']}) with {fixed['n_changes']:,} changes")
-    click.echo(f"wrote {fixed['log']}: every change")
-    if fixed["left"]:
-        left = ", ".join(f"{rule} {count:,}" for rule, count in fixed["left"].items())
+    click.echo(f"wrote {fixed.target} ({fixed.format}) with {fixed.n_changes:,} changes")
+    click.echo(f"wrote {fixed.log}: every change")
+    if fixed.left:
+        left = ", ".join(f"{rule} {count:,}" for rule, count in fixed.left.items())
         click.echo(f"left for a person to decide: {left}")
-    print_losses(fixed["lost"])
+    print_losses(fixed.lost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from rubricate.cli.options import (
     overwrite_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table, progress
+from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -67,22 +69,26 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
         raise OutputExistsError(report / "index.html")  # told before any work
     trials = _trials(matchers, options)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    result = run_trials(
-        corpus,
-        trials,
-        _splits(corpus, options),
-        annotator=options["annotator"],
-        settings=resampling(
-            options["confidence"], options["resamples"], options["interval_method"], options["seed"]
-        ),
-        keep=options["keep"],
-        watch=lambda steps: progress(steps, label="fit and test", length=len(steps)),
-    )
+    with shown_progress() as progress:
+        result = run_trials(
+            corpus,
+            trials,
+            _splits(corpus, options),
+            annotator=options["annotator"],
+            settings=resampling(
+                options["confidence"],
+                options["resamples"],
+                options["interval_method"],
+                options["seed"],
+            ),
+            keep=options["keep"],
+            progress=progress,
+        )
     if report:
-        from rubricate.reports import write_report
-        from rubricate.reports.trials import trial_page
+        from rubricate.reports import comparison_page, write_report
 
-        page = trial_page(result, corpus, _protocol(options))
+        with shown_progress() as report_progress:
+            page = comparison_page(result, corpus, _protocol(options), progress=report_progress)
         write_report(report, page, overwrite=options["overwrite"])
     if options["as_json"]:
         print_json(result.to_dict())
@@ -163,7 +169,7 @@ def _counts(text: str | None) -> list[int]:
 
 
 def _print(result: TrialResult) -> None:
-    from rubricate.trials.run import over_cases
+    from rubricate.trials import over_cases
 
     lines = []
     for group in result.groups:
@@ -172,19 +178,21 @@ def _print(result: TrialResult) -> None:
             cells: list[Any] = [f"{name}, {group} notes a case" if group else name]
             for what in ("characters", "presence"):
                 table = getattr(found.evaluation, what)
-                interval = found.interval(what)
-                cells += [table.total().f1, shown([interval.low, interval.high])]
+                interval = found.overall(what)
+                cells += [table.total().f1, shown(interval)]
                 cells.append(_spread(spread[what]["mean"], spread[what]["sd"]))
             lines.append(tuple(cells))
     base = next(iter(result.measured.values())).evaluation.all_present_f1()
     lines.append(("everything present", None, "–", "–", base, "–", "–"))
     if result.ceiling is not None:
-        table_of = {line["case"]: line for line in result.ceiling.case_table()}
-        cells = ["annotators"]
+        table_of: dict[str, Mapping[str, Any]] = {
+            line["case"]: line for line in result.ceiling.case_table()
+        }
+        cells = [f"annotators ({result.ceiling.pooled.evaluation.coverage.n_notes:,} notes)"]
         for what, column in (("characters", "f1"), ("presence", "yes_no_f1")):
-            interval = result.ceiling.pooled.interval(what)
+            interval = result.ceiling.pooled.overall(what)
             total = getattr(result.ceiling.pooled.evaluation, what).total()
-            cells += [total.f1, shown([interval.low, interval.high])]
+            cells += [total.f1, shown(interval)]
             mean, sd = (table_of.get(k, {}).get(column) for k in ("mean", "sd"))
             cells.append(_spread(mean, sd))
         lines.append(tuple(cells))

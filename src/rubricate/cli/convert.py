@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from rubricate.cli.options import (
@@ -33,28 +31,43 @@ Example: rubricate convert open-notes notes --to nbme
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
 @json_option
-def convert_command(source: str, target: str, to_format: str, **options: Any) -> None:
+def convert_command(
+    source: str,
+    target: str,
+    *,
+    to_format: str,
+    from_format: str | None,
+    where: tuple[str, ...],
+    annotators: tuple[str, ...],
+    like: str | None,
+    strict: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Read SRC and write it to DST in another format.
 
     What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
-    nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, ebmnlp, conll.
+    nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, prodigy, docbin,
+    pubannotation, bioc, bioc-xml, ebmnlp, conll; conllu, fhir, table and texts (notes without
+    annotations) are only read.
     """
-    from rubricate.formats import FORMATS, write_corpus
+    from rubricate.formats import write_corpus, writer_of
+    from rubricate.progress import shown_progress
 
-    FORMATS[to_format]  # An unknown name is refused before any work.
+    writer_of(to_format)  # A name that will not do is refused before any work.
     refuse_touching(source, target)
-    like = None if options["like"] is None else open_corpus(options["like"])
-    corpus = open_corpus(
-        source, from_format=options["from_format"], where=options["where"], like=like
-    )
-    corpus = keep_annotators(corpus, options["annotators"])
-    lost = write_corpus(
-        corpus,
-        target,
-        format=to_format,
-        overwrite=options["overwrite"],
-        strict=options["strict"],
-    )
+    other = None if like is None else open_corpus(like)
+    corpus = open_corpus(source, from_format=from_format, where=where, like=other)
+    corpus = keep_annotators(corpus, annotators)
+    with shown_progress() as progress:
+        lost = write_corpus(
+            corpus,
+            target,
+            format=to_format,
+            overwrite=overwrite,
+            strict=strict,
+            progress=progress,
+        )
     result = {
         "target": target,
         "format": to_format,
@@ -63,7 +76,7 @@ def convert_command(source: str, target: str, to_format: str, **options: Any) ->
         "annotations": corpus.rows.n_annotations,
         "lost": lost,
     }
-    if options["as_json"]:
+    if as_json:
         print_json(result)
         return
     click.echo(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from rubricate.cli.options import from_option, json_option, open_corpus, split_option
@@ -29,21 +27,22 @@ def describe_command(
     if where:
         # Rubrics of cases none of whose notes were asked for were not asked for either.
         corpus = corpus.select(cases=list(dict.fromkeys(note.case for note in corpus.notes)))
-    result: dict[str, Any] = describe_corpus(corpus)
+    result = describe_corpus(corpus)
     if as_json:
         print_json(result)
         return
-    cases = result.pop("cases")
-    annotators = result.pop("annotators")
     for name, value in result.items():
-        click.echo(f"{name.replace('_', ' ')}: {value:,}" if isinstance(value, int) else
-                   f"{name.replace('_', ' ')}: {value:,.1f}")  # fmt: skip
+        if isinstance(value, int | float):
+            decimals = 3 if name == "type_token_ratio" else 1
+            number = f"{value:,}" if isinstance(value, int) else f"{value:,.{decimals}f}"
+            click.echo(f"{name.replace('_', ' ')}: {number}")
     click.echo()
     print_table(
         ("annotator", "group", "notes", "rows", "present", "annotations", "fragmented"),
-        [tuple(a.values()) for a in annotators],
+        [tuple(a.values()) for a in result["annotators"]],
     )
     click.echo()
+    cases = result["cases"]
     shown = cases[:20]
     print_table(("case", "title", "notes", "features", "rows"), [tuple(c.values()) for c in shown])
     if len(cases) > len(shown):

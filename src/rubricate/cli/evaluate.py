@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rubricate.cli.measuring import (
     interval_options,
     matching_options,
-    print_all_present,
     print_measures,
     resampling,
     shown,
+    shown_population,
     shown_value,
+    span_matching,
 )
 from rubricate.cli.options import (
     from_option,
     input_hashes,
     json_option,
-    keep_where,
     open_corpus,
     overwrite_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rubricate.agreement.agree import BelowCeiling
     from rubricate.corpus import Corpus
+    from rubricate.evaluation import SystemsEvaluation
+    from rubricate.measures.intervals import EvaluationWithIntervals
+    from rubricate.measures.pairing import Missing
+    from rubricate.measures.span_matching import Protocol, Unit
+    from rubricate.stats import BootstrapMethod, Population
 
 EPILOG = """
 Example: rubricate evaluate open-notes open-notes --predicted-annotator second_rater --missing skip
@@ -53,6 +61,11 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
     "--ceiling", "ceiling_path", metavar="CORPUS", help="Annotators to take the human line from."
 )
 @click.option(
+    "--margin",
+    type=float,
+    help="Test that a system is not worse than annotators, or the first system, by more than this.",
+)
+@click.option(
     "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
 )
 @click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
@@ -61,53 +74,79 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 @interval_options
 @overwrite_option
 @json_option
-def evaluate_command(reference_path: str, predicted_paths: tuple[str, ...], **options: Any) -> None:
+def evaluate_command(
+    reference_path: str,
+    predicted_paths: tuple[str, ...],
+    *,
+    reference_annotator: str | None,
+    predicted_annotator: str | None,
+    missing: Missing,
+    protocol: Protocol,
+    unit: Unit,
+    weights: str | None,
+    ceiling_path: str | None,
+    margin: float | None,
+    report: Path | None,
+    predicted_from: str | None,
+    where: tuple[str, ...],
+    from_format: str | None,
+    confidence: float,
+    resamples: int,
+    interval_method: BootstrapMethod,
+    population: Population,
+    seed: int,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Measure one or more PREDICTED corpora against REFERENCE, with intervals by note.
 
     Any format will do, a submission.csv too. Both sides must speak of the same notes. With several
     systems, each is compared with the first.
     """
     from rubricate.evaluation import evaluate_systems
+    from rubricate.formats.where import keep_where
 
-    whole = open_corpus(reference_path, from_format=options["from_format"])
-    reference = keep_where(whole, options["where"])
+    if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
+        raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
+
+    whole = open_corpus(reference_path, from_format=from_format)
+    reference = keep_where(whole, where)
     predicted = {
-        name: _open_predicted(path, options["predicted_from"], whole, reference)
+        name: _open_predicted(path, predicted_from, whole, reference)
         for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
     }
-    ceiling = None
-    if options["ceiling_path"]:
-        ceiling = open_corpus(options["ceiling_path"], where=options["where"])
-    settings = resampling(
-        options["confidence"], options["resamples"], options["interval_method"], options["seed"]
-    )
-    found = evaluate_systems(
-        reference,
-        predicted,
-        reference_annotator=options["reference_annotator"],
-        predicted_annotator=options["predicted_annotator"],
-        missing=options["missing"],
-        matching=(options["protocol"], options["unit"]),
-        weights=options["weights"],
-        ceiling=ceiling,
-        settings=settings,
-    )
-    if options["report"]:
-        from rubricate.reports import write_evaluation_report
-
-        write_evaluation_report(
-            options["report"],
-            found.systems,
+    with shown_progress() as progress:
+        found = evaluate_systems(
             reference,
             predicted,
-            ceiling=found.ceiling,
-            inputs=input_hashes((reference_path, *predicted_paths)),
-            overwrite=options["overwrite"],
+            reference_annotator=reference_annotator,
+            predicted_annotator=predicted_annotator,
+            missing=missing,
+            matching=span_matching(protocol, unit),
+            weights=weights,
+            ceiling=open_corpus(ceiling_path, where=where) if ceiling_path else None,
+            settings=resampling(confidence, resamples, interval_method, seed, population),
+            margin=margin,
+            progress=progress,
         )
-    if options["as_json"]:
+    if report:
+        from rubricate.reports import write_evaluation_report
+
+        with shown_progress() as progress:
+            write_evaluation_report(
+                report,
+                found.systems,
+                reference,
+                predicted,
+                ceiling=found.ceiling,
+                inputs=input_hashes((reference_path, *predicted_paths)),
+                overwrite=overwrite,
+                progress=progress,
+            )
+    if as_json:
         print_json(found.to_dict())
     else:
-        _print(found.to_dict(), options["report"])
+        _print(found, report)
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
@@ -131,52 +170,81 @@ def _open_predicted(path: str, form: str | None, whole: Corpus, reference: Corpu
     return predicted.select(notes=lambda note: note.id not in left_out)
 
 
-def _print_calibration(system: dict[str, Any]) -> None:
-    """Print what predicted probabilities are worth, where there are any."""
-    found = system.get("calibration")
-    if found is None:
-        return
-    of = found["intervals"]
-    some = f" of {found['n_rows']:,} rows" if found["n_rows"] < system["n_rows"] else ""
-    skill = "" if found["brier_skill"] is None else f", skill {found['brier_skill']:.3f}"
-    click.echo(
-        f"probabilities{some}: Brier {found['brier']:.3f} ({shown(of['brier'])}){skill}; "
-        f"ECE {found['ece']:.3f} ({shown(of['ece'])}), by chance {found['ece_by_chance']:.3f}"
-    )
-
-
-def _print(result: dict[str, Any], report: Path | None) -> None:
-    systems = result.get("systems", {"": result})
-    for name, system in systems.items():
-        if name:
+def _print(found: SystemsEvaluation, report: Path | None) -> None:
+    for name, system in found.systems.items():
+        if len(found.systems) > 1:
             click.echo(f"\n{name}")
-        click.echo(
-            f"{system['n_notes']:,} notes, {system['n_rows']:,} rows; "
-            f"{system['predicted_annotator']} against {system['reference_annotator']}; "
-            f"spans {system['protocol']} by {system['unit']}; "
-            f"{system['intervals']['confidence']:.0%} intervals by note"
-        )
-        print_measures(system)
-        print_all_present(system["presence"]["all_present_f1"])
-        _print_calibration(system)
-        for warning in system["warnings"]:
-            click.echo(f"warning: {warning}", err=True)
-        for what, value in system.get("below_ceiling", {}).items():
-            click.echo(
-                f"{what}: {shown_value(value['difference'], '+.3f')} "
-                f"({shown(value['interval'])}) from the annotators' own F1 of "
-                f"{shown_value(value['ceiling'])}"
-            )
-    if "comparisons" in result:
+        _print_system(system, found.below.get(name, {}))
+    if found.comparisons:
         click.echo()
         print_table(
             ("compared", "measure", "difference", "interval", "p"),
             [
-                (f"{c['first']} - {c['second']}", what, v["difference"], shown(v["interval"]),
-                 shown_value(v["p_value"], ".4f"))
-                for c in result["comparisons"]
-                for what, v in (("characters", c["characters"]), ("presence", c["presence"]))
+                (f"{c.first} - {c.second}", what, c.differences[what,].difference.value,
+                 shown(c.differences[what,].difference),
+                 shown_value(_number(c.differences[what,].p_value), ".4f"))
+                for c in found.comparisons
+                for what in ("characters", "presence")
             ],
         )  # fmt: skip
+    for (name, what), test in found.margins.items():
+        verdict = "shown" if test.non_inferior else "not shown"
+        both = "shown" if test.equivalent else "not shown"
+        click.echo(
+            f"{name}, {what}: not worse by more than {test.margin:g}: {verdict} "
+            f"(p {shown_value(test.p_non_inferior, '.4f')}); within {test.margin:g}: {both} "
+            f"(p {shown_value(test.p_equivalent, '.4f')})"
+        )
     if report:
         click.echo(f"report: {report / 'index.html'}")
+
+
+def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeiling]) -> None:
+    """Print what one system reached, and how far below the annotators it stays."""
+    evaluation = system.evaluation
+    click.echo(
+        f"{evaluation.coverage.n_notes:,} notes, {evaluation.coverage.n_rows:,} rows; "
+        f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}; "
+        f"spans {evaluation.protocol} by {evaluation.unit}; "
+        f"{system.settings.confidence:.0%} intervals by note, "
+        + shown_population(system.settings, len(evaluation.characters.by("case")))
+    )
+    print_measures(system)
+    everything = evaluation.all_present_f1(system.weights)
+    if everything == everything:
+        click.echo(f"marking every feature present would give presence F1 {everything:.3f}")
+    _print_calibration(system)
+    for warning in evaluation.warnings():
+        click.echo(f"warning: {warning}", err=True)
+    for what, one in below.items():
+        click.echo(
+            f"{what}: {shown_value(one.difference.value, '+.3f')} ({shown(one.difference)}) from "
+            f"the annotators' own F1 of {shown_value(one.ceiling.value)} ({shown(one.ceiling)}; "
+            f"{one.ceiling_notes:,} notes)"
+        )
+
+
+def _print_calibration(system: EvaluationWithIntervals) -> None:
+    """Print what predicted probabilities are worth, where there are any."""
+    found = system.calibration
+    if found is None:
+        return
+    n_rows, rows = found.overall.n_rows, system.evaluation.coverage.n_rows
+    some = f" of {n_rows:,} rows" if n_rows < rows else ""
+    brier, skill, ece = (found.estimates[name] for name in ("brier", "brier_skill", "ece"))
+    gained = f", skill {skill.value:.3f}" if skill.is_defined else ""
+    ranking = system.ranking
+    if ranking is not None:
+        click.echo(
+            f"probabilities{some}: area under the ROC curve {ranking.auc.value:.3f} "
+            f"({shown(ranking.auc)}), average precision {ranking.average_precision.value:.3f} "
+            f"({shown(ranking.average_precision)})"
+        )
+    click.echo(
+        f"probabilities{some}: Brier {brier.value:.3f} ({shown(brier)}){gained}; "
+        f"ECE {ece.value:.3f} ({shown(ece)}), by chance {found.overall.ece_by_chance:.3f}"
+    )
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,8 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, show_steps
+from rubricate.cli.output import print_json
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -60,11 +60,9 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     if report is not None:
         _need_report(matcher, report, out, overwrite=options["overwrite"])
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    watched: dict[str, Any] = {}
-    if "progress" in inspect.signature(matcher.fit).parameters:
-        watched["progress"] = show_steps("learning")
     begun = time.monotonic()
-    matcher.fit(corpus, annotator=options["annotator"], **watched)
+    with shown_progress() as progress:
+        matcher.fit(corpus, annotator=options["annotator"], progress=progress)
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
     cases = {note.case for note in corpus.notes}

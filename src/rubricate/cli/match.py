@@ -13,13 +13,15 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    models_option,
     open_corpus,
     overwrite_option,
     refuse_touching,
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses, progress
+from rubricate.cli.output import print_json, print_losses
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -31,8 +33,7 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 
 @click.command("match", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
-@click.option("--model", "models", type=click.Path(path_type=Path, exists=True), multiple=True,
-              help="A model of `fit`; several encoders are averaged.")  # fmt: skip
+@models_option
 @click.option(
     "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
 )
@@ -59,11 +60,8 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
         corpus = _with_rubric(corpus, options["rubric"])
     matcher = _matcher(corpus, options["models"], options["name"])
     set_features_per_pass(matcher, options["features_per_pass"])
-    predicted = predict_in_parts(
-        matcher,
-        corpus,
-        progress=lambda parts: progress(parts, label="matching", length=len(parts)),
-    )
+    with shown_progress() as progress:
+        predicted = predict_in_parts(matcher, corpus, progress=progress)
     to_format = options["to_format"] or _format_of(out)
     lost = write_corpus(predicted, out, format=to_format, overwrite=options["overwrite"])
     result = {
@@ -90,7 +88,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     print_losses(lost)
 
 
-def _matcher(corpus: Corpus, models: Sequence[Path], name: str | None) -> Any:
+def _matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:
     from rubricate.matchers import default_matcher, fit_matcher
 
     if models:
@@ -100,7 +98,7 @@ def _matcher(corpus: Corpus, models: Sequence[Path], name: str | None) -> Any:
 
 
 def _with_rubric(corpus: Corpus, path: Path) -> Corpus:
-    from rubricate.formats.rubric_files import read_rubric_file, with_rubrics
+    from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 
     found = read_rubric_file(path)
     for notice in found.notices:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,49 @@ from rubricate.cli.options import F, seed_option
 from rubricate.cli.output import print_table
 
 if TYPE_CHECKING:
-    from rubricate.stats import Resampling
+    from rubricate.measures import Matching
+    from rubricate.measures.intervals import EvaluationWithIntervals
+    from rubricate.measures.span_matching import Protocol, Unit
+    from rubricate.stats import BootstrapMethod, Estimate, Population, Resampling
+
+
+class TableName(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
+    """A name of a table, which is not loaded before somebody asks for help or for the value."""
+
+    def __init__(self, names: Callable[[], Sequence[str]], *, check: bool = True) -> None:
+        self.name = "name"
+        self.names = names
+        self.check = check
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return the names, for the help text."""
+        listed = "|".join(self.names())
+        return f"[{listed}]" if self.check else listed
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value; one that is not in the table is refused here, or by what uses it."""
+        return click.Choice(self.names()).convert(value, param, ctx) if self.check else value
+
+
+def proportion_methods() -> Sequence[str]:
+    """Return the names of the intervals for a proportion."""
+    from rubricate.stats import METHODS
+
+    return METHODS
+
+
+def bootstrap_methods() -> Sequence[str]:
+    """Return the names of the bootstrap intervals."""
+    from rubricate.stats import BOOTSTRAP_METHODS
+
+    return BOOTSTRAP_METHODS
+
+
+def populations() -> Sequence[str]:
+    """Return what intervals may be about."""
+    from rubricate.stats import POPULATIONS
+
+    return POPULATIONS
 
 
 def interval_options(function: F) -> F:
@@ -22,10 +64,17 @@ def interval_options(function: F) -> F:
         click.option(
             "--interval",
             "interval_method",
-            type=click.Choice(["percentile", "bca"]),
-            default="percentile",
+            type=TableName(bootstrap_methods),
+            default="bca",
             show_default=True,
             help="Kind of bootstrap interval, by note.",
+        ),
+        click.option(
+            "--population",
+            type=TableName(populations),
+            default="these-cases",
+            show_default=True,
+            help="What intervals over all cases are about: other notes, or other cases too.",
         ),
         seed_option,
     ]
@@ -57,50 +106,57 @@ def matching_options(default: str) -> Callable[[F], F]:
 
 
 def resampling(
-    confidence: float, resamples: int, method: Literal["percentile", "bca"], seed: int
+    confidence: float,
+    resamples: int,
+    method: BootstrapMethod,
+    seed: int,
+    population: Population = "these-cases",
 ) -> Resampling:
     """Return the settings of the bootstrap, checked."""
     from rubricate.stats import Resampling
 
-    return Resampling(resamples, confidence, method, seed)
+    return Resampling(resamples, confidence, method, seed, population=population)
 
 
-def print_measures(result: dict[str, Any]) -> None:
-    """Print precision, recall and F1 with intervals, one line a measure."""
-    lines = [
-        ("characters", result["characters"]),
-        ("presence", result["presence"]),
-        *((f"spans, {kind.replace('_', ' ')}", v) for kind, v in result["spans"].items()),
-    ]
-    print_table(
-        ("measure", "precision", "recall", "F1", "interval of F1", "macro F1"),
-        [
-            (name, v["precision"], v["recall"], v["f1"], shown(v["interval"]), macro_f1(v))
-            for name, v in lines
-        ],
-    )
+def shown_population(settings: Resampling, n_cases: int) -> str:
+    """Return in words what intervals over all cases are about."""
+    if settings.population == "cases-like-these":
+        return f"for cases like these {n_cases:,}"
+    return "for these cases" if n_cases > 1 else "for this case"
 
 
-def print_all_present(value: float | None) -> None:
-    """Print what marking everything present would reach, as a yardstick of presence."""
-    if value is not None:
-        click.echo(f"marking every feature present would give presence F1 {value:.3f}")
+def span_matching(protocol: Protocol, unit: Unit) -> Matching:
+    """Return how spans are matched, checked."""
+    from rubricate.measures import Matching
+
+    return Matching(protocol, unit)
 
 
-def macro_f1(value: dict[str, Any]) -> float | None:
-    """Return the mean F1 over features."""
-    found: float | None = value["macro"]["features"]["f1"]
-    return found
+def print_measures(found: EvaluationWithIntervals) -> None:
+    """Print precision, recall and F1 with intervals, one line per measure."""
+    lines = []
+    for key in found.evaluation.tables:
+        f1 = found.overall(*key)
+        lines.append(
+            (
+                ", ".join(key).replace("_", " "),
+                found.overall(*key, statistic="precision").value,
+                found.overall(*key, statistic="recall").value,
+                f1.value,
+                shown(f1),
+                found.macro_mean(*key, level="features").value,
+            )
+        )
+    print_table(("measure", "precision", "recall", "F1", "interval of F1", "macro F1"), lines)
 
 
-def shown_value(value: float | None, form: str = ".3f") -> str:
+def shown_value(value: float, form: str = ".3f") -> str:
     """Return a value as text, a dash where it is undefined."""
-    return "–" if value is None else format(value, form)
+    return "–" if value != value else format(value, form)
 
 
-def shown(interval: list[float | None]) -> str:
-    """Return an interval as text."""
-    low, high = interval
-    if low is None or high is None:
-        return shown_value(None)
-    return f"{shown_value(low)} to {shown_value(high)}"
+def shown(estimate: Estimate) -> str:
+    """Return the interval of an estimate as text."""
+    if not estimate.has_interval:
+        return "–"
+    return f"{estimate.low:.3f} to {estimate.high:.3f}"

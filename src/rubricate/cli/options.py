@@ -13,27 +13,62 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Values of metadata are listed in a message only if they are few and short.
-MOST_VALUES, LONGEST_VALUE = 20, 20
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )
-from_option = click.option(
-    "--from",
-    "from_format",
-    metavar="FORMAT",
-    help="Format of the input; found by looking if absent.",
-)
+
+
+def from_option(function: F) -> F:
+    """Add the options of all that read: ``--from FORMAT`` and ``--limit NAME=VALUE``."""
+    limit = click.option(
+        "--limit",
+        multiple=True,
+        metavar="NAME=VALUE",
+        expose_value=False,
+        callback=_put_limits_in_force,
+        help="Read larger inputs than usual, e.g. cells=5000000 (docs/formats.md).",
+    )
+    named = click.option(
+        "--from",
+        "from_format",
+        metavar="FORMAT",
+        help="Format of the input; found by looking if absent.",
+    )
+    return named(limit(function))
+
+
+def _put_limits_in_force(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> None:
+    from rubricate.errors import RubricateError
+    from rubricate.formats.limits import limits_in_force, parse_limits
+
+    if not value:
+        return
+    try:
+        context.with_resource(limits_in_force(parse_limits(value)))
+    except RubricateError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def split_option(
     help_text: str = "Only these notes, by metadata, e.g. split=test, case=0,4.",
 ) -> Callable[[F], F]:
     """Return the option ``--where NAME=VALUE`` that picks notes by their metadata."""
-    return click.option("--where", multiple=True, metavar="NAME=VALUE", help=help_text)
+    return click.option(
+        "--where", multiple=True, metavar="NAME=VALUE", callback=_conditions, help=help_text
+    )
+
+
+def _conditions(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    for condition in value:
+        if "=" not in condition:
+            raise click.UsageError(f"--where {condition}: need NAME=VALUE, e.g. split=test")
+    return value
 
 
 def open_corpus(
@@ -41,12 +76,16 @@ def open_corpus(
     *,
     from_format: str | None = None,
     where: Sequence[str] = (),
+    strict: bool = True,
     like: Corpus | None = None,
 ) -> Corpus:
     """Read the corpus a command was given, and keep the notes that ``where`` picks."""
     from rubricate.formats import read_corpus
+    from rubricate.formats.where import keep_where
+    from rubricate.progress import shown_progress
 
-    corpus = read_corpus(path, format=from_format, like=like)
+    with shown_progress() as progress:
+        corpus = read_corpus(path, format=from_format, strict=strict, like=like, progress=progress)
     return keep_where(corpus, where)
 
 
@@ -87,35 +126,6 @@ def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:
     return corpus.select(annotators=names) if names else corpus
 
 
-def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
-    """Keep the notes whose metadata (or case) have these values."""
-    from rubricate.errors import InputError
-
-    for condition in where:
-        name, sign, value = condition.partition("=")
-        if not sign:
-            raise click.UsageError(f"--where {condition}: need NAME=VALUE, e.g. split=test")
-        known = {"case", *(key for note in corpus.notes for key in note.metadata)}
-        if name not in known:
-            listed = ", ".join(sorted(known))
-            raise InputError(f"--where {condition}: no note has {name!r}; there are {listed}")
-        kept = corpus.select(
-            notes=lambda note, name=name, value=value: note.matches(name, value)  # type: ignore[misc]
-        )
-        if not kept.notes:
-            raise InputError(f"--where {condition}: no note is left{_values_hint(corpus, name)}")
-        corpus = kept
-    return corpus
-
-
-def _values_hint(corpus: Corpus, name: str) -> str:
-    """Return the values a field has, if they are few and short enough to be no note text."""
-    values = {str(n.case if name == "case" else n.metadata.get(name)) for n in corpus.notes}
-    if len(values) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in values):
-        return ""
-    return f"; {name} is one of {', '.join(sorted(values))}"
-
-
 def _per_pass(context: click.Context, option: click.Parameter, value: str | None) -> Any:
     if value is None or value == "all":
         return value
@@ -132,13 +142,48 @@ features_per_pass_option = click.option(
 )
 
 
-def load_models(models: Sequence[Path]) -> Any:
-    """Return the matcher saved in a folder; several encoders become their mean."""
-    from rubricate.matchers import load_matcher
+class ModelName(click.ParamType[Path | str]):
+    """A folder written by `fit`, or the name of what comes with the package."""
+
+    name = "model"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """Return a folder that exists, or one of `SHIPPED_MODELS`."""
+        if isinstance(value, Path) or Path(value).exists():
+            return Path(value)
+        if value not in SHIPPED_MODELS:
+            known = ", ".join(SHIPPED_MODELS)
+            said = f"{value}: no such folder. Give a model of `fit`, or one of: {known}"
+            self.fail(said, param, ctx)
+        return str(value)
+
+
+#: What `--model` names besides folders: a matcher and the parameters it is made with.
+SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "fast": ("encoder", {"network": "fast"}),
+    "accurate": ("encoder", {"network": "accurate"}),
+    "cascade": ("cascade", {}),
+}
+
+models_option = click.option(
+    "--model", "models", type=ModelName(), multiple=True, metavar="MODEL",
+    help="A model of `fit`, or fast, accurate or cascade; several encoders are averaged.",
+)  # fmt: skip
+
+
+def load_models(models: Sequence[Path | str]) -> Any:
+    """Return the matcher saved in a folder or shipped; several encoders become their mean."""
+    from rubricate.matchers import load_matcher, make_matcher
 
     if len(models) == 1:
-        return load_matcher(models[0])
-    from rubricate.neural.encoder import EncoderMatcher
+        (only,) = models
+        if isinstance(only, Path):
+            return load_matcher(only)
+        name, parameters = SHIPPED_MODELS[only]
+        return make_matcher(name, **parameters)
+    from rubricate.neural.encoder.matcher import EncoderMatcher
 
     return EncoderMatcher.load_average(models)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -60,28 +59,31 @@ def _cell(value: Any) -> str:
 
 
 def print_losses(lost: Mapping[str, int]) -> None:
-    """Print what a format could not hold, a line a kind."""
+    """Print what a format could not hold, one line per kind."""
     from rubricate.formats.losses import HOLDABLE
 
     for kind, count in lost.items():
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
 
 
-def show_steps(label: str) -> Callable[..., None] | None:
-    """Return what shows (step, number of steps, ...) on standard error; None off a terminal."""
-    if not sys.stderr.isatty():
-        return None
+class Told(NamedTuple):
+    """A table of what a check found, with the words before it; long ones are cut when printed."""
 
-    def show(step: int, n_steps: int, *_: Any) -> None:
-        click.echo(f"\r{label}: {step} of {n_steps}", nl=step >= n_steps, err=True)
-
-    return show
+    words: str
+    header: Sequence[str] = ()
+    lines: Sequence[Sequence[Any]] = ()
+    most: int = 20
 
 
-def progress(items: Iterable[T], *, label: str, length: int | None = None) -> Iterator[T]:
-    """Yield the items with a progress bar on standard error; none when it is not a terminal."""
-    if not sys.stderr.isatty():
-        yield from items
+def tell(as_json: bool, value: Mapping[str, Any], *told: Told) -> None:
+    """Print the whole value as JSON, or the tables for people."""
+    if as_json:
+        print_json(value)
         return
-    with click.progressbar(items, length=length, label=label, file=sys.stderr) as bar:
-        yield from bar
+    for number, one in enumerate(told):
+        click.echo(("\n" if number and one.words else "") + one.words, nl=bool(one.words))
+        if one.lines:
+            click.echo()
+            print_table(one.header, one.lines[: one.most])
+            if len(one.lines) > one.most:
+                click.echo(f"... and {len(one.lines) - one.most} more (all of them with --json)")

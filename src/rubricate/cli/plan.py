@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rubricate.cli.measuring import TableName, proportion_methods
 from rubricate.cli.options import json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table
+from rubricate.cli.plan_methods import KINDS, OWN, answer, from_pilot, method_options
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.stats import Expected, Plan, Target, VariablesPlan
+    from rubricate.stats import (
+        Drawing,
+        Estimate,
+        Expected,
+        FrequencyKind,
+        Method,
+        Plan,
+        PlanMethod,
+        Target,
+        VariablesPlan,
+    )
     from rubricate.study.planning import Design
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 EPILOG = """
 Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6
@@ -34,19 +49,24 @@ def _options(command: F) -> F:
                 help="Share of notes the system finds it in, or of those that truly hold it."),
             add("--frequency-from", metavar="CORPUS",
                 help="Estimate the frequency from a matcher's output or a pilot."),
-            add("--variable", help="Feature id, or words of the rubric, for --frequency-from."),
+            add("--variable", help="Feature id, or a feature's whole text, for --frequency-from."),
             add("--annotator", help="Whose annotations, for --frequency-from."),
             add("--half-width", type=float, default=0.05, show_default=True,
                 help="Half the width the intervals may have."),
             add("--confidence", type=float, default=0.95, show_default=True,
                 help="Confidence of the intervals."),
-            add("--method", default="assurance", show_default=True, metavar="assurance|slice",
-                help="Plan for a chosen probability, or exactly as SLiCE does."),
+            add("--method", default="assurance", show_default=True,
+                metavar="assurance|reported|slice|route|kappa|icc|auc|non-inferiority",
+                help="Plan for a chosen probability, with exact intervals or with those that "
+                "'study evaluate' reports, exactly as SLiCE does, or for something else."),
             add("--assurance", type=float, default=0.9, show_default=True,
                 help="Probability with which the width must hold, e.g. .8, .9 or .95."),
             add("--interval", default="clopper-pearson", show_default=True,
-                metavar="clopper-pearson|wilson|jeffreys|mid-p",
+                type=TableName(proportion_methods, check=False),
                 help="Interval that will be reported."),
+            add("--drawing", default="as-they-occur", show_default=True,
+                metavar="as-they-occur|fixed",
+                help="Notes as they occur, or fixed numbers of positives and negatives."),
             add("--sites", type=int, default=1, show_default=True, help="Sites that share them."),
             add("--pool", type=int, help="Notes there are to draw from."),
             add("--design-effect", type=float, default=1.0, show_default=True,
@@ -58,47 +78,99 @@ def _options(command: F) -> F:
             add("--total", type=int, help="Notes in the sample, for --variables."),
             add("--plot", metavar="FILE",
                 help="Draw the size against what is expected, as .svg or .html."),
+            *method_options(),
         )
     ):  # fmt: skip
         command = option(command)
     return command
 
 
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What was asked for, as it came from the command line."""
+
+    precision: float | None
+    recall: float | None
+    frequency: float | None
+    frequency_kind: FrequencyKind
+    frequency_from: str | None
+    variable: str | None
+    annotator: str | None
+    half_width: float
+    confidence: float
+    method: PlanMethod
+    assurance: float
+    interval: Method
+    drawing: Drawing
+    sites: int
+    pool: int | None
+    design_effect: float
+    design_effect_from: str | None
+    variables: str | None
+    total: int | None
+    plot: str | None
+
+
 @click.command("plan", epilog=EPILOG)
 @_options
 @overwrite_option
 @json_option
-def plan_command(as_json: bool, overwrite: bool, **given: Any) -> None:
+def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
     """Say how many notes to annotate so that precision and recall get narrow intervals.
 
     Positives are notes in which the system finds the variable, negatives the others.
     """
-    _refuse_idle(given)
-    if given["variables"]:
-        _plan_several(given, as_json)
+    others = {name: options[name] for name in (*OWN, "pilot", "reference_annotator", "measure")}
+    if options["method"] in KINDS or options["pilot"]:
+        _answer(options, as_json)
+        return
+    given = PlanOptions(**{name: options[name] for name in options.keys() - others.keys()})
+    _refuse_idle(given, others)
+    if given.variables:
+        _plan_several(given.variables, given, as_json)
         return
     from rubricate.study.planning import make_plan
 
     expected, target, design, estimate = _ingredients(given)
     plan = make_plan(expected, target, design)
-    result = plan.to_dict()
+    more: dict[str, object] = {}
     if estimate is not None:
-        result["frequency_estimate"] = estimate.to_dict()
-    if given["plot"]:
+        more["frequency_estimate"] = estimate.to_dict()
+    if given.plot:
         from rubricate.study.plots import write_plan_plot
 
-        write_plan_plot(plan, given["plot"], overwrite=overwrite)
-        result["plot"] = given["plot"]
+        with shown_progress() as progress:
+            write_plan_plot(plan, given.plot, overwrite=overwrite, progress=progress)
+        more["plot"] = given.plot
     if as_json:
-        print_json(result)
+        print_json({**plan.to_dict(), **more})
         return
     _print_plan(plan)
     if estimate is not None:
-        low, high = estimate.interval.low, estimate.interval.high
+        low, high = estimate.low, estimate.high
         click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
 
 
-def _refuse_idle(given: dict[str, Any]) -> None:
+def _answer(options: dict[str, Any], as_json: bool) -> None:
+    """Plan for something else than precision and recall."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+
+    def stated(name: str) -> bool:
+        return context.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+    if options["pilot"]:
+        stored, words = from_pilot(options, stated)
+    else:
+        stored, words = answer(options["method"], options, stated)
+    if as_json:
+        print_json(stored)
+    else:
+        click.echo(words)
+
+
+def _refuse_idle(given: PlanOptions, others: dict[str, Any]) -> None:
     """Refuse options that would change nothing beside the others."""
     from click.core import ParameterSource
 
@@ -106,13 +178,20 @@ def _refuse_idle(given: dict[str, Any]) -> None:
 
     context = click.get_current_context()
     rules = [
-        ("needs --variables", not given["variables"], ("total",)),
-        ("needs --frequency-from", not given["frequency_from"], ("variable", "annotator")),
-        ("cannot go with --variables, which plans for each in its file", bool(given["variables"]),
+        ("needs --variables", not given.variables, ("total",)),
+        ("needs --frequency-from", not given.frequency_from, ("variable", "annotator")),
+        ("cannot go with --variables, which plans for each in its file", bool(given.variables),
          ("precision", "recall", "frequency", "frequency_kind", "frequency_from", "sites", "plot")),
-        ("means nothing to --method slice", given["method"] == "slice", ("assurance",)),
+        ("means nothing to --method slice", given.method == "slice", ("assurance", "drawing")),
+        ("means nothing to --method reported, which draws fixed numbers and has intervals of its "
+         "own", given.method == "reported", ("interval", "drawing")),
     ]  # fmt: skip
     faults = [
+        Fault(f"--{name.replace('_', '-')} means nothing to --method {given.method}")
+        for name, value in others.items()
+        if value is not None
+    ]
+    faults += [
         Fault(f"--{name.replace('_', '-')} {why}")
         for why, idle, names in rules
         if idle
@@ -123,14 +202,14 @@ def _refuse_idle(given: dict[str, Any]) -> None:
         raise InputError(faults)
 
 
-def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Design, Any]:
+def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:
     """Gather what a plan starts from, with the faults of all options at once."""
     from rubricate.errors import Fault, InputError
     from rubricate.stats import Expected
 
     estimate = _estimate(given)
-    frequency = given["frequency"] if estimate is None else estimate.value
-    values = {"precision": given["precision"], "recall": given["recall"], "frequency": frequency}
+    frequency = given.frequency if estimate is None else estimate.value
+    values = {"precision": given.precision, "recall": given.recall, "frequency": frequency}
     faults = [
         Fault(f"--{name} is missing: give a number strictly between 0 and 1")
         for name, value in values.items()
@@ -138,58 +217,62 @@ def _ingredients(given: dict[str, Any]) -> tuple[Expected, Target, Design, Any]:
     ]
     if faults:
         raise InputError(faults)
-    made: list[Any] = []
-    for make in (
-        lambda: Expected(**values, frequency_kind=given["frequency_kind"]),
-        lambda: _target(given),
-        lambda: _design(given),
-    ):
+
+    def made(make: Callable[[], T]) -> T | None:
         try:
-            made.append(make())
+            return make()
         except InputError as error:
-            faults += [f if f.path else Fault(f"--{f.message}") for f in error.faults]
-    if faults:
+            faults.extend(f if f.path else Fault(f"--{f.message}") for f in error.faults)
+            return None
+
+    numbers = {name: value for name, value in values.items() if value is not None}
+    expected = made(lambda: Expected(**numbers, frequency_kind=given.frequency_kind))
+    target, design = made(lambda: _target(given)), made(lambda: _design(given))
+    if expected is None or target is None or design is None:
         raise InputError(faults)
-    return made[0], made[1], made[2], estimate
+    return expected, target, design, estimate
 
 
-def _target(given: dict[str, Any]) -> Target:
+def _target(given: PlanOptions) -> Target:
     from rubricate.stats import Target
 
     return Target(
-        half_width=given["half_width"],
-        confidence=given["confidence"],
-        assurance=given["assurance"],
-        interval=given["interval"],
+        half_width=given.half_width,
+        confidence=given.confidence,
+        assurance=given.assurance,
+        interval=given.interval,
+        drawing=given.drawing,
     )
 
 
-def _design(given: dict[str, Any]) -> Design:
+def _design(given: PlanOptions) -> Design:
     from rubricate.errors import InputError
     from rubricate.study.planning import Design, design_effect_from
 
-    effect = given["design_effect"]
-    if given["design_effect_from"]:
+    effect = given.design_effect
+    if given.design_effect_from:
         if effect != 1.0:
             raise InputError("design-effect and --design-effect-from exclude each other")
-        effect = design_effect_from(given["design_effect_from"]).design_effect
-    return Design(given["method"], given["sites"], given["pool"], effect)
+        effect = design_effect_from(given.design_effect_from).design_effect
+    return Design(given.method, given.sites, given.pool, effect)
 
 
-def _estimate(given: dict[str, Any]) -> Any:
+def _estimate(given: PlanOptions) -> Estimate | None:
     from rubricate.errors import InputError
 
-    source = given["frequency_from"]
+    source = given.frequency_from
     if not source:
         return None
-    if given["frequency"] is not None:
+    if given.frequency is not None:
         raise InputError("--frequency and --frequency-from exclude each other: give one of them")
-    if not given["variable"]:
-        raise InputError("--frequency-from needs --variable: a feature id or words of the rubric")
+    if not given.variable:
+        raise InputError(
+            "--frequency-from needs --variable: a feature id, or a feature's whole text"
+        )
     from rubricate.cli.options import open_corpus
     from rubricate.study.planning import frequency_from
 
-    return frequency_from(open_corpus(source), given["variable"], given["annotator"])
+    return frequency_from(open_corpus(source), given.variable, given.annotator)
 
 
 def _print_plan(plan: Plan) -> None:
@@ -200,16 +283,25 @@ def _print_plan(plan: Plan) -> None:
     print_table(("notes", "positives", "negatives", "total"), lines)
     click.echo(f"precision needs {plan.n_precision:,} detected notes, recall needs "
                f"{plan.n_recall:,} notes that hold the variable")  # fmt: skip
+    for name, chances in plan.met.items() if plan.method != "slice" else ():
+        click.echo(
+            f"the width is met with a probability of {chances['precision']:.1%} (precision) and "
+            f"{chances['recall']:.1%} (recall), {name} intervals, {_drawn(plan)}"
+        )
     for warning in plan.warnings:
         click.echo(f"note: {warning}", err=True)
 
 
-def _plan_several(given: dict[str, Any], as_json: bool) -> None:
+def _drawn(plan: Plan) -> str:
+    if plan.method == "reported" or plan.target.drawing == "fixed":
+        return "fixed numbers of positives and negatives"
+    return "notes drawn as they occur"
+
+
+def _plan_several(path: str, given: PlanOptions, as_json: bool) -> None:
     from rubricate.study.planning import plan_several, read_variables
 
-    found = plan_several(
-        read_variables(given["variables"]), _target(given), _design(given), total=given["total"]
-    )
+    found = plan_several(read_variables(path), _target(given), _design(given), total=given.total)
     if as_json:
         print_json(found.to_dict())
         return

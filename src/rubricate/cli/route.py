@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -16,6 +17,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.scoring import Policy
@@ -48,7 +50,23 @@ SHOWN = 8
 @seed_option
 @overwrite_option
 @json_option
-def route_command(reference_path: str, predicted_path: str, out: Path, **options: Any) -> None:
+def route_command(
+    reference_path: str,
+    predicted_path: str,
+    max_error: float,
+    confidence: float,
+    unit: Literal["note", "item"],
+    tuning_share: float,
+    per_feature: bool,
+    reference_annotator: str | None,
+    predicted_annotator: str | None,
+    out: Path,
+    where: Sequence[str],
+    from_format: str | None,
+    seed: int,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Choose, from notes that REFERENCE judged, which items of PREDICTED a person must see.
 
     PREDICTED is what `match` found in the same notes with a model that has not learned from them.
@@ -58,34 +76,54 @@ def route_command(reference_path: str, predicted_path: str, out: Path, **options
     from rubricate.formats import read_corpus
     from rubricate.scoring import RouteSettings, choose_policy, write_policy
 
-    if out.exists() and not options["overwrite"]:
+    if out.exists() and not overwrite:
         raise OutputExistsError(out)
-    settings = RouteSettings(
-        max_error=options["max_error"],
-        confidence=options["confidence"],
-        unit=options["unit"],
-        tuning_share=options["tuning_share"],
-        per_feature=options["per_feature"],
-        seed=options["seed"],
-    )
-    reference = open_corpus(
-        reference_path, from_format=options["from_format"], where=options["where"]
-    )
+    settings = RouteSettings(max_error, confidence, unit, tuning_share, per_feature, seed)
+    reference = open_corpus(reference_path, from_format=from_format, where=where)
     predicted = read_corpus(predicted_path, like=reference)
-    if options["where"]:
+    if where:
         predicted = predicted.select(notes={note.id for note in reference.notes})
-    policy = choose_policy(
-        reference,
-        predicted,
-        reference_annotator=options["reference_annotator"],
-        predicted_annotator=options["predicted_annotator"],
-        settings=settings,
-    )
-    write_policy(policy, out, overwrite=options["overwrite"])
-    if options["as_json"]:
+    with shown_progress() as progress:
+        policy = choose_policy(
+            reference,
+            predicted,
+            reference_annotator=reference_annotator,
+            predicted_annotator=predicted_annotator,
+            settings=settings,
+            progress=progress,
+        )
+    write_policy(policy, out, overwrite=overwrite)
+    if as_json:
         print_json({"out": str(out), **policy.to_dict()})
     else:
         _print(policy, out)
+
+
+def _notes_needed(policy: Policy) -> str:
+    """Say how many judged notes it takes to let anything pass, at best and at half the limit."""
+    from rubricate.scoring.route_plan import RouteExpected, plan_route
+
+    settings = policy.settings
+    items = max(1, round(settings["items"] / max(settings["notes"], 1)))
+    needed = [
+        plan_route(
+            RouteExpected(
+                policy.max_error,
+                policy.confidence,
+                rate,
+                items,
+                unit="item" if policy.unit == "item" else "note",
+                tuning_share=settings["tuning_share"],
+            )
+        ).total
+        for rate in (0.0, policy.max_error / 2)
+    ]
+    return (
+        f"there are {settings['notes']:,} notes; to let items pass, about {needed[0]:,} are needed "
+        f"if none of them is wrong and {needed[1]:,} if {policy.max_error / 2:.1%} are: "
+        f"rubricate plan --method route --max-error {policy.max_error:g} --items {items} "
+        "--error-rate RATE"
+    )
 
 
 def _print(policy: Policy, out: Path) -> None:
@@ -109,6 +147,7 @@ def _print(policy: Policy, out: Path) -> None:
     if any(rule.threshold is None for rule in rules.values()):
         click.echo("\nwhere everything is for review, no threshold could be shown to be safe: more "
                    "notes, a better matcher or a larger --max-error would be needed")  # fmt: skip
+        click.echo(_notes_needed(policy))
     step = max(1, len(policy.curve) // SHOWN)
     click.echo("\nshare for review against error, on the notes that tested")
     print_table(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,18 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    models_option,
     overwrite_option,
     seed_option,
     set_features_per_pass,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.scoring import ScoreRun, ScoreSettings
+    from rubricate.matchers import Matcher
+    from rubricate.scoring import FinishedRun, ScoreSettings, UnsureRange
 
 EPILOG = """
 Example: rubricate score open-notes --where split=test --out scores
@@ -33,12 +35,20 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.command("score", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
 @click.option("--rubric", type=FILE, help="A rubric file; by default the notes' own.")
-@click.option("--model", "models", type=FILE, multiple=True,
-              help="A model of `fit`; several encoders are averaged.")  # fmt: skip
+@models_option
 @click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
 @features_per_pass_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
+@click.option(
+    "--unsure",
+    metavar="LOW,HIGH",
+    default="0.2,0.8",
+    show_default=True,
+    help="Without --review: probabilities between these are for review; off: none.",
+)
+@click.option("--any-text", is_flag=True,
+              help="Score texts that do not read like clinical notes, too.")  # fmt: skip
 @click.option("--corrections", type=FILE, help="A CSV file with what reviewers changed.")
 @click.option("--workers", type=int, default=0, show_default=True,
               help="Worker processes; 0: this process.")  # fmt: skip
@@ -46,6 +56,8 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.option("--batch-size", type=int, default=200, show_default=True, help="Notes of a batch.")
 @click.option("--longest", type=int, default=100_000, show_default=True,
               help="Most characters of a note that is scored.")  # fmt: skip
+@click.option("--note-seconds", type=float, default=120.0, show_default=True,
+              help="Longest a note may take; 0: any time.")  # fmt: skip
 @click.option("--previous", metavar="DIR", type=FILE, help="An earlier run, to show changes.")
 @click.option("--no-report", is_flag=True, help="Leave the HTML report out (it holds all notes).")
 @split_option()
@@ -53,7 +65,30 @@ FILE = click.Path(path_type=Path, exists=True)
 @seed_option
 @overwrite_option
 @json_option
-def score_command(notes_path: str, out: Path, **options: Any) -> None:
+def score_command(
+    notes_path: str,
+    rubric: Path | None,
+    models: Sequence[Path | str],
+    matcher: str | None,
+    features_per_pass: int | str | None,
+    out: Path,
+    review: Path | None,
+    unsure: str,
+    any_text: bool,
+    corrections: Path | None,
+    workers: int,
+    dask: str | None,
+    batch_size: int,
+    longest: int,
+    note_seconds: float,
+    previous: Path | None,
+    no_report: bool,
+    where: Sequence[str],
+    from_format: str | None,
+    seed: int,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Score NOTES against a rubric: tables, run.json and report.html in a folder.
 
     NOTES is a corpus in any format, a CSV table (note, case, text), or a folder of .txt files. A
@@ -62,83 +97,79 @@ def score_command(notes_path: str, out: Path, **options: Any) -> None:
     """
     from rubricate.errors import RubricateError
     from rubricate.matchers import default_matcher
+    from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
-    done = (out / "run.json").exists() and not options["overwrite"]
-    if done and not options["no_report"] and not (out / "report.html").exists():
+    done = (out / "run.json").exists() and not overwrite
+    if done and not no_report and not (out / "report.html").exists():
         raise RubricateError(
             f"{out} holds a finished run without its report. Use --overwrite to write both again "
             "(nothing is searched twice), or `rubricate trust report` for the report alone."
         )
-
     settings = ScoreSettings(
-        matcher=options["matcher"] or default_matcher(),
-        workers=options["workers"],
-        dask=options["dask"],
-        batch_size=options["batch_size"],
-        longest=options["longest"],
-        seed=options["seed"],
-        overwrite=options["overwrite"],
-        watch=_progress(),
+        matcher=matcher or default_matcher(),
+        workers=workers,
+        dask=dask,
+        batch_size=batch_size,
+        longest=longest,
+        note_seconds=note_seconds,
+        seed=seed,
+        overwrite=overwrite,
+        unsure=_unsure_range(unsure),
+        any_text=any_text,
     )
-    source = open_notes(notes_path, format=options["from_format"], where=options["where"])
-    run = score_notes(
-        source,
-        out,
-        rubric=options["rubric"],
-        model=_one_model(out, settings, options["models"], options["features_per_pass"]),
-        policy=options["review"],
-        corrections=options["corrections"],
-        settings=settings,
-    )
-    if not options["no_report"]:
-        from rubricate.corpus import Note
-        from rubricate.reports.scoring import write_scoring_report
-
-        write_scoring_report(
+    source = open_notes(notes_path, format=from_format, where=where)
+    report = None if no_report else ScoringReport(previous, review)
+    with shown_progress() as progress:
+        run = score_notes(
+            source,
             out,
-            (note for note in source.notes() if isinstance(note, Note)),
-            previous=options["previous"],
-            policy=options["review"],
-            overwrite=True,  # it belongs to the run that was just written
+            rubric=rubric,
+            model=_one_model(settings, models, features_per_pass),
+            policy=review,
+            corrections=corrections,
+            settings=settings,
+            report=report,
+            progress=progress,
         )
-    if options["as_json"]:
+    if as_json:
         print_json({"out": str(out), **run.run, "times": run.times})
     else:
         _print(run)
-        if not options["no_report"]:
+        if report is not None:
             click.echo(f"report: {out / 'report.html'}")
 
 
+def _unsure_range(text: str) -> UnsureRange | None:
+    from rubricate.scoring import UnsureRange
+
+    if text == "off":
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        message = f"{text!r}: need two numbers, e.g. 0.2,0.8, or off."
+        raise click.BadParameter(message, param_hint="--unsure") from None
+    return UnsureRange(low, high)
+
+
 def _one_model(
-    out: Path, settings: ScoreSettings, models: Sequence[Path], per_pass: int | str | None
-) -> Path | None:
-    """Return the model to score with, written where workers find it if it is no folder yet."""
-    if len(models) < 2 and per_pass is None:
-        return models[0] if models else None
-    from rubricate.errors import OutputExistsError
+    settings: ScoreSettings, models: Sequence[Path | str], per_pass: int | str | None
+) -> Path | Matcher | None:
+    """Return the model to score with: a folder, or a matcher that is no folder yet."""
+    if not models and per_pass is None:
+        return None
+    if len(models) == 1 and isinstance(models[0], Path) and per_pass is None:
+        return models[0]
     from rubricate.matchers import make_matcher
 
     matcher: Any = load_models(models) if models else make_matcher(settings.matcher)
     set_features_per_pass(matcher, per_pass)
-    if (out / "run.json").exists() and not settings.overwrite:
-        raise OutputExistsError(out)
-    matcher.save(out / "model", overwrite=True)
-    return out / "model"
+    chosen: Matcher = matcher
+    return chosen
 
 
-def _progress() -> Callable[[int, int], None] | None:
-    """Return what shows the batches done, on a terminal only."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(n_done: int, n_all: int) -> None:
-        click.echo(f"\rscoring: batch {n_done} of {n_all}", nl=n_done == n_all, err=True)
-
-    return show
-
-
-def _print(run: ScoreRun) -> None:
+def _print(run: FinishedRun) -> None:
     counts = run.run["counts"]
     items = counts["items"] or 1
     print_table(
@@ -146,17 +177,31 @@ def _print(run: ScoreRun) -> None:
         [
             ("scored", counts["scored"]),
             *((f"not scored: {why}", n) for why, n in counts["not_scored"].items()),
+            *((f"for review: {why}", n) for why, n in counts["for_review"].items()),
             ("identical to an earlier one", counts["identical"]),
         ],
     )
     mean = counts["mean_percentage"]
     click.echo(
-        f"\nmean score {'–' if mean is None else f'{mean:.1f} %'}; {counts['found']:,} of "
-        f"{counts['items']:,} items found; {counts['review']:,} ({counts['review'] / items:.1%}) "
-        f"for review; {counts['corrected']:,} corrected"
+        f"\nmean score {'–' if mean is None else f'{mean:.1f} %'}; of {counts['items']:,} items "
+        f"{counts['stated']:,} stated, {counts['contradicted']:,} contradicted, "
+        f"{counts['not_mentioned']:,} not mentioned; {counts['review']:,} "
+        f"({counts['review'] / items:.1%}) for review; {counts['corrected']:,} corrected"
     )
     if "policy" not in run.run:
+        unsure = run.run.get("unsure")
+        if unsure is not None:
+            click.echo(
+                f"unsure: {counts['unsure']:,} items with a probability between "
+                f"{unsure['low']:g} and {unsure['high']:g} are for review"
+            )
         click.echo("no review policy: nothing is promised about errors (see `rubricate route`)")
+    refused = run.times["batches_refused"]
+    if refused:
+        click.echo(
+            f"{refused} batches of evidence were damaged or of other notes; searched again",
+            err=True,
+        )
     deaths = run.times["worker_deaths"]
     if deaths:
         click.echo(f"workers died {deaths} times; their batches were done again", err=True)

@@ -1,22 +1,35 @@
-"""``rubricate study``: the five phases of a study, one command a step."""
+"""``rubricate study``: the five phases of a study, one command per step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from rubricate.cli.measuring import TableName, proportion_methods
 from rubricate.cli.options import json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table
+from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rubricate.stats import EstimateJson
     from rubricate.study.record import StepResult, Study
+    from rubricate.study.summaries import (
+        AssignSummary,
+        CollectSummary,
+        CurateSummary,
+        EvaluateSummary,
+        PlanSummary,
+        PopulationSummary,
+        SampleSummary,
+    )
 
 EPILOG = """
 Example: rubricate study new asthma --corpus open-notes
 """
 
+S = TypeVar("S")
 folder_argument = click.argument("folder", metavar="FOLDER", default=".")
 
 
@@ -38,7 +51,7 @@ class PhaseGroup(click.Group):
 def study_command() -> None:
     """Run a study from a question to a figure that can be trusted.
 
-    A study is a folder with study.toml and one sub-folder a phase. Every step can be run again:
+    A study is a folder with study.toml and one sub-folder per phase. Every step can be run again:
     nothing happens where nothing changed, and what changed is named. In order: new, population,
     plan, sample, assign, collect, curate, evaluate, report; status says which comes next.
     """
@@ -73,16 +86,28 @@ def _open(folder: str) -> Study:
     return Study.open(folder)
 
 
-def _tell(result: StepResult, as_json: bool, say: Callable[[dict[str, Any]], None]) -> None:
+def _tell(result: StepResult[S], as_json: bool, say: Callable[[S], None]) -> None:
     """Print what a step says, as JSON or in words."""
     if as_json:
-        value = {"step": result.step, "changed": result.changed, "folder": str(result.folder)}
-        print_json(value | {"summary": result.summary})
+        print_json(
+            {"step": result.step, "changed": result.changed, "folder": str(result.folder),
+             "summary": result.summary}
+        )  # fmt: skip
         return
     if not result.changed:
         click.echo(f"{result.step}: nothing changed since the last run")
     say(result.summary)
+    _warn_of_stale(result)
     click.echo(f"in {result.folder}")
+
+
+def _warn_of_stale(result: StepResult[S]) -> None:
+    """Say which earlier steps are out of date."""
+    from rubricate.study.record import Study
+    from rubricate.study.status import stale_warnings
+
+    for warning in stale_warnings(Study.open(str(result.folder.parents[1])), result.step):
+        click.echo(f"warning: {warning}", err=True)
 
 
 @study_command.command("population")
@@ -93,7 +118,7 @@ def population_command(folder: str, overwrite: bool, as_json: bool) -> None:
     """Select the target population and describe it (phase 1)."""
     from rubricate.study.population import define_population
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: PopulationSummary) -> None:
         click.echo(f"{summary['notes']:,} notes of {summary['cases']:,} cases")
         print_table(("site", "notes"), list(summary["sites"].items()))
 
@@ -112,7 +137,7 @@ def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
     study = _open(folder)
     define_population(study, overwrite=overwrite)
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: PlanSummary) -> None:
         each = summary["per_site"]
         print_table(
             ("notes", "positives", "negatives", "total"),
@@ -124,7 +149,9 @@ def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
         for warning in summary["warnings"]:
             click.echo(f"note: {warning}", err=True)
 
-    _tell(plan_study(study, overwrite=overwrite), as_json, say)
+    with shown_progress() as progress:
+        result = plan_study(study, overwrite=overwrite, progress=progress)
+    _tell(result, as_json, say)
 
 
 @study_command.command("sample")
@@ -135,7 +162,7 @@ def sample_step(folder: str, overwrite: bool, as_json: bool) -> None:
     """Draw the planned sample, every note with its inclusion probability (phase 2)."""
     from rubricate.study.sampling import SIDES, sample_study
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: SampleSummary) -> None:
         lines = [
             (side, summary["wanted"][side], summary["drawn"][side], summary["shortfall"][side])
             for side in SIDES
@@ -158,7 +185,7 @@ def assign_step(folder: str, overwrite: bool, as_json: bool) -> None:
     """Write each annotator's folder: blind notes in batches, guidelines, labels (phase 3)."""
     from rubricate.study.assignment import assign_study
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: AssignSummary) -> None:
         print_table(
             ("annotator", "training", "double", "single"),
             [
@@ -187,7 +214,11 @@ def collect_step(
     """Read what annotators sent back and measure their agreement (phase 4)."""
     from rubricate.study.collection import collect_study
 
-    result = collect_study(_open(folder), returned=returned, partial=partial, overwrite=overwrite)
+    with shown_progress() as progress:
+        result = collect_study(
+            _open(folder), returned=returned, partial=partial, overwrite=overwrite,
+            progress=progress,
+        )  # fmt: skip
     _tell(result, as_json, _say_collected)
 
 
@@ -203,7 +234,7 @@ def agree_step(folder: str, as_json: bool) -> None:
     _say_collected(summary)
 
 
-def _say_collected(summary: dict[str, Any]) -> None:
+def _say_collected(summary: CollectSummary) -> None:
     agreement = summary["agreement"]
     click.echo(f"{summary['judgements']:,} notes read, {len(summary['missing']):,} missing")
     if not agreement["variables"]:
@@ -226,9 +257,8 @@ def _say_collected(summary: dict[str, Any]) -> None:
         )  # fmt: skip
 
 
-def _three(estimate: dict[str, Any]) -> tuple[Any, Any, Any]:
-    interval = estimate["interval"]
-    return estimate["value"], interval["low"], interval["high"]
+def _three(estimate: EstimateJson) -> tuple[float | None, float | None, float | None]:
+    return estimate["value"], estimate["low"], estimate["high"]
 
 
 @study_command.command("curate")
@@ -243,7 +273,7 @@ def curate_step(
     """Settle disagreements by rule and by decision, and write the reference (phase 4)."""
     from rubricate.study.decisions import curate_study
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: CurateSummary) -> None:
         print_table(("decided by", "rows"), list(summary["decided_by"].items()))
         if summary["undecided"]:
             click.echo(f"warning: {summary['undecided']:,} rows are undecided", err=True)
@@ -263,7 +293,7 @@ def evaluate_step(folder: str, unweighted: bool, overwrite: bool, as_json: bool)
     """Measure the system against the reference, weighted by design (phase 5)."""
     from rubricate.study.evaluation import evaluate_study, half_widths
 
-    def say(summary: dict[str, Any]) -> None:
+    def say(summary: EvaluateSummary) -> None:
         lines = [
             (line["variable"], line["notes"],
              *(v for name in ("precision", "recall", "f1")
@@ -281,7 +311,10 @@ def evaluate_step(folder: str, unweighted: bool, overwrite: bool, as_json: bool)
         for warning in summary["warnings"]:
             click.echo(f"warning: {warning}", err=True)
 
-    result = evaluate_study(_open(folder), unweighted=unweighted, overwrite=overwrite)
+    with shown_progress() as progress:
+        result = evaluate_study(
+            _open(folder), unweighted=unweighted, overwrite=overwrite, progress=progress
+        )
     _tell(result, as_json, say)
 
 
@@ -293,7 +326,8 @@ def report_step(folder: str, overwrite: bool, as_json: bool) -> None:
     """Write the study as Methods and Results: one HTML page, and Markdown (phase 5)."""
     from rubricate.study.report import report_study
 
-    result = report_study(_open(folder), overwrite=overwrite)
+    with shown_progress() as progress:
+        result = report_study(_open(folder), overwrite=overwrite, progress=progress)
     _tell(result, as_json, lambda summary: click.echo(", ".join(summary["files"])))
 
 
@@ -317,11 +351,14 @@ def status_step(folder: str, as_json: bool) -> None:
 @study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
 @click.argument("table", metavar="TABLE.csv")
 @click.option("--interval", "method", default="clopper-pearson", show_default=True,
-              metavar="clopper-pearson|wilson|jeffreys|mid-p")  # fmt: skip
+              type=TableName(proportion_methods, check=False))  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True)
+@click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
 @click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
 @json_option
-def audit_step(table: str, method: str, confidence: float, fail: bool, as_json: bool) -> None:
+def audit_step(
+    table: str, method: str, confidence: float, decimals: int | None, fail: bool, as_json: bool
+) -> None:
     """Recompute published precision, recall and F1 from counts; flag impossible cells.
 
     Columns: a name; tp, detections, manual (or tp, fp, fn); and any of precision, recall, f1,
@@ -329,20 +366,21 @@ def audit_step(table: str, method: str, confidence: float, fail: bool, as_json: 
     """
     from rubricate.study.audit import audit_table
 
-    audit = audit_table(table, method=method, confidence=confidence)
+    audit = audit_table(table, method=method, confidence=confidence, decimals=decimals)
     if as_json:
         print_json(audit.to_dict())
     else:
         print_table(
             ("row", "P", "from", "to", "R", "from", "to", "F1", "from", "to"),
             [
-                (r["name"], *(r[f"{n}{part}"] for n in ("precision", "recall", "f1")
-                              for part in ("", "_low", "_high")))
-                for r in audit.rows
+                (row.name, *(row.values[f"{n}{part}"] for n in ("precision", "recall", "f1")
+                             for part in ("", "_low", "_high")))
+                for row in audit.rows
             ],
         )  # fmt: skip
         for cell in audit.flagged:
             click.echo(f"{cell.state}: {cell.row}, {cell.cell} {cell.printed:g}: {cell.reason}")
         click.echo(f"{len(audit.flagged)} of {len(audit.cells)} printed cells are wrong")
+        click.echo(audit.assumption)
     if fail and audit.flagged:
         raise SystemExit(1)

@@ -1,1 +1,1 @@
-"""One encoder network that reads a note with some or all features of its rubric in one pass."""
+"""Networks that find features: one encoder for all rubrics, and recognisers of one rubric."""

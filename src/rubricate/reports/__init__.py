@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from rubricate.reports.agreement import agreement_page
-from rubricate.reports.comparing import Compared, Comparing, Difference, LearningCurve, Reached
 from rubricate.reports.comparison import comparison_page
 from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
-from rubricate.reports.highlight import highlight_excerpt, highlight_note, legend_html
-from rubricate.reports.marks import Mark, Sides
+from rubricate.reports.highlight import (
+    NoteMark,
+    Sides,
+    highlight_excerpt,
+    highlight_note,
+    legend_html,
+)
 from rubricate.reports.page import (
     Section,
     facts_table,
@@ -24,12 +28,7 @@ from rubricate.reports.training import training_page, write_training_report
 
 __all__ = [
     "Cell",
-    "Compared",
-    "Comparing",
-    "Difference",
-    "LearningCurve",
-    "Mark",
-    "Reached",
+    "NoteMark",
     "Section",
     "Sides",
     "agreement_page",

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rubricate import __version__
 from rubricate.agreement import Agreement
-from rubricate.reports.agreement_tables import (
-    across_groups_tables,
-    lengths_table,
-    within_groups_table,
+from rubricate.progress import Progress, silent
+from rubricate.reports.costly_notes import MarkSource, costly_notes
+from rubricate.reports.highlight import Sides
+from rubricate.reports.levels import (
+    EVERY_PAIR,
+    HUMAN,
+    RULES,
+    Measuring,
+    case_figure,
+    feature_section,
+    measuring_facts,
 )
-from rubricate.reports.costly_notes import Source, costly_notes
-from rubricate.reports.levels import HUMAN, Measuring, case_figure, feature_section
-from rubricate.reports.marks import Sides
-from rubricate.reports.methods import EVERY_PAIR, RULES, measuring_facts
-from rubricate.reports.page import Section, facts_table, figure, folded, paragraph, render_page
-from rubricate.reports.plots import Labels, Point, matrix_plot
-from rubricate.reports.readings import MEASURES, case_names, macro_point, overall_point
-from rubricate.reports.tables import Value, counted, html_table
+from rubricate.reports.page import (
+    facts_table,
+    figure,
+    folded,
+    make_sections,
+    paragraph,
+    render_page,
+)
+from rubricate.reports.plots import Labels, matrix_plot
+from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
+from rubricate.reports.values import MEASURES, case_names, macro_point, overall_point
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30
+KINDS = {
+    "exact": "exact",
+    "one_side_boundary": "one side",
+    "token_overlap": "overlap",
+}
+#: Longer tables are folded, with the line of all features before them.
+MAX_LINES = 20
 EMPTY_RULES = {
     "zero": "an annotator who marked nothing scores 0 in that row, as in the PICO paper",
     "agree": "two annotators who both marked nothing agree fully",
@@ -35,19 +52,9 @@ def agreement_page(
     worst: int = 20,
     inputs: Mapping[str, str] | None = None,
     title: str = "Agreement among annotators",
+    progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about an agreement study.
-
-    Parameters
-    ----------
-    agreement : Agreement
-        What `rubricate.agreement.agree` found.
-    worst : int
-        How many of the notes in which two annotators differ most are shown.
-    inputs : mapping from name to hash, optional
-        What was read, to be printed with the method.
-    title : str
-        Heading.
 
     Examples
     --------
@@ -60,17 +67,14 @@ def agreement_page(
     True
     """
     measuring = Measuring({HUMAN: agreement.pooled}, agreement.corpus)
-    figures = [case_figure(measuring, path) for path in (("characters",), ("presence",))]
-    if len(measuring.cases) < 2:
-        figures = []  # one point in a figure says less than the table above it
-    sections = [
-        Section("headline", "How far annotators agree", _headline(agreement)),
-        Section("cases", "Case by case", _case_table(agreement) + "".join(figures)),
-        Section("pairs", "Pair by pair", _pairs(agreement)),
-        Section("spans", "Spans, note by note", _spans(agreement)),
-        Section("features", "Feature by feature", feature_section(measuring)),
-        Section("notes", "Notes in which annotators differ most", _notes(agreement, worst)),
-        Section("method", "How it was measured", _method(agreement, inputs or {})),
+    parts = [
+        ("headline", "How far annotators agree", lambda: _headline(agreement)),
+        ("cases", "Case by case", lambda: _case_table(agreement) + _case_figures(measuring)),
+        ("pairs", "Pair by pair", lambda: _pairs(agreement)),
+        ("spans", "Spans, note by note", lambda: _spans(agreement)),
+        ("features", "Feature by feature", lambda: feature_section(measuring)),
+        ("notes", "Notes in which annotators differ most", lambda: _notes(agreement, worst)),
+        ("method", "How it was measured", lambda: _method(agreement, inputs or {})),
     ]
     evaluation = agreement.pooled.evaluation
     lead = (
@@ -80,6 +84,7 @@ def agreement_page(
         f"{counted(len(measuring.cases), 'case')}, "
         f"{counted(len(evaluation.characters), 'row')} judged by two."
     )
+    sections = make_sections(parts, progress)
     return render_page(title, sections, lead=lead, warnings=evaluation.warnings())
 
 
@@ -105,8 +110,8 @@ def _headline(agreement: Agreement) -> str:
     rest: list[list[Value]] = [
         [
             names.get(key, key),
-            Point(_number(value["value"]), *(_number(end) for end in value["interval"])),
-            value["n_units"],
+            value.estimate,
+            value.n_units,
         ]
         for key, value in agreement.chance_corrected.items()
     ]
@@ -131,6 +136,12 @@ def _case_table(agreement: Agreement) -> str:
         "over rows, both empty counting as 1), Cohen’s kappa over characters, and F1 of presence."
     )
     return html_table(header, body, caption=caption, footer=foot)
+
+
+def _case_figures(measuring: Measuring) -> str:
+    if len(measuring.cases) < 2:
+        return ""  # one point in a figure says less than the table above it
+    return "".join(case_figure(measuring, path) for path in (("characters",), ("presence",)))
 
 
 def _pairs(agreement: Agreement) -> str:
@@ -179,15 +190,110 @@ def _spans(agreement: Agreement) -> str:
     )
     return (
         paragraph(said)
-        + within_groups_table(agreement)
-        + across_groups_tables(agreement)
-        + lengths_table(agreement)
+        + _within_groups(agreement)
+        + _across_groups(agreement)
+        + _lengths(agreement)
     )
+
+
+def _within_groups(agreement: Agreement) -> str:
+    """Return mean F1 (SD) inside each group: one line per feature, columns by kind and group.
+
+    The layout of Table 2 of Lee and Sun (2019).
+    """
+    groups = [pair for pair in agreement.per_note if pair[0] == pair[1]]
+    if not groups:
+        return ""
+    header = ["Feature"]
+    header += [f"{_named(one)}: {name}" for name in KINDS.values() for one, _ in groups]
+    lines: list[list[Value]] = []
+    for feature, text in _features(agreement, groups):
+        cells: list[Value] = []
+        for kind in KINDS:
+            for pair in groups:
+                cells.append(_cell(agreement, pair, feature, kind, "f1"))
+        lines.append([text, *cells])
+    return _table(header, lines, "Within groups: mean F1 (SD) of pairs, over notes.")
+
+
+def _across_groups(agreement: Agreement) -> str:
+    """Return precision, recall and F1 (SD) of one group against another.
+
+    The layout of Table 3 of Lee and Sun (2019).
+    """
+    parts = []
+    statistics = {"precision": "Pre", "recall": "Rec", "f1": "F1"}
+    for pair in agreement.per_note:
+        one, two = pair
+        if one == two:
+            continue
+        header = ["Feature", *(f"{n}: {s}" for n in KINDS.values() for s in statistics.values())]
+        lines: list[list[Value]] = []
+        for feature, text in _features(agreement, [pair]):
+            cells: list[Value] = []
+            for kind in KINDS:
+                cells += [_cell(agreement, pair, feature, kind, name) for name in statistics]
+            lines.append([text, *cells])
+        caption = (
+            f"Across groups: {_named(two)} (predicted) against {_named(one)} (reference); "
+            "mean (SD) over notes."
+        )
+        parts.append(_table(header, lines, caption))
+    return "".join(parts)
+
+
+def _lengths(agreement: Agreement) -> str:
+    """Return tokens per span, mean (SD), by feature and group: Table 4 of Lee and Sun (2019)."""
+    groups = list(agreement.lengths)
+    lines: list[list[Value]] = []
+    for feature in agreement.corpus.features:
+        found = [agreement.lengths[group].get(feature.id) for group in groups]
+        if not any(found):
+            continue
+        cells: list[Value] = []
+        for one in found:
+            tokens = one["tokens"] if one else {"mean": None, "sd": None}
+            cells += [mean_sd(tokens["mean"], tokens["sd"]), one["n_spans"] if one else 0]
+        lines.append([feature.text, *cells])
+    header = ["Feature"]
+    for group in groups:
+        header += [f"{_named(group)}: tokens", "spans"]
+    table = html_table(header, lines, caption="Length of spans in tokens: mean (SD).")
+    long = len(lines) > MAX_LINES
+    return folded(f"Span lengths of {len(lines):,} features", table) if long else table
+
+
+def _features(agreement: Agreement, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return ids and words of the features these groups share, after that of all together."""
+    known = {feature for pair in pairs for feature in agreement.per_note[pair]}
+    own = [(f.id, f.text) for f in agreement.corpus.features if f.id in known]
+    return [*own, ("", "All features")] if len(own) > 1 else own
+
+
+def _cell(
+    agreement: Agreement, pair: tuple[str, str], feature: str, kind: str, statistic: str
+) -> Cell:
+    found = agreement.per_note[pair].get(feature, {}).get(kind)
+    return mean_sd(found.mean[statistic], found.sd[statistic]) if found else mean_sd(None, None)
+
+
+def _table(header: Sequence[str], lines: list[list[Value]], caption: str) -> str:
+    last = [line for line in lines if line[0] == "All features"]
+    body = [line for line in lines if line[0] != "All features"]
+    if len(body) <= MAX_LINES:
+        return html_table(header, body, caption=caption, footer=last)
+    return html_table(header, last, caption=caption, sortable=False) + folded(
+        f"The same for each of {len(body):,} features", html_table(header, body)
+    )
+
+
+def _named(group: str) -> str:
+    return group or "all"
 
 
 def _notes(agreement: Agreement, worst: int) -> str:
     sources = [
-        Source(found, agreement.corpus, agreement.corpus, Sides(*pair))
+        MarkSource(found, agreement.corpus, agreement.corpus, Sides(*pair))
         for pair, found in agreement.pairs.items()
     ]
     legend = None if len(sources) == 1 else Sides("first annotator", "second annotator")
@@ -204,7 +310,3 @@ def _method(agreement: Agreement, inputs: Mapping[str, str]) -> str:
     facts["nothing marked"] = EMPTY_RULES[agreement.empty]
     versions = facts_table({"rubricate": __version__, **inputs}, caption="Version and inputs")
     return paragraph(RULES) + facts_table(facts, caption="All pairs") + versions
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from rubricate.corpus import Corpus
 from rubricate.measures.calibration import CalibrationResult, GroupCalibration
-from rubricate.measures.intervals import Interpreted
+from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.reports.page import figure, figure_row, folded, paragraph
-from rubricate.reports.plots import Labels, Point, ReliabilityBin, reliability_plot
-from rubricate.reports.readings import case_names
+from rubricate.reports.plots import Labels, PlotBin, Point, reliability_plot
 from rubricate.reports.tables import Cell, Value, counted, html_table
+from rubricate.reports.values import case_names
 
 #: Features shown for each system.
 WORST = 10
@@ -33,16 +33,8 @@ _FIGURE = (
 )
 
 
-def calibration_section(systems: Mapping[str, Interpreted], corpus: Corpus) -> str:
-    """Return diagrams and tables of the systems that state probabilities; "" where none does.
-
-    Parameters
-    ----------
-    systems : mapping from name to Interpreted
-        As for `evaluation_page`.
-    corpus : Corpus
-        Names of cases and features come from it.
-    """
+def calibration_section(systems: Mapping[str, EvaluationWithIntervals], corpus: Corpus) -> str:
+    """Return diagrams and tables of the systems that state probabilities; "" where none does."""
     found = {name: one.calibration for name, one in systems.items() if one.calibration is not None}
     if not found:
         return ""
@@ -59,32 +51,32 @@ def calibration_section(systems: Mapping[str, Interpreted], corpus: Corpus) -> s
     return "".join(parts)
 
 
-def reliability_labels(name: str, brier: float, ece: float, n_rows: int) -> Labels:
-    """Return the words around a reliability diagram."""
-    return Labels(
+def reliability_diagram(
+    name: str, bins: Sequence[PlotBin], *, brier: float, ece: float, n_rows: int
+) -> str:
+    """Draw how often what was stated with a probability came true."""
+    labels = Labels(
         f"Reliability of probabilities: {name}",
         x="predicted probability",
         y="share present",
         description=f"{counted(n_rows, 'row')}, Brier score {brier:.3f}, ECE {ece:.3f}.",
     )
-
-
-def _diagram(name: str, found: CalibrationResult) -> str:
-    values = found.overall.values
-    bins = [
-        ReliabilityBin(
-            one.probability,
-            Point(one.present, one.interval.low, one.interval.high),
-            one.n_rows,
-            (one.low, one.high),
-        )
-        for one in found.bins
-    ]
-    labels = reliability_labels(name, values["brier"], values["ece"], found.overall.n_rows)
     return reliability_plot(bins, labels)
 
 
-def _overall(found: Mapping[str, tuple[CalibrationResult, Interpreted]], confidence: str) -> str:
+def _diagram(name: str, found: CalibrationResult) -> str:
+    bins = [
+        PlotBin(one.probability, one.present, one.n_rows, (one.low, one.high)) for one in found.bins
+    ]
+    whole = found.overall
+    return reliability_diagram(
+        name, bins, brier=whole.values["brier"], ece=whole.values["ece"], n_rows=whole.n_rows
+    )
+
+
+def _overall(
+    found: Mapping[str, tuple[CalibrationResult, EvaluationWithIntervals]], confidence: str
+) -> str:
     lines: list[list[Value]] = []
     for name, (one, system) in found.items():
         n_rows = system.evaluation.coverage.n_rows
@@ -108,8 +100,7 @@ def _overall(found: Mapping[str, tuple[CalibrationResult, Interpreted]], confide
 
 
 def _point(found: CalibrationResult, value: str) -> Point:
-    interval = found.intervals[value]
-    return Point(found.overall.values[value], interval.low, interval.high)
+    return found.estimates[value]
 
 
 def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
@@ -147,7 +138,7 @@ def _bins(name: str, found: CalibrationResult) -> str:
             Cell(f"{one.low:.1f} to {one.high:.1f}", one.low),
             one.n_rows,
             one.probability,
-            Point(one.present, one.interval.low, one.interval.high),
+            one.present,
         ]
         for one in found.bins
     ]

@@ -1,19 +1,25 @@
-"""The page of a comparison: several matchers on the same notes, beside the annotators."""
+"""The page of a comparison: several matchers on the same splits, beside the annotators."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from rubricate import __version__
+from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.reports.comparing import BOTH, Compared, Comparing
+from rubricate.measures.comparing import PairedDifference, compare_evaluations
+from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.progress import Progress, silent
+from rubricate.reports.levels import human_label
 from rubricate.reports.page import (
-    Section,
     facts_table,
     figure,
     figures,
     folded,
+    make_sections,
     paragraph,
     render_page,
 )
@@ -24,174 +30,197 @@ from rubricate.reports.plots import (
     Guide,
     Labels,
     Line,
+    Point,
     Series,
     curve_plot,
     dot_plots,
     forest_plot,
 )
-from rubricate.reports.tables import Cell, Value, html_table
+from rubricate.reports.tables import Cell, Value, html_table, mean_sd
+from rubricate.reports.values import case_names, case_points, overall_point
+from rubricate.trials import TrialResult
+
+#: The two measures of the NBME paper's Section 6.
+BOTH = {"characters": "Characters", "presence": "Presence"}
 
 
 def comparison_page(
-    comparing: Comparing,
+    result: TrialResult,
+    corpus: Corpus,
+    protocol: str,
     *,
     title: str = "Comparison of matchers",
-    warnings: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about several matchers on the same notes.
 
-    Parameters
-    ----------
-    comparing : Comparing
-        Numbers and words.
-    title : str
-        Heading.
-    warnings : sequence of str
-        What a reader must know first.
-
-    Raises
-    ------
-    InputError
-        If there is no matcher to compare.
-
     Examples
     --------
-    >>> from rubricate.reports.comparing import Reached
-    >>> from rubricate.reports.plots import Point
-    >>> cases = {"0": "0 Chest pain", "1": "1 Racing heart"}
-    >>> def reached(value):
-    ...     return Reached(Point(value), {case: Point(value, value - 0.1, value) for case in cases})
-    >>> exact = Compared("exact", reached(0.53), reached(0.8))
-    >>> fuzzy = Compared("fuzzy", reached(0.62), reached(0.85))
-    >>> page = comparison_page(Comparing("One fold against nine.", cases, (exact, fuzzy)))
-    >>> "0.620 (0.000)" in page
+    >>> from rubricate import load_corpus
+    >>> from rubricate.stats import Resampling
+    >>> from rubricate.trials import Trial, fold_splits, run_trials
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> trials, splits = [Trial("exact", "exact")], fold_splits(corpus, folds=2, train_folds=1)
+    >>> result = run_trials(corpus, trials, splits, settings=Resampling(resamples=50))
+    >>> "One fold of two" in comparison_page(result, corpus, "One fold of two.")
     True
     """
-    if not comparing.matchers:
+    if not result.measured:
         raise InputError("no matcher to compare")
-    cases = "".join(_case_figure(comparing, measure) for measure in BOTH)
-    sections = [
-        Section("overall", "All cases together", _overall(comparing)),
-        Section("cases", "Case by case", cases + folded("As a table", _case_table(comparing))),
+    facts = {
+        "protocol": protocol,
+        "rubricate": __version__,
+        "notes": f"{result.n_notes:,}",
+        "resamples": f"{result.settings.resamples:,} by note",
+        "confidence": f"{result.settings.confidence:.0%}",
+        "seed": str(result.settings.seed),
+    }
+    parts = [
+        ("overall", "All cases together", lambda: _overall(result)),
+        ("cases", "Case by case", lambda: _cases(result, corpus)),
+        ("differences", "Differences", lambda: _differences(result)),
+        ("learning", "Learning curve", lambda: _curves(result)),
+        ("method", "How it was measured", lambda: facts_table(facts)),
     ]
-    if comparing.differences:
-        sections.append(Section("differences", "Differences", _differences(comparing)))
-    if comparing.curves:
-        sections.append(Section("learning", "Learning curve", _curves(comparing)))
-    facts = {"protocol": comparing.protocol, "rubricate": __version__, **comparing.facts}
-    sections.append(Section("method", "How it was measured", facts_table(facts)))
-    return render_page(title, sections, lead=comparing.protocol, warnings=warnings)
+    return render_page(title, make_sections(parts, progress), lead=protocol)
 
 
-def _everybody(comparing: Comparing) -> list[Compared]:
-    return [*comparing.matchers, *([comparing.human] if comparing.human else [])]
+def _matchers(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
+    """Return every matcher, and with it how many notes it learned from where that varies."""
+    return {
+        f"{name}, {group} notes per case" if group else name: found
+        for (group, name), found in result.measured.items()
+    }
 
 
-def _overall(comparing: Comparing) -> str:
-    remarks = any(one.remark for one in _everybody(comparing))
-    lines: list[list[Value]] = [
-        [
-            one.name,
-            one.characters.overall,
-            one.characters.mean_sd(),
-            one.presence.overall,
-            one.presence.mean_sd(),
-            *([one.remark] if remarks else []),
-        ]
-        for one in _everybody(comparing)
-    ]
-    header = ["Matcher", "Characters F1", "Characters, mean of cases (SD)", "Presence F1",
-              "Presence, mean of cases (SD)", *(["Remark"] if remarks else [])]  # fmt: skip
+def _everybody(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
+    """Return the matchers, and the annotators after them."""
+    human = (
+        {}
+        if result.ceiling is None
+        else {human_label(result.ceiling.pooled): result.ceiling.pooled}
+    )
+    return {**_matchers(result), **human}
+
+
+def _mean_sd(found: EvaluationWithIntervals, measure: str) -> Cell:
+    """Return mean (SD) over cases, as the NBME paper reports it."""
+    values = [p.value for p in case_points(found, (measure,)).values() if p.is_defined]
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return mean_sd(float(np.mean(values)) if values else None, sd)
+
+
+def _overall(result: TrialResult) -> str:
+    lines: list[list[Value]] = []
+    rows = []
+    for name, found in _everybody(result).items():
+        line: list[Value] = [name]
+        points = tuple(overall_point(found, (measure,)) for measure in BOTH)
+        for measure, point in zip(BOTH, points, strict=True):
+            line += [point, _mean_sd(found, measure)]
+        lines.append(line)
+        rows.append(ForestRow(name, points, " / ".join(f"{point.value:.3f}" for point in points)))
+    header = ["Matcher"]
+    for word in BOTH.values():
+        header += [f"{word} F1", f"{word}, mean of cases (SD)"]
     caption = (
         "F1 of summed counts with its interval by note, and mean (SD) of the cases’ F1, as in "
         "Section 6 of the NBME paper."
     )
-    rows = tuple(
-        ForestRow(
-            one.name, (one.characters.overall, one.presence.overall),
-            f"{one.characters.overall.value:.3f} / {one.presence.overall.value:.3f}",
-        )
-        for one in _everybody(comparing)
-    )  # fmt: skip
     labels = Labels("F1 of each matcher, all cases together", x="F1")
-    svg = forest_plot([ForestGroup("", rows)], ["characters", "presence"], labels)
+    svg = forest_plot([ForestGroup("", tuple(rows))], list(BOTH), labels)
     said = "F1 of characters and of presence with intervals by note."
     return html_table(header, lines, caption=caption) + figure(svg, said)
 
 
-def _case_figure(comparing: Comparing, measure: str) -> str:
-    def series(one: Compared) -> Series:
-        by_case = one.reached(measure).by_case
-        return Series(one.name, tuple(by_case.get(case, UNDEFINED) for case in comparing.cases))
+def _cases(result: TrialResult, corpus: Corpus) -> str:
+    systems = result.of(result.groups[-1]).values()
+    tested = {case for f in systems for case in f.evaluation.characters.by("case").ids}
+    cases = {case: name for case, name in case_names(corpus).items() if case in tested}
+    drawn = "".join(_case_figure(result, cases, measure) for measure in BOTH)
+    points = {
+        f"{word} F1: {name}": case_points(found, (measure,))
+        for measure, word in BOTH.items()
+        for name, found in _everybody(result).items()
+    }
+    lines: list[list[Value]] = [
+        [name, *(own.get(case, UNDEFINED) for own in points.values())]
+        for case, name in cases.items()
+    ]
+    return drawn + folded("As a table", html_table(["Case", *points], lines))
 
-    human = series(comparing.human) if comparing.human else None
-    name = BOTH[measure]
+
+def _case_figure(result: TrialResult, cases: dict[str, str], measure: str) -> str:
+    def series(name: str, found: EvaluationWithIntervals) -> Series:
+        by_case = case_points(found, (measure,))
+        return Series(name, tuple(by_case.get(case, UNDEFINED) for case in cases))
+
+    matchers, word = _matchers(result), BOTH[measure]
+    human = None
+    if result.ceiling is not None:
+        human = series(human_label(result.ceiling.pooled), result.ceiling.pooled)
     labels = Labels(
-        f"{name} F1 by case",
-        y=f"{name} F1",
-        description=f"F1 of {', '.join(one.name for one in comparing.matchers)} by case.",
+        f"{word} F1 by case",
+        y=f"{word} F1",
+        description=f"F1 of {', '.join(matchers)} by case.",
     )
-    drawn = dot_plots(
-        list(comparing.cases.values()), [series(one) for one in comparing.matchers], labels,
-        human=human,
-    )  # fmt: skip
-    said = f"{name}: F1 by case with intervals by note."
+    systems = [series(name, found) for name, found in matchers.items()]
+    said = f"{word}: F1 by case with intervals by note."
     if human:
         said += f" The line is {human.name}, the band its interval."
-    return figures(drawn, said)
+    return figures(dot_plots(list(cases.values()), systems, labels, human=human), said)
 
 
-def _case_table(comparing: Comparing) -> str:
-    everybody = _everybody(comparing)
+def _differences(result: TrialResult) -> str:
+    """Return each matcher minus the one before it, of the last group; "" where there is one."""
+    systems = result.of(result.groups[-1])
     lines: list[list[Value]] = []
-    for case, name in comparing.cases.items():
-        cells = [
-            one.reached(measure).by_case.get(case, UNDEFINED)
-            for measure in BOTH
-            for one in everybody
+    for (earlier, second), (later, first) in pairwise(systems.items()):
+        found = compare_evaluations(
+            (later, first.evaluation), (earlier, second.evaluation), result.settings
+        )
+        lines += [
+            [f"{later} − {earlier}", word, *_difference(found.differences[measure,])]
+            for measure, word in BOTH.items()
         ]
-        lines.append([name, *cells])
-    header = ["Case", *(f"{name} F1: {one.name}" for name in BOTH.values() for one in everybody)]
-    return html_table(header, lines)
-
-
-def _differences(comparing: Comparing) -> str:
-    lines: list[list[Value]] = []
-    for one in comparing.differences:
-        tested = math.isfinite(one.p_value)
-        p_value: Value = Cell(_p_text(one.p_value), one.p_value, number=True) if tested else None
-        lines.append([f"{one.first} − {one.second}", BOTH[one.measure], one.point, p_value])
+    if not lines:
+        return ""
     said = (
         "On the same notes: first minus second with its interval, both drawn together, and the p "
         "value of swapping the two within notes."
     )
-    header = ["Difference", "Measure", "F1", "p"]
-    return paragraph(said) + html_table(header, lines)
+    return paragraph(said) + html_table(["Difference", "Measure", "F1", "p"], lines)
 
 
-def _p_text(p_value: float) -> str:
-    return "&lt; 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+def _difference(found: PairedDifference) -> tuple[Point, Value]:
+    if found.p_value is None or not math.isfinite(found.p_value):
+        return found.difference, None
+    text = "&lt; 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
+    return found.difference, Cell(text, found.p_value, number=True)
 
 
-def _curves(comparing: Comparing) -> str:
+def _curves(result: TrialResult) -> str:
+    """Return F1 against the number of notes learned from; "" where that does not vary."""
+    groups = result.groups
+    if len(groups) < 2:
+        return ""
     parts = []
-    for measure, name in BOTH.items():
+    for measure, word in BOTH.items():
         lines = [
-            Line(one.name, tuple(float(n) for n in one.n_notes), points)
-            for one in comparing.curves
-            if (points := one.characters if measure == "characters" else one.presence)
+            Line(
+                name,
+                tuple(float(group) for group in groups),
+                tuple(overall_point(result.of(group)[name], (measure,)) for group in groups),
+            )
+            for name in result.of(groups[0])
         ]
-        if not lines:
-            continue
         guides = []
-        if comparing.human:
-            level = comparing.human.reached(measure).overall.value
-            guides.append(Guide(level, f"{comparing.human.name}: {level:.3f}"))
-        labels = Labels(
-            f"{name} F1 against annotated notes a case",
-            x="annotated notes a case",
-            y=f"{name} F1",
-        )
+        if result.ceiling is not None:
+            human = result.ceiling.pooled
+            level = overall_point(human, (measure,)).value
+            guides.append(Guide(level, f"{human_label(human)}: {level:.3f}"))
+        x = "annotated notes per case"
+        labels = Labels(f"{word} F1 against {x}", x=x, y=f"{word} F1")
         svg = curve_plot(lines, labels, guides=guides, shares=True, size=(720, 380))
-        parts.append(figure(svg, f"{name} F1 against the number of annotated notes a case."))
+        parts.append(figure(svg, f"{word} F1 against the number of {x}."))
     return "".join(parts)

@@ -10,8 +10,14 @@ import numpy as np
 
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.measures import Evaluation
-from rubricate.reports.highlight import highlight_excerpt, highlight_note, legend_html
-from rubricate.reports.marks import Mark, Side, Sides
+from rubricate.reports.highlight import (
+    NoteMark,
+    Side,
+    Sides,
+    highlight_excerpt,
+    highlight_note,
+    legend_html,
+)
 from rubricate.reports.page import folded, paragraph
 from rubricate.reports.tables import counted, number_text, percent
 
@@ -22,7 +28,7 @@ class MarkedRow:
 
     number: int
     feature: str
-    marks: tuple[Mark, ...]
+    marks: tuple[NoteMark, ...]
     n_false: int
     n_missed: int
 
@@ -33,7 +39,7 @@ class MarkedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MarkSource:
     """Where the marks of an evaluation come from: the reference's corpus, and the other."""
 
     evaluation: Evaluation
@@ -42,23 +48,8 @@ class Source:
     sides: Sides
 
 
-def costly_notes(sources: Sequence[Source], limit: int, *, legend: Sides | None = None) -> str:
-    """Return the notes with the most wrong characters (false and missed), the worst first.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        Whose notes are ranked together; a note may come up once for each of them.
-    limit : int
-        How many to show.
-    legend : Sides, optional
-        What the legend calls the two sides; the first source's names unless given.
-
-    Returns
-    -------
-    str
-        Safe HTML: a sentence, a legend, and one folded part a note.
-    """
+def costly_notes(sources: Sequence[MarkSource], limit: int, *, legend: Sides | None = None) -> str:
+    """Return the notes with the most wrong characters (false and missed), the worst first."""
     ranked, total = _rank(sources)
     shown = ranked[:limit]
     if not shown:
@@ -76,7 +67,7 @@ def costly_notes(sources: Sequence[Source], limit: int, *, legend: Sides | None 
     return "".join(parts)
 
 
-def _rank(sources: Sequence[Source]) -> tuple[list[tuple[int, Source, int]], int]:
+def _rank(sources: Sequence[MarkSource]) -> tuple[list[tuple[int, MarkSource, int]], int]:
     """Return (wrong characters, source, note) of all notes with any, and their total."""
     found = []
     for source in sources:
@@ -88,7 +79,7 @@ def _rank(sources: Sequence[Source]) -> tuple[list[tuple[int, Source, int]], int
     return found, sum(wrong for wrong, _, _ in found)
 
 
-def marked_rows(source: Source, note: Note) -> list[MarkedRow]:
+def marked_rows(source: MarkSource, note: Note) -> list[MarkedRow]:
     """Return every judged feature of a note with the marks of both sides, in rubric order."""
     table = source.evaluation.characters
     keys = table.keys
@@ -111,12 +102,12 @@ def marked_rows(source: Source, note: Note) -> list[MarkedRow]:
 
 def _marks(
     corpus: Corpus, annotator: str, note: Note, feature: str, named: tuple[int, str, Side]
-) -> list[Mark]:
+) -> list[NoteMark]:
     number, label, side = named
     if note.id not in corpus.note_index or feature not in corpus.feature_index:
         return []
     found = corpus.annotations(note.id, feature, annotator) or ()
-    return [Mark(number, label, side, a.spans, _remark(a)) for a in found]
+    return [NoteMark(number, label, side, a.spans, _remark(a)) for a in found]
 
 
 def _remark(annotation: Annotation) -> str:
@@ -126,7 +117,7 @@ def _remark(annotation: Annotation) -> str:
     return ", ".join(said)
 
 
-def _note_part(source: Source, place: int, wrong: int, *, is_open: bool) -> str:
+def _note_part(source: MarkSource, place: int, wrong: int, *, is_open: bool) -> str:
     note = source.reference.notes[place]
     rows = marked_rows(source, note)
     title = source.reference.rubric(note.case).title

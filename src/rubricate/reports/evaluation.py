@@ -10,36 +10,37 @@ import numpy as np
 from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.measures.intervals import Interpreted
+from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.progress import Progress, silent
 from rubricate.reports.calibration import calibration_section
-from rubricate.reports.costly_notes import Source, costly_notes
+from rubricate.reports.costly_notes import MarkSource, costly_notes
+from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
     Measuring,
     case_figure,
     case_values_table,
     feature_section,
+    method_section,
 )
-from rubricate.reports.marks import Sides
-from rubricate.reports.methods import method_section
 from rubricate.reports.page import (
-    Section,
     figure,
     figure_row,
     folded,
+    make_sections,
     paragraph,
     render_page,
     write_report,
 )
 from rubricate.reports.plots import Labels, confusion_plot
-from rubricate.reports.readings import MEASURES, macro_point, overall_point
 from rubricate.reports.tables import Value, counted, html_table
+from rubricate.reports.values import MEASURES, macro_point, overall_point
 
 #: At least so many notes are shown for each of several systems.
 MIN_NOTES = 5
 
 
 def evaluation_page(
-    systems: Mapping[str, Interpreted],
+    systems: Mapping[str, EvaluationWithIntervals],
     reference: Corpus,
     predicted: Mapping[str, Corpus],
     *,
@@ -47,30 +48,9 @@ def evaluation_page(
     worst: int = 30,
     inputs: Mapping[str, str] | None = None,
     title: str = "Evaluation",
+    progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about one or more systems.
-
-    Parameters
-    ----------
-    systems : mapping from name to Interpreted
-        Evaluations with intervals, all against the same reference.
-    reference : Corpus
-        The reference side of all of them.
-    predicted : mapping from name to Corpus
-        The predicted side, under the same names.
-    ceiling : Agreement, optional
-        How far annotators agree with each other: the line that systems are compared with.
-    worst : int
-        How many of the notes that cost most are shown, all systems together.
-    inputs : mapping from name to hash, optional
-        What was read, to be printed with the method.
-    title : str
-        Heading.
-
-    Raises
-    ------
-    InputError
-        If there is no system, or a system has no predicted corpus.
 
     Examples
     --------
@@ -95,43 +75,37 @@ def evaluation_page(
         )
     human = None if ceiling is None else ceiling.pooled
     measuring = Measuring(systems, reference, human)
-    cases = [case_figure(measuring, path) for path in (("characters",), ("presence",))]
-    table = case_values_table(
-        measuring, [("characters",), ("presence",)], "F1 by case, with intervals by note."
-    )
-    sections = [
-        Section("headline", "What was reached", _headline(measuring)),
-        Section("cases", "Case by case", "".join(cases) + folded("The same in a table", table)),
-        Section("features", "Feature by feature", feature_section(measuring)),
-        Section("presence", "Presence", _confusions(systems)),
-        *_probabilities(measuring),
-        Section("notes", "Notes that cost most", _notes(systems, reference, predicted, worst)),
-        Section("method", "How it was measured", method_section(systems, inputs or {}, human)),
+    parts = [
+        ("headline", "What was reached", lambda: _headline(measuring)),
+        ("cases", "Case by case", lambda: _cases(measuring)),
+        ("features", "Feature by feature", lambda: feature_section(measuring)),
+        ("presence", "Presence", lambda: _confusions(systems)),
+        ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
+        ("notes", "Notes that cost most", lambda: _notes(systems, reference, predicted, worst)),
+        ("method", "How it was measured", lambda: method_section(systems, inputs or {}, human)),
     ]
     warnings = [
         f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
     ]
+    sections = make_sections(parts, progress)
     return render_page(title, sections, lead=_lead(measuring), warnings=warnings)
 
 
 def write_evaluation_report(
     folder: Path,
-    systems: Mapping[str, Interpreted],
+    systems: Mapping[str, EvaluationWithIntervals],
     reference: Corpus,
     predicted: Mapping[str, Corpus],
     *,
     ceiling: Agreement | None = None,
     inputs: Mapping[str, str] | None = None,
     overwrite: bool = False,
+    progress: Progress = silent,
 ) -> Path:
-    """Write the page of `evaluation_page` to ``folder/index.html`` and return that path.
-
-    Raises
-    ------
-    OutputExistsError
-        If the file exists and ``overwrite`` is false.
-    """
-    page = evaluation_page(systems, reference, predicted, ceiling=ceiling, inputs=inputs)
+    """Write the page of `evaluation_page` to ``folder/index.html`` and return that path."""
+    page = evaluation_page(
+        systems, reference, predicted, ceiling=ceiling, inputs=inputs, progress=progress
+    )
     return write_report(folder, page, overwrite=overwrite)
 
 
@@ -181,7 +155,14 @@ def _headline(measuring: Measuring) -> str:
     )
 
 
-def _confusions(systems: Mapping[str, Interpreted]) -> str:
+def _cases(measuring: Measuring) -> str:
+    paths = [("characters",), ("presence",)]
+    table = case_values_table(measuring, paths, "F1 by case, with intervals by note.")
+    drawn = "".join(case_figure(measuring, path) for path in paths)
+    return drawn + folded("The same in a table", table)
+
+
+def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
     figures = []
     for name, found in systems.items():
         counts = _presence_counts(found)
@@ -197,12 +178,7 @@ def _confusions(systems: Mapping[str, Interpreted]) -> str:
     return paragraph(said) + figure_row(figures)
 
 
-def _probabilities(measuring: Measuring) -> list[Section]:
-    body = calibration_section(measuring.systems, measuring.corpus)
-    return [Section("probabilities", "Probabilities", body)] if body else []
-
-
-def _presence_counts(found: Interpreted) -> dict[str, float]:
+def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:
     by_note = found.evaluation.presence.by("note")
     weights = np.ones(len(by_note))
     if found.weights is not None:
@@ -212,7 +188,7 @@ def _presence_counts(found: Interpreted) -> dict[str, float]:
 
 
 def _notes(
-    systems: Mapping[str, Interpreted],
+    systems: Mapping[str, EvaluationWithIntervals],
     reference: Corpus,
     predicted: Mapping[str, Corpus],
     worst: int,
@@ -221,7 +197,7 @@ def _notes(
     parts = []
     for name, found in systems.items():
         sides = Sides(found.evaluation.reference_annotator, name)
-        source = Source(found.evaluation, reference, predicted[name], sides)
+        source = MarkSource(found.evaluation, reference, predicted[name], sides)
         if len(systems) > 1:
             parts.append(paragraph(name, class_="subhead"))
         parts.append(costly_notes([source], limit))

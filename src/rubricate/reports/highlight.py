@@ -2,22 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from itertools import count, pairwise
+from typing import Literal
 
-from rubricate.reports.marks import (
-    Mark,
-    Piece,
-    Sides,
-    check_marks,
-    cut_pieces,
-    find_lanes,
-    mark_labels,
-)
+from rubricate.errors import Fault, InputError
 from rubricate.spans import Span, merge_spans
 
+Side = Literal["reference", "predicted"]
+#: How a piece of text stands, for one feature; the style sheet has a class for each.
+State = Literal["hit", "missed", "false"]
+#: Underlines of overlapping features are set below each other; deeper ones share the last place.
+MAX_LANES = 4
 
-def highlight_note(text: str, marks: Sequence[Mark], *, sides: Sides | None = None) -> str:
+
+@dataclass(frozen=True, slots=True)
+class NoteMark:
+    """One annotation to be shown."""
+
+    number: int
+    label: str
+    side: Side
+    spans: tuple[Span, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What the two sides, and what only one of them marked, are called."""
+
+    reference: str = "reference"
+    predicted: str = "prediction"
+
+    def words(self, state: State) -> str:
+        """Say in words how a piece of text stands."""
+        return {
+            "hit": f"{self.reference} and {self.predicted}",
+            "missed": f"{self.reference} only",
+            "false": f"{self.predicted} only",
+        }[state]
+
+
+@dataclass(slots=True)
+class Piece:
+    """A stretch of text with the same marks throughout."""
+
+    start: int
+    end: int
+    states: dict[int, State] = field(default_factory=dict)
+    tokens: list[str] = field(default_factory=list)
+    remarks: dict[int, str] = field(default_factory=dict)
+    badges: list[str] = field(default_factory=list)
+
+
+def check_marks(text: str, marks: Iterable[NoteMark]) -> None:
+    """Raise InputError with every span that lies outside the text."""
+    faults = [
+        Fault(f"span {s.start} {s.end} of feature {m.number} lies outside its note of {len(text)}")
+        for m in marks
+        for s in m.spans
+        if s.end > len(text)
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def mark_labels(marks: Iterable[NoteMark]) -> dict[int, str]:
+    """Return the words of each feature by its number."""
+    return {mark.number: mark.label for mark in marks}
+
+
+def cut_pieces(length: int, marks: Sequence[NoteMark]) -> list[Piece]:
+    """Cut the text wherever a mark begins or ends, and say what covers each piece."""
+    cuts = sorted({0, length, *(e for m in marks for s in m.spans for e in (s.start, s.end))})
+    pieces = [Piece(a, b) for a, b in pairwise(cuts)]
+    at = {piece.start: i for i, piece in enumerate(pieces)}
+    for k, mark in enumerate(marks):
+        for span in mark.spans:
+            i = at[span.start]
+            while i < len(pieces) and pieces[i].start < span.end:
+                _cover(pieces[i], mark, k)
+                i += 1
+    for stretch in _stretches(marks):
+        pieces[at[stretch.start]].badges.append(stretch.badge)
+    for piece in pieces:
+        piece.badges.sort(key=lambda badge: int(badge.strip("…")))
+    return pieces
+
+
+def _cover(piece: Piece, mark: NoteMark, k: int) -> None:
+    side: State = "missed" if mark.side == "reference" else "false"
+    before = piece.states.get(mark.number, side)
+    piece.states[mark.number] = side if before == side else "hit"
+    token = f"{mark.number}{mark.side[0]}{k}"
+    if token not in piece.tokens:
+        piece.tokens.append(token)
+    if mark.remark:
+        piece.remarks[mark.number] = mark.remark
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Where one feature's marks, both sides together, cover the text without a gap."""
+
+    number: int
+    start: int
+    end: int
+    badge: str
+
+
+def _stretches(marks: Sequence[NoteMark]) -> list[_Stretch]:
+    found = []
+    for number in sorted({mark.number for mark in marks}):
+        own = [mark for mark in marks if mark.number == number]
+        for run in merge_spans(s for mark in own for s in mark.spans):
+            inside = [m for m in own if any(s.overlaps(run) for s in m.spans)]
+            earlier = any(s.end <= run.start for m in inside for s in m.spans)
+            later = any(s.start >= run.end for m in inside for s in m.spans)
+            badge = f"{'…' if earlier else ''}{number}{'…' if later else ''}"
+            found.append(_Stretch(number, run.start, run.end, badge))
+    return sorted(found, key=lambda one: (one.start, one.number))
+
+
+def find_lanes(pieces: Sequence[Piece]) -> dict[tuple[int, int], int]:
+    """Give each feature a line that no other feature has while they overlap."""
+    lanes: dict[tuple[int, int], int] = {}
+    held: dict[int, int] = {}
+    for piece in pieces:
+        held = {n: lane for n, lane in held.items() if n in piece.states}
+        for number in sorted(piece.states):
+            if number not in held:
+                free = (lane for lane in count() if lane not in held.values())
+                held[number] = next(free)
+            lanes[piece.start, number] = min(held[number], MAX_LANES - 1)
+    return lanes
+
+
+def highlight_note(text: str, marks: Sequence[NoteMark], *, sides: Sides | None = None) -> str:
     """Return the note as HTML, every mark in it, and its text unchanged to the character.
 
     The reference is underlined and the prediction tinted; what both marked is both, what only
@@ -26,28 +149,9 @@ def highlight_note(text: str, marks: Sequence[Mark], *, sides: Sides | None = No
     stands where a mark begins; ``3…`` and ``…3`` are fragments of one annotation. Numbers come
     from the style sheet, so that copied text is the note's.
 
-    Parameters
-    ----------
-    text : str
-        The note.
-    marks : sequence of Mark
-        Any number, overlapping or not.
-    sides : Sides, optional
-        What to call the two sides.
-
-    Returns
-    -------
-    str
-        A ``div``; the page's style sheet draws it (see `rubricate.reports.render_page`).
-
-    Raises
-    ------
-    InputError
-        If spans lie outside the note.
-
     Examples
     --------
-    >>> html = highlight_note("a <b>", [Mark(1, "Letter", "reference", (Span(0, 1),))])
+    >>> html = highlight_note("a <b>", [NoteMark(1, "Letter", "reference", (Span(0, 1),))])
     >>> html.count("<mark"), "&lt;b&gt;" in html
     (1, True)
     """
@@ -57,20 +161,13 @@ def highlight_note(text: str, marks: Sequence[Mark], *, sides: Sides | None = No
 
 
 def highlight_excerpt(
-    text: str, marks: Sequence[Mark], *, context: int = 30, sides: Sides | None = None
+    text: str, marks: Sequence[NoteMark], *, context: int = 30, sides: Sides | None = None
 ) -> str:
     """Return the marked words with a little text around them, in one line of HTML.
 
-    Parameters
-    ----------
-    text, marks, sides
-        As for `highlight_note`.
-    context : int
-        Characters kept on each side.
-
     Examples
     --------
-    >>> mark = Mark(1, "Fever", "reference", (Span(40, 45),))
+    >>> mark = NoteMark(1, "Fever", "reference", (Span(40, 45),))
     >>> highlight_excerpt("x" * 40 + "fever" + "y" * 40, [mark], context=3).count("…")
     2
     """

@@ -1,13 +1,14 @@
-"""Sections that several pages share: values by case and by feature."""
+"""Sections that several pages share: values by case and by feature, and how they were made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rubricate import __version__
 from rubricate.corpus import Corpus
-from rubricate.measures.intervals import Interpreted
-from rubricate.reports.page import figures, folded, paragraph
+from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.reports.page import facts_table, figures, folded, paragraph
 from rubricate.reports.plots import (
     ForestGroup,
     ForestRow,
@@ -22,7 +23,8 @@ from rubricate.reports.plots import (
     worst_rows,
 )
 from rubricate.reports.plots.data import limits
-from rubricate.reports.readings import (
+from rubricate.reports.tables import Value, html_table
+from rubricate.reports.values import (
     MEASURES,
     Path,
     case_names,
@@ -32,35 +34,39 @@ from rubricate.reports.readings import (
     overall_point,
     point_or_undefined,
 )
-from rubricate.reports.tables import Value, html_table
 
 #: More features than this are not drawn one by one.
 MAX_FEATURES = 200
 #: How many are drawn instead.
 WORST_FEATURES = 60
 #: Points that fit on a printed page below each other, headings and space between rows included.
-ROWS_A_PAGE = 76
+ROWS_PER_PAGE = 76
 #: What annotators' agreement is called beside systems.
 HUMAN = "annotators"
+RULES = (
+    "Micro values come from counts summed over rows (a note and a feature that was judged). A "
+    "value whose denominator is 0 is undefined and shown as a dash; means leave undefined values "
+    "out. Intervals draw whole notes with replacement, so that features of one note stay together: "
+    "inside their case where they are about these cases, with their case where they are about "
+    "cases like these. Where fewer than ten notes are wrong they are joined with exact limits by "
+    "item, at a correlation of .3 within a note."
+)
+#: What agreement compares.
+EVERY_PAIR = "every two annotators on the rows both judged, the earlier one as reference"
+
+
+def human_label(human: EvaluationWithIntervals, name: str = HUMAN) -> str:
+    """Return what the annotators' line is called: a ceiling is worth as much as its notes."""
+    return f"{name} ({human.evaluation.coverage.n_notes:,} notes)"
 
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """What is measured on a page.
+    """What is measured on a page."""
 
-    Parameters
-    ----------
-    systems : mapping from name to Interpreted
-        At least one.
-    corpus : Corpus
-        Names of cases and features come from it.
-    human : Interpreted, optional
-        How far annotators agree.
-    """
-
-    systems: Mapping[str, Interpreted]
+    systems: Mapping[str, EvaluationWithIntervals]
     corpus: Corpus
-    human: Interpreted | None = None
+    human: EvaluationWithIntervals | None = None
 
     @property
     def cases(self) -> list[str]:
@@ -68,7 +74,7 @@ class Measuring:
         return case_order(self.corpus, *self.systems.values())
 
     @property
-    def everybody(self) -> dict[str, Interpreted]:
+    def everybody(self) -> dict[str, EvaluationWithIntervals]:
         """The systems, and the annotators after them."""
         found = dict(self.systems)
         if self.human is not None:
@@ -77,8 +83,9 @@ class Measuring:
 
     @property
     def human_name(self) -> str:
-        """What agreement is called; a system may have taken the usual name."""
-        return HUMAN if HUMAN not in self.systems else f"{HUMAN} with each other"
+        """What agreement is called, and its notes; a system may have taken the usual name."""
+        name = HUMAN if HUMAN not in self.systems else f"{HUMAN} with each other"
+        return name if self.human is None else human_label(self.human, name)
 
     @property
     def confidence(self) -> str:
@@ -112,7 +119,7 @@ def case_figure(measuring: Measuring, path: Path) -> str:
 
 
 def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str) -> str:
-    """Return F1 with intervals, a line a case and a column a system and measure."""
+    """Return F1 with intervals, one line per case, one column per system and measure."""
     names, columns = case_names(measuring.corpus), []
     for path in paths:
         columns += [
@@ -133,7 +140,7 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str)
 def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
     """Return forest plots of the features, by case, and a table of all of them.
 
-    Up to `MAX_FEATURES` features are all drawn, one plot a case; of more, the worst.
+    Up to `MAX_FEATURES` features are all drawn, one plot per case; of more, the worst.
     """
     groups = _feature_groups(measuring, path)
     n_features = sum(len(group.rows) for group in groups)
@@ -152,7 +159,7 @@ def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
             )
         )
     room, svgs = label_room(groups), []
-    for some in paged_groups(groups, ROWS_A_PAGE // (1 + len(names))):
+    for some in paged_groups(groups, ROWS_PER_PAGE // (1 + len(names))):
         labels = Labels(
             f"{MEASURES[path]} F1 by feature: {', '.join(g.label for g in some)}",
             x=f"{MEASURES[path]} F1",
@@ -163,6 +170,40 @@ def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
     parts.append(figures(svgs, said))
     parts.append(folded(f"All {n_features:,} features in a table", _feature_table(measuring)))
     return "".join(parts)
+
+
+def method_section(
+    systems: Mapping[str, EvaluationWithIntervals],
+    inputs: Mapping[str, str],
+    human: EvaluationWithIntervals | None = None,
+) -> str:
+    """Return rules, settings, coverage and inputs as HTML."""
+    parts = [paragraph(RULES)]
+    for name, found in systems.items():
+        parts.append(facts_table(measuring_facts(found), caption=name))
+    if human is not None:
+        facts = {**measuring_facts(human), "compared": EVERY_PAIR}
+        parts.append(facts_table(facts, caption="annotators"))
+    parts.append(facts_table({"rubricate": __version__, **inputs}, caption="Version and inputs"))
+    return "".join(parts)
+
+
+def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
+    """Return how an evaluation was made, in words and numbers."""
+    evaluation, coverage, settings = found.evaluation, found.evaluation.coverage, found.settings
+    return {
+        "compared": f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}",
+        "notes, rows": f"{coverage.n_notes:,} notes, {coverage.n_rows:,} rows",
+        "rows without prediction": f"{coverage.n_missing_rows:,} rows, "
+        f"{coverage.n_missing_notes:,} whole notes",
+        "left out": f"{coverage.n_unjudged_rows:,} predicted rows the reference did not judge, "
+        f"{coverage.n_unknown_rows:,} of unknown notes or features",
+        "span protocol": f"{evaluation.protocol}, by {evaluation.unit}",
+        "intervals": f"bootstrap by note, {settings.method}, {100 * settings.confidence:g} %, "
+        f"{settings.resamples:,} resamples, seed {settings.seed}; about "
+        f"{settings.population.replace('-', ' ')}",
+        "weights": "none" if found.weights is None else "by the sampling design",
+    }
 
 
 def _feature_groups(measuring: Measuring, path: Path) -> tuple[ForestGroup, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -12,27 +12,34 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.files import whole_output
+from rubricate.progress import Progress, silent, watched
 from rubricate.reports.tables import html_table
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page.
-
-    Parameters
-    ----------
-    anchor : str
-        Its id in the page, e.g. ``"cases"``.
-    title : str
-        Its heading.
-    body : str
-        HTML that is safe already: made by `paragraph`, `figure`, `html_table`,
-        `highlight_note` and the like, which escape what they are given.
-    """
+    """A part of a page."""
 
     anchor: str
     title: str
     body: str
+
+
+def make_sections(
+    parts: Sequence[tuple[str, str, Callable[[], str]]], progress: Progress = silent
+) -> list[Section]:
+    """Make sections one after the other from (anchor, title, body); empty ones are left out.
+
+    Examples
+    --------
+    >>> [s.anchor for s in make_sections([("a", "A", lambda: "x"), ("b", "B", lambda: "")])]
+    ['a']
+    """
+    made = [
+        Section(anchor, title, body())
+        for anchor, title, body in watched(parts, progress, "report", len(parts))
+    ]
+    return [section for section in made if section.body]
 
 
 def render_page(
@@ -47,19 +54,6 @@ def render_page(
 
     Style and script are inside the page, and a content security policy allows nothing else: the
     one script is named by its hash, so that no other can run.
-
-    Parameters
-    ----------
-    title : str
-        Heading and title.
-    sections : sequence of Section
-        In order; the contents are made from them.
-    lead : str
-        A sentence or two under the heading, as plain text.
-    warnings : sequence of str
-        What a reader must know first, as plain text.
-    footer : str
-        Last line, as plain text.
 
     Examples
     --------
@@ -89,11 +83,6 @@ def render_page(
 
 def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
     """Write a page to ``folder/index.html`` and return that path; nothing else is touched.
-
-    Raises
-    ------
-    OutputExistsError
-        If the file exists and ``overwrite`` is false.
 
     Examples
     --------

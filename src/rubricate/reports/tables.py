@@ -15,17 +15,7 @@ DASH = "–"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell whose look and order differ.
-
-    Parameters
-    ----------
-    html : str
-        What is shown: HTML that is safe already.
-    sort : float or str
-        What the column is sorted by.
-    number : bool
-        Whether it stands to the right.
-    """
+    """A cell whose look and order differ."""
 
     html: str
     sort: float | str = ""
@@ -46,22 +36,6 @@ def html_table(
     empty: str = "Nothing to show.",
 ) -> str:
     """Return a table; every text in it is escaped.
-
-    Parameters
-    ----------
-    header : sequence of str
-        One name a column.
-    lines : iterable of sequences
-        Texts, whole numbers, floats (three decimals), None and nan (a dash), points (value with
-        its interval under it), or `Cell`.
-    caption : str
-        Above the table.
-    footer : iterable of sequences
-        Lines that stay at the end when the table is sorted, e.g. a mean.
-    sortable : bool
-        Whether a click on a header sorts; without scripts the table stays as it is.
-    empty : str
-        Said instead of a table without lines.
 
     Examples
     --------

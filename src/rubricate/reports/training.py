@@ -9,22 +9,29 @@ import numpy as np
 
 from rubricate import __version__
 from rubricate.errors import InputError
-from rubricate.matchers.training_report import TrainingReport
-from rubricate.reports.calibration import reliability_labels
+from rubricate.matchers.training_report import Course, TrainingReport
+from rubricate.reports.calibration import reliability_diagram
 from rubricate.reports.page import (
-    Section,
     facts_table,
     figure,
     figure_row,
+    folded,
+    make_sections,
     paragraph,
     render_page,
     write_report,
 )
-from rubricate.reports.plots import Point, ReliabilityBin, reliability_plot
+from rubricate.reports.plots import Guide, Labels, Line, PlotBin, Point, curve_plot
 from rubricate.reports.tables import Value, counted, html_table
-from rubricate.reports.training_curves import curves_section, measure_names
 from rubricate.stats import proportion_limits
 from rubricate.stats.calibration import Reliability
+
+_SIZE = (720.0, 340.0)
+_KEPT = "The ring marks the weights that were kept."
+_NOTHING_HELD = (
+    "No notes were held out, so nothing says when learning should have stopped: the last weights "
+    "were kept."
+)
 
 
 def training_page(
@@ -37,24 +44,6 @@ def training_page(
 ) -> str:
     """Return one self-contained HTML page about how a matcher was trained.
 
-    Parameters
-    ----------
-    report : TrainingReport
-        What a matcher keeps in ``training_report_``.
-    matcher : str
-        Its name.
-    features : mapping from id to text, optional
-        Names of the features that have thresholds.
-    facts : mapping, optional
-        What else is printed at the end: inputs, parameters, time.
-    title : str
-        Heading.
-
-    Raises
-    ------
-    InputError
-        If there is no course, or a course without a look.
-
     Examples
     --------
     >>> from rubricate.matchers.training_report import Course, Look
@@ -65,20 +54,16 @@ def training_page(
     """
     if not report.courses or not all(course.looks for course in report.courses):
         raise InputError("nothing was seen of the training, so there is nothing to draw")
-    sections = [
-        Section("notes", "Notes", _held_out(report)),
-        Section("curves", "Curves", curves_section(report)),
-        Section("thresholds", "Thresholds", _thresholds(report, features or {})),
-        Section("probabilities", "Probabilities", _probabilities(report)),
-        Section("recipe", "Recipe", _recipe(report)),
-        Section(
-            "method",
-            "How it was made",
-            facts_table({**report.facts, **(facts or {}), "rubricate": __version__}),
-        ),
+    whole = {**report.facts, **(facts or {}), "rubricate": __version__}
+    parts = [
+        ("notes", "Notes", lambda: _held_out(report)),
+        ("curves", "Curves", lambda: _curves(report)),
+        ("thresholds", "Thresholds", lambda: _thresholds(report, features or {})),
+        ("probabilities", "Probabilities", lambda: _probabilities(report)),
+        ("recipe", "Recipe", lambda: _recipe(report)),
+        ("method", "How it was made", lambda: facts_table(whole)),
     ]
-    kept = [section for section in sections if section.body]
-    return render_page(title, kept, lead=f"{matcher} {_lead(report)}")
+    return render_page(title, make_sections(parts), lead=f"{matcher} {_lead(report)}")
 
 
 def write_training_report(
@@ -90,13 +75,7 @@ def write_training_report(
     facts: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write the page of `training_page` to ``folder/index.html`` and return that path.
-
-    Raises
-    ------
-    OutputExistsError
-        If the file exists and ``overwrite`` is false.
-    """
+    """Write the page of `training_page` to ``folder/index.html`` and return that path."""
     page = training_page(
         report, matcher=matcher, features=features, facts=facts, title=f"Training of {matcher}"
     )
@@ -130,7 +109,7 @@ def _time(seconds: float | None) -> str:
 
 def _held_out(report: TrainingReport) -> str:
     """Return the notes of each network and what is kept, as a table."""
-    names = measure_names(report)
+    names = _measure_names(report)
     lines: list[list[Value]] = []
     for course in report.courses:
         kept = next((one for one in course.looks if one.step == course.chosen), course.looks[-1])
@@ -155,6 +134,107 @@ def _held_out(report: TrainingReport) -> str:
             f"{report.unit} and the thresholds were chosen on these notes, so the figures flatter."
         )
     return table
+
+
+def _curves(report: TrainingReport) -> str:
+    """Return loss and held-out measures against steps as drawings, and as a table."""
+    losses = [
+        Line(
+            course.name,
+            tuple(float(look.step) for look in course.looks),
+            tuple(Point(look.loss) for look in course.looks),
+            _chosen_step(course),
+        )
+        for course in report.courses
+    ]
+    said = "; ".join(
+        f"{one.name}: from {one.points[0].value:.3f} to {one.points[-1].value:.3f}"
+        for one in losses
+    )
+    labels = Labels(f"Loss against {report.unit}s", x=report.unit, y="loss", description=said)
+    svg = curve_plot(losses, labels, guides=_guides(report), size=_SIZE)
+    parts = [figure(svg, f"Loss, {report.unit} by {report.unit}. {_KEPT}")]
+    measured = _measured_figures(report)
+    parts += measured or [paragraph(_NOTHING_HELD)]
+    return "".join(parts) + folded("The curves in numbers", _looks_table(report))
+
+
+def _measure_names(report: TrainingReport) -> list[str]:
+    """Return what was measured on notes held out, in the order of first sight."""
+    names = (name for one in report.courses for look in one.looks for name in look.measured)
+    return list(dict.fromkeys(names))
+
+
+def _chosen_step(course: Course) -> float | None:
+    return None if course.chosen is None else float(course.chosen)
+
+
+def _guides(report: TrainingReport) -> list[Guide]:
+    """Return the upright line of the kept step; lines of several networks would be a fence."""
+    first = report.courses[0]
+    if len(report.courses) > 1 or first.chosen is None or len(first.looks) < 2:
+        return []
+    return [Guide(float(first.chosen), f"kept: {report.unit} {first.chosen}", axis="x")]
+
+
+def _measured_figures(report: TrainingReport) -> list[str]:
+    """Return what held-out notes showed: one drawing, or one per measure for several networks."""
+    names = _measure_names(report)
+    if not names:
+        return []
+    if len(report.courses) == 1:
+        course = report.courses[0]
+        lines = [_line(course, name, name) for name in names]
+        whose = f"on {counted(course.n_held, 'note')} held out"
+        return [_measured_figure(report, lines, " and ".join(names), whose)]
+    whose = "of each network on the notes held out from it"
+    return [
+        _measured_figure(
+            report, [_line(one, name, one.name) for one in report.courses], name, whose
+        )
+        for name in names
+    ]
+
+
+def _line(course: Course, measure: str, name: str) -> Line:
+    looks = [look for look in course.looks if measure in look.measured]
+    return Line(
+        name,
+        tuple(float(look.step) for look in looks),
+        tuple(Point(look.measured[measure]) for look in looks),
+        _chosen_step(course),
+    )
+
+
+def _measured_figure(report: TrainingReport, lines: list[Line], measure: str, whose: str) -> str:
+    best = "; ".join(
+        f"{one.name}: at best {max(p.value for p in one.points):.3f}" for one in lines if one.points
+    )
+    axis = measure if len(report.courses) > 1 or len(lines) == 1 else "F1"
+    labels = Labels(f"{measure} against {report.unit}s", x=report.unit, y=axis, description=best)
+    svg = curve_plot(lines, labels, guides=_guides(report), shares=True, size=_SIZE)
+    said = f"{measure[:1].upper()}{measure[1:]} {whose}, {report.unit} by {report.unit}. {_KEPT}"
+    return figure(svg, said)
+
+
+def _looks_table(report: TrainingReport) -> str:
+    names = _measure_names(report)
+    timed = all(look.seconds is not None for one in report.courses for look in one.looks)
+    header = ["Network", report.unit.capitalize(), "Loss", *(["Seconds"] if timed else []),
+              *(f"{name[:1].upper()}{name[1:]}" for name in names), "Kept"]  # fmt: skip
+    lines: list[list[Value]] = [
+        [
+            course.name,
+            look.step,
+            look.loss,
+            *([round(look.seconds or 0.0)] if timed else []),
+            *(look.measured.get(name) for name in names),
+            "kept" if look.step == course.chosen else "",
+        ]
+        for course in report.courses
+        for look in course.looks
+    ]
+    return html_table(header, lines)
 
 
 def _thresholds(report: TrainingReport, features: Mapping[str, str]) -> str:
@@ -205,13 +285,14 @@ def _diagram(name: str, found: Reliability) -> str:
     there = np.array([one.present for one in found.bins]) * rows
     low, high = proportion_limits(there.round(), rows, method="wilson")
     bins = [
-        ReliabilityBin(
+        PlotBin(
             one.probability, Point(one.present, float(a), float(b)), one.n_rows, (one.low, one.high)
         )
         for one, a, b in zip(found.bins, low, high, strict=True)
     ]
-    labels = reliability_labels(f"{name} calibration", found.brier, found.ece, found.n_rows)
-    return reliability_plot(bins, labels)
+    return reliability_diagram(
+        f"{name} calibration", bins, brier=found.brier, ece=found.ece, n_rows=found.n_rows
+    )
 
 
 def _recipe(report: TrainingReport) -> str:

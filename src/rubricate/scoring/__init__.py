@@ -1,37 +1,28 @@
 """From evidence to a score somebody can defend: totals, review, corrections, in bulk."""
 
-from rubricate.scoring.cells import ITEM_COLUMNS, SCORE_COLUMNS, parse_spans, read_rows
-from rubricate.scoring.choosing import RouteSettings, choose_policy
-from rubricate.scoring.corrections import Correction, Corrections, read_corrections
-from rubricate.scoring.evidence import Evidence
+from rubricate.formats.notes import NoteSource, open_notes
+from rubricate.scoring.corrections import Corrections, read_corrections
+from rubricate.scoring.doubt import UnsureRange
 from rubricate.scoring.job import ScoreSettings
-from rubricate.scoring.judging import NoteResult, judge_note
-from rubricate.scoring.notes import NoteSource, open_notes
-from rubricate.scoring.routing import Policy, read_policy, write_policy
-from rubricate.scoring.run import ScoreRun, score_notes
-from rubricate.scoring.totals import Total, total_score
+from rubricate.scoring.policy import Policy, is_accepted, read_policy, write_policy
+from rubricate.scoring.policy_choice import RouteSettings, choose_policy
+from rubricate.scoring.results import judge_note
+from rubricate.scoring.run import FinishedRun, score_notes
 
 __all__ = [
-    "ITEM_COLUMNS",
-    "SCORE_COLUMNS",
-    "Correction",
     "Corrections",
-    "Evidence",
-    "NoteResult",
+    "FinishedRun",
     "NoteSource",
     "Policy",
     "RouteSettings",
-    "ScoreRun",
     "ScoreSettings",
-    "Total",
+    "UnsureRange",
     "choose_policy",
+    "is_accepted",
     "judge_note",
     "open_notes",
-    "parse_spans",
     "read_corrections",
     "read_policy",
-    "read_rows",
     "score_notes",
-    "total_score",
     "write_policy",
 ]

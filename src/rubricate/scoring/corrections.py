@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.tables import unguarded
 from rubricate.rubric import Rubric
-from rubricate.scoring.cells import ITEM_COLUMNS, parse_spans, unguarded
-from rubricate.scoring.evidence import Spans
+from rubricate.run.evidence import Spans, parse_spans
+from rubricate.run.results import Correction
+from rubricate.run.tables import ITEM_COLUMNS
 
 #: What the columns may be called; those of items.csv will do.
 COLUMNS = {
@@ -26,42 +28,9 @@ COLUMNS = {
     "comment": ("comment",),
 }
 _NEEDED = ("note", "feature", "found", "by", "at")
+#: Columns by which a copy of items.csv, of this release or an earlier one, is known.
+_IS_ITEMS = {"feature_text", "review_reason", "corrected_by", "corrected_at"}
 _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """One item as a person saw it.
-
-    Parameters
-    ----------
-    note, feature : str
-        Which item.
-    found : bool
-        Whether the feature is in the note.
-    by, at : str
-        Who said so, and when (ISO 8601).
-    spans : tuple of tuples of (start, end), optional
-        Where; None leaves the matcher's spans as they are.
-    comment : str
-        Why.
-    text : tuple of str
-        The words at the spans; filled in when the note is read.
-    """
-
-    note: str
-    feature: str
-    found: bool
-    by: str
-    at: str
-    spans: Spans | None = None
-    comment: str = ""
-    text: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return what run.json keeps."""
-        return {"note": self.note, "feature": self.feature, "found": self.found,
-                "by": self.by, "at": self.at, "comment": self.comment}  # fmt: skip
 
 
 class Corrections:
@@ -129,11 +98,6 @@ def read_corrections(path: str | Path) -> Corrections:
     8601); optionally ``spans`` (``start end;start end|start end``: ``;`` between fragments, ``|``
     between annotations) and ``comment``. A copy of items.csv will do: rows without ``by`` are
     left as they are. Of several corrections of one item the latest holds.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file and its row.
     """
     place = Path(path)
     faults = Faults(place, unit="row")
@@ -153,7 +117,7 @@ def read_corrections(path: str | Path) -> Corrections:
             faults.add(f"{len(row)} fields, the header has {len(rows[0])}", line=number)
             continue
         values = {name: unguarded(row[i]).strip() for name, i in columns.items()}
-        if not values["by"] and len(rows[0]) >= len(ITEM_COLUMNS):
+        if not values["by"] and set(rows[0]) >= _IS_ITEMS:
             continue
         one = _correction(values, number, faults)
         if one is not None:
@@ -168,7 +132,8 @@ def read_corrections(path: str | Path) -> Corrections:
 
 def _columns(header: Sequence[str], faults: Faults) -> dict[str, int]:
     columns: dict[str, int] = {}
-    known = {name for names in COLUMNS.values() for name in names} | set(ITEM_COLUMNS)
+    known = {name for names in COLUMNS.values() for name in names}
+    known |= {column.name for column in ITEM_COLUMNS}
     for name in header:
         if name not in known:
             faults.add(f"unknown column {name!r}; known: {', '.join(sorted(known))}")

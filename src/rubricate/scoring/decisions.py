@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.measures.pairing import Pairing
-from rubricate.scoring.evidence import DIGITS
+from rubricate.run.evidence import DIGITS, certainty
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -17,24 +18,8 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Items:
-    """Decisions beside a reference: one entry a note and feature.
-
-    Parameters
-    ----------
-    note : int64 array
-        Number of the note.
-    feature : int64 array
-        Number of the feature.
-    found, wrong : bool arrays
-        What was decided, and whether the reference says otherwise.
-    certainty : float64 array
-        Of the decision; NaN where not known.
-    note_ids, feature_ids : sequence of str
-        Ids of the notes and features, by number.
-    most : int
-        Most features any rubric has.
-    """
+class JudgedItems:
+    """Decisions beside a reference: one entry per note and feature."""
 
     note: I64
     feature: I64
@@ -45,7 +30,7 @@ class Items:
     feature_ids: Sequence[str]
     most: int
 
-    def take(self, keep: Bools) -> Items:
+    def take(self, keep: Bools) -> JudgedItems:
         """Return the items under a mask."""
         return replace(
             self,
@@ -57,40 +42,48 @@ class Items:
         )
 
 
-def items_of(pairing: Pairing) -> Items:
+def judged_items(pairing: Pairing) -> JudgedItems:
     """Return the decisions of a pairing: right where presence is what the reference says."""
     present = np.diff(pairing.reference.rows.first_annotation)[pairing.reference_row] > 0
     rows, own = pairing.predicted.rows, pairing.predicted_row
     found = np.diff(rows.first_annotation)[own] > 0
-    certainty = np.full(len(own), np.nan)
+    confidence, probability = np.full(len(own), np.nan), np.full(len(own), np.nan)
     if rows.confidence is not None:
         best = np.full(len(rows), -np.inf)
         np.maximum.at(best, rows.annotation_row, np.nan_to_num(rows.confidence, nan=-np.inf))
-        certainty = np.where(np.isfinite(best[own]), best[own], np.nan)
+        confidence = np.where(np.isfinite(best[own]), best[own], np.nan)
     if rows.probability is not None:
-        # To the digits that a run keeps, so that a run decides alike.
-        probability = rows.probability[own].astype(np.float64).round(DIGITS)
-        stated = np.where(found, probability, 1.0 - probability)
-        certainty = np.where(np.isnan(probability), certainty, stated)
-    return Items(
+        probability = rows.probability[own].astype(np.float64)
+    sure = [
+        certainty(is_found, _kept(p), _kept(c))
+        for is_found, p, c in zip(
+            found.tolist(), probability.tolist(), confidence.tolist(), strict=True
+        )
+    ]
+    return JudgedItems(
         note=pairing.keys.note.astype(np.int64),
         feature=pairing.keys.feature.astype(np.int64),
         found=found,
         wrong=found != present,
-        certainty=certainty.round(DIGITS),
+        certainty=np.array(sure, dtype=np.float64),
         note_ids=[note.id for note in pairing.reference.notes],
         feature_ids=[feature.id for feature in pairing.reference.features],
         most=max(len(rubric) for rubric in pairing.reference.rubrics),
     )
 
 
-def ranks_in_notes(items: Items, risk: F64) -> I64:
+def _kept(value: float) -> float | None:
+    # To the digits that a run keeps, so that a run decides alike.
+    return None if math.isnan(value) else round(value, DIGITS)
+
+
+def ranks_in_notes(items: JudgedItems, risk: F64) -> I64:
     """Return how many items of the same note are surer than each, or as sure and before it.
 
     Examples
     --------
     >>> note, feature, no = np.array([0, 0, 1]), np.array([0, 1, 0]), np.zeros(3, dtype=bool)
-    >>> items = Items(note, feature, no, no, np.ones(3), ["m", "n"], ["f", "g"], 2)
+    >>> items = JudgedItems(note, feature, no, no, np.ones(3), ["m", "n"], ["f", "g"], 2)
     >>> ranks_in_notes(items, np.array([0.2, 0.1, 0.3])).tolist()
     [1, 0, 0]
     """

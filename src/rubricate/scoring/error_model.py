@@ -22,7 +22,7 @@ _HALVES = [0.5**k for k in range(20)]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ErrorCurve:
     """Log odds of an error as a line in the log odds of certainty; never rising."""
 
     intercept: float
@@ -42,17 +42,10 @@ class ErrorModel:
     absences is judged there by how often it was wrong. Each feature's own rate of errors, of each
     kind, is drawn towards the curve with the weight of twenty items. Nothing rests on these
     estimates but the order in which items are sent to a person.
-
-    Parameters
-    ----------
-    found, absent : Curve
-        For decisions of either kind.
-    features : mapping from feature id to counts
-        Errors and items of found, and of absent, decisions.
     """
 
-    found: Curve
-    absent: Curve
+    found: ErrorCurve
+    absent: ErrorCurve
     features: Mapping[str, tuple[float, float, float, float]]
 
     def estimate(self, feature: str, found: bool, certainty: float | None) -> float | None:
@@ -94,7 +87,7 @@ class ErrorModel:
         for name, counts in value["features"].items():
             a, b, c, d = (float(count) for count in counts)
             features[str(name)] = (a, b, c, d)
-        found, absent = (Curve(*map(float, value[name])) for name in ("found", "absent"))
+        found, absent = (ErrorCurve(*map(float, value[name])) for name in ("found", "absent"))
         return ErrorModel(found, absent, features)
 
 
@@ -133,7 +126,7 @@ def fit_error_model(
     return ErrorModel(curves[0], curves[1], counts)
 
 
-def _fit_curve(certainty: F64, wrong: F64) -> Curve:
+def _fit_curve(certainty: F64, wrong: F64) -> ErrorCurve:
     """Fit a logistic curve with a slight pull towards a flat one, by Newton's method."""
     x = np.column_stack([np.ones(len(wrong)), _log_odds(certainty)])
     beta = np.array([np.log((wrong.sum() + 0.5) / (len(wrong) - wrong.sum() + 0.5)), 0.0])
@@ -152,7 +145,7 @@ def _fit_curve(certainty: F64, wrong: F64) -> Curve:
         beta = beta + share * step
         if float(np.abs(share * step).max()) < 1e-8:
             break
-    return Curve(float(beta[0]), min(float(beta[1]), 0.0))
+    return ErrorCurve(float(beta[0]), min(float(beta[1]), 0.0))
 
 
 def _log_odds(certainty: F64) -> F64:

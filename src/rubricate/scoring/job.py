@@ -5,61 +5,57 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import rubric_to_json
-from rubricate.formats.rubric_files import read_rubrics
+from rubricate.formats.format import Unreadable
+from rubricate.formats.notes import NoteSource, with_only_case
+from rubricate.formats.rubric.files import read_rubrics
 from rubricate.matchers import Matcher, fit_matcher, load_matcher
 from rubricate.rubric import Rubric
+from rubricate.run.results import RunCounts
+from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
-from rubricate.scoring.note_streams import Unreadable
-from rubricate.scoring.notes import NoteSource
-from rubricate.scoring.routing import Policy, read_policy
-from rubricate.scoring.screening import LONGEST
-from rubricate.scoring.survey import Survey, survey_notes, with_only_case
+from rubricate.scoring.doubt import UNSURE_BY_DEFAULT, UnsureRange
+from rubricate.scoring.policy import Policy, read_policy
+from rubricate.scoring.survey import (
+    LONGEST,
+    Survey,
+    mark_batch,
+    mark_ids,
+    survey_notes,
+    writable,
+)
 
 MODEL = "model"
+#: Seconds a note may take unless told otherwise.
+NOTE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSettings:
-    """How a run is done.
-
-    Parameters
-    ----------
-    matcher : str
-        Which matcher, where no model is given; it then knows nothing but the rubric.
-    workers : int
-        Worker processes; with 0 this process does the work.
-    dask : str, optional
-        Address of a Dask scheduler, instead of workers.
-    batch_size : int
-        Notes of a batch.
-    longest : int
-        Most characters of a note that is scored.
-    seed : int
-        Set before each batch.
-    overwrite : bool
-        Replace results that are there; evidence of the same notes, rubric and model is kept.
-    watch : callable, optional
-        Called with the number of batches done and of all batches.
-    """
+    """How a run is done."""
 
     matcher: str = "lexicon"
     workers: int = 0
     dask: str | None = None
     batch_size: int = 200
     longest: int = LONGEST
+    note_seconds: float = NOTE_SECONDS
     seed: int = 0
     overwrite: bool = False
-    watch: Callable[[int, int], None] | None = None
+    #: Without a policy: which items a person must see; None for none of them.
+    unsure: UnsureRange | None = UNSURE_BY_DEFAULT
+    #: Whether texts that do not read like clinical notes get a score, too.
+    any_text: bool = False
 
     def __post_init__(self) -> None:
         faults = [
@@ -69,8 +65,9 @@ class ScoreSettings:
                 ("longest", self.longest, 1),
                 ("seed", self.seed, 0),
                 ("workers", self.workers, 0),
+                ("note_seconds", self.note_seconds, 0),
             )
-            if value < least
+            if not value >= least
         ]
         if faults:
             raise InputError(faults)
@@ -89,9 +86,44 @@ class Job:
     survey: Survey
     settings: ScoreSettings
 
-    def notes(self) -> Iterator[Note | Unreadable]:
-        """Yield all notes anew."""
-        return with_only_case(self.source.notes(), self.rubrics)
+    def batches(self) -> Iterator[list[Note | Unreadable]]:
+        """Yield all notes anew, batch by batch; InputError if they are not those surveyed."""
+        size = self.settings.batch_size
+        notes = with_only_case(self.source.notes(), self.rubrics)
+        for key, mark in enumerate(self.survey.batches):
+            batch = list(islice(notes, size))
+            if mark_batch(key * size, batch) != mark:
+                raise self._changed(key * size + 1, min((key + 1) * size, self.survey.n_notes))
+            yield batch
+        if next(notes, None) is not None:
+            raise self._changed(self.survey.n_notes + 1)
+
+    def _changed(self, first: int, last: int | None = None) -> InputError:
+        where = f"from note {first} on" if last is None else f"in notes {first} to {last}"
+        return InputError(
+            f"{self.source.name} changed {where} while it was scored. Nothing is lost: put back "
+            "the notes as they were and start the same command again, or score the new ones with "
+            "--overwrite."
+        )
+
+    def check_lines(self, key: int, lines: list[Any]) -> str:
+        """Return what is wrong with evidence that is kept of a batch; nothing if it fits."""
+        try:
+            listed = [(line["note"], line["case"]) for line in lines]
+            if mark_ids(listed) != self.survey.batches[key].ids:
+                return "of other notes"
+            for number, line in enumerate(lines, start=key * self.settings.batch_size):
+                if "items" in line:
+                    if len(line["items"]) != len(self.rubrics[line["case"]]):
+                        return "of another rubric"
+                elif "same_as" in line:
+                    if line["same_as"] != self.survey.first[number]:
+                        return "of other notes"
+                elif not isinstance(line["failed"], str):
+                    return "not evidence"
+        except (KeyError, TypeError, IndexError):
+            return "not evidence"
+        return ""
 
     @property
     def n_batches(self) -> int:
@@ -99,29 +131,41 @@ class Job:
         return -(-self.survey.n_notes // self.settings.batch_size)
 
 
-Given = tuple[str | Path | None, str | Path | None, str | Path | None, str | Path | None]
+class Given(NamedTuple):
+    """The files a run was given beside its notes."""
+
+    rubric: str | Path | None = None
+    model: str | Path | Matcher | None = None
+    policy: str | Path | None = None
+    corrections: str | Path | None = None
 
 
 def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSettings) -> Job:
-    """Open what a run was given (rubric, model, policy, corrections) and check that it fits."""
+    """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
+
+    A model that is made here is written into ``folder``.
+    """
     rubric, model, policy_path, corrections_path = given
     rubrics = _rubrics(source, rubric)
     policy = None if policy_path is None else read_policy(policy_path)
     corrections = (
         Corrections([]) if corrections_path is None else read_corrections(corrections_path)
     )
-    matcher = (
-        fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
-        if model is None
-        else load_matcher(model)
-    )
+    if model is None:
+        matcher = fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
+    else:
+        matcher = load_matcher(model) if isinstance(model, str | Path) else model
     # Says at once when the model was made for another rubric.
     matcher.predict(Corpus((), tuple(rubrics.values())))
     if policy is not None:
         policy.check(rubrics, matcher.name)
     survey = survey_notes(
-        with_only_case(source.notes(), rubrics), rubrics=rubrics, corrections=corrections
+        with_only_case(source.notes(), rubrics),
+        batch_size=settings.batch_size,
+        rubrics=rubrics,
+        corrections=corrections,
     )
+    source.check_unchanged()
     if survey.faults:
         raise InputError(survey.faults)
     if survey.n_notes and not survey.cases & set(rubrics):
@@ -131,10 +175,9 @@ def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSett
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
-    folder.mkdir(parents=True, exist_ok=True)
-    place = folder / MODEL if model is None else Path(model)
-    if model is None:
-        matcher.save(place, overwrite=True)
+    place = Path(model) if isinstance(model, str | Path) else folder / MODEL
+    if not isinstance(model, str | Path):
+        matcher.save(place)
     return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
 
 
@@ -156,12 +199,17 @@ def _rubrics(source: NoteSource, path: str | Path | None) -> dict[str, Rubric]:
         for feature in rubric
         if ids.setdefault(feature.id, case) != case
     ]
-    if twice:
-        raise InputError(twice)
+    half = [
+        Fault(f"the rubric of {writable(case)!r} holds half a surrogate pair: it is not text")
+        for case, rubric in rubrics.items()
+        if any(writable(one) != one for f in rubric for one in (case, f.id, f.text, f.group))
+    ]
+    if twice or half:
+        raise InputError([*twice, *half])
     return rubrics
 
 
-def evidence_plan(job: Job) -> dict[str, Any]:
+def evidence_plan(job: Job) -> dict[str, str | float]:
     """Return what evidence depends on; batches of another plan are of no use."""
     return {
         "rubricate": __version__,
@@ -170,6 +218,7 @@ def evidence_plan(job: Job) -> dict[str, Any]:
         "model": file_hash(job.model),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
+        "note_seconds": job.settings.note_seconds,
         "seed": job.settings.seed,
     }
 
@@ -179,15 +228,15 @@ def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
-def run_record(job: Job, given: Given) -> dict[str, Any]:
-    """Return what run.json says but for counts: nothing that differs between equal runs."""
-    rubric, model, policy, corrections = given
+def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
+    """Return what run.json says but for the hashes of the tables."""
+    rubric, _, policy, corrections = given
     features = sum(len(one) for one in job.rubrics.values())
-    record: dict[str, Any] = {
+    record: RunRecord = {
         "rubricate": __version__,
         "matcher": job.matcher.name,
         "parameters": job.matcher.get_params(),
-        "model": {"name": Path(model).name if model else MODEL, "sha256": file_hash(job.model)},
+        "model": {"name": job.model.name, "sha256": file_hash(job.model)},
         "rubric": {
             "name": Path(rubric).name if rubric else job.source.name,
             "sha256": _rubric_hash(job.rubrics),
@@ -203,7 +252,9 @@ def run_record(job: Job, given: Given) -> dict[str, Any]:
         "settings": {
             "batch_size": job.settings.batch_size,
             "longest": job.settings.longest,
+            "note_seconds": job.settings.note_seconds,
             "seed": job.settings.seed,
+            "any_text": job.settings.any_text,
         },
         "versions": {"python": platform.python_version(), **_versions()},
     }
@@ -215,12 +266,15 @@ def run_record(job: Job, given: Given) -> dict[str, Any]:
             "confidence": job.policy.confidence,
             "unit": job.policy.unit,
         }
+    elif job.settings.unsure is not None:
+        record["unsure"] = asdict(job.settings.unsure)
     if corrections is not None:
         record["corrections"] = {
             "name": Path(corrections).name,
             "sha256": file_hash(Path(corrections)),
             "items": [one.to_dict() for one in job.corrections.all()],
         }
+    record["counts"] = counts.to_dict()
     return record
 
 

@@ -46,15 +46,6 @@ def betting_p_value(
     Waudby-Smith & Ramdas 2023, "Estimating means of bounded random variables by betting",
     JRSS B). The bets maximise the growth expected from the mean and variance so far.
 
-    Parameters
-    ----------
-    errors, accepted : array_like
-        A column a note, in an order that does not depend on them; rows are separate tests.
-    limit : float
-        Alpha.
-    most : int or array_like of int
-        Most items of a note that can be accepted; one for all tests, or one for each.
-
     Examples
     --------
     >>> none = np.zeros((1, 160))

@@ -1,48 +1,79 @@
-"""A first look at all notes: how many, which are identical, and whether corrections fit them."""
+"""A first look at all notes: which are identical, which cannot be scored, what corrections fit."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.corpus import Note
 from rubricate.errors import Fault
+from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
-from rubricate.scoring.note_streams import Unreadable
 
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 
+#: Longest note, in characters, that is scored unless told otherwise.
+LONGEST = 100_000
+#: Share of characters no text has, from which a note is taken for something else.
+_MOST_STRANGE = 0.1
+#: Control characters but tab and line ends, and the sign for bytes that could not be decoded.
+_STRANGE = re.compile(r"[\x01-\x08\x0e-\x1b\x7f\ufffd]")
+
+
+class BatchMark(NamedTuple):
+    """What a batch is known by when it is read again, and when its evidence is.
+
+    ``notes`` is a hash of ids, cases and texts; ``ids`` one of ids and cases as they are written.
+    """
+
+    notes: str
+    ids: str
+
+
+def mark_batch(first: int, notes: Iterable[Note | Unreadable]) -> BatchMark:
+    """Return what a batch is known by; ``first`` is the number of its first note."""
+    whole = hashlib.sha256()
+    listed = []
+    for number, note in enumerate(notes, start=first):
+        own_id, own_text = _note_bytes(number, note)
+        whole.update(own_id + b"\0" + own_text + b"\0")
+        listed.append((writable(note.id), writable(note.case)))
+    return BatchMark(whole.hexdigest(), mark_ids(listed))
+
+
+def mark_ids(listed: Iterable[tuple[str, str]]) -> str:
+    """Return a hash of ids and cases as evidence has them."""
+    return hashlib.sha256(json.dumps(list(listed)).encode()).hexdigest()
+
+
+def writable(text: str) -> str:
+    r"""Return a text with half surrogate pairs written as escapes.
+
+    Examples
+    --------
+    >>> writable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode(errors="backslashreplace").decode()
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Survey:
-    """What all notes have in common; some forty bytes a note are kept, whatever their length.
-
-    Parameters
-    ----------
-    n_notes : int
-        How many there are.
-    hash : str
-        SHA-256 of their ids, cases and texts, in order.
-    first : int64 array
-        For each note the number of the first with the same case and text; its own if there is
-        none before it.
-    repeated : bool array
-        Notes whose id an earlier note has.
-    cases : frozenset of str
-        The cases seen.
-    faults : tuple of Fault
-        What is wrong with the corrections.
-    """
+    """What all notes have in common; some forty bytes a note are kept, whatever their length."""
 
     n_notes: int
     hash: str
+    batches: tuple[BatchMark, ...]
     first: I64
     repeated: npt.NDArray[np.bool_]
     cases: frozenset[str]
@@ -52,6 +83,7 @@ class Survey:
 def survey_notes(
     notes: Iterable[Note | Unreadable],
     *,
+    batch_size: int = 200,
     rubrics: Mapping[str, Rubric] | None = None,
     corrections: Corrections | None = None,
 ) -> Survey:
@@ -69,9 +101,14 @@ def survey_notes(
     ids, texts = array("Q"), array("Q")
     cases: set[str] = set()
     faults: list[Fault] = []
+    marks: list[BatchMark] = []
+    batch: list[Note | Unreadable] = []
     for number, note in enumerate(notes):
-        text = note.text if isinstance(note, Note) else f"{number} cannot be read: {note.reason}"
-        own_id, own_text = _bytes(note.id), _bytes(note.case) + b"\0" + _bytes(text)
+        if len(batch) == batch_size:
+            marks.append(mark_batch(number - batch_size, batch))
+            batch.clear()
+        batch.append(note)
+        own_id, own_text = _note_bytes(number, note)
         whole.update(own_id + b"\0" + own_text + b"\0")
         ids.frombytes(hashlib.blake2b(own_id, digest_size=16).digest())
         texts.frombytes(hashlib.blake2b(own_text, digest_size=16).digest())
@@ -80,14 +117,27 @@ def survey_notes(
             rubric = (rubrics or {}).get(note.case)
             stated = note.text if isinstance(note, Note) else ""
             faults += corrections.check(note.id, rubric, stated)
+    if batch:
+        marks.append(mark_batch(len(marks) * batch_size, batch))
     if corrections is not None:
         faults += corrections.unseen()
     repeated = _first_alike(_pairs(ids), np.zeros(len(ids) // 2, dtype=bool))
     is_repeated = repeated != np.arange(len(repeated))
     first = _first_alike(_pairs(texts), is_repeated)
     return Survey(
-        len(first), whole.hexdigest(), first, is_repeated, frozenset(cases), tuple(faults)
+        len(first),
+        whole.hexdigest(),
+        tuple(marks),
+        first,
+        is_repeated,
+        frozenset(cases),
+        tuple(faults),
     )
+
+
+def _note_bytes(number: int, note: Note | Unreadable) -> tuple[bytes, bytes]:
+    text = note.text if isinstance(note, Note) else f"{number} cannot be read: {note.reason}"
+    return _bytes(note.id), _bytes(note.case) + b"\0" + _bytes(text)
 
 
 def _bytes(text: str) -> bytes:
@@ -115,13 +165,27 @@ def _first_alike(keys: U64, left_out: npt.NDArray[np.bool_]) -> I64:
     return first
 
 
-def with_only_case(
-    notes: Iterable[Note | Unreadable], rubrics: Mapping[str, Rubric]
-) -> Iterator[Note | Unreadable]:
-    """Give notes without a case the only case there is a rubric for."""
-    only = next(iter(rubrics)) if len(rubrics) == 1 else ""
-    for note in notes:
-        if only and not note.case and isinstance(note, Note):
-            yield Note(note.id, only, note.text, note.metadata)
-        else:
-            yield note
+def why_not_scored(note: Note, cases: Container[str], *, longest: int = LONGEST) -> str:
+    """Return why a note cannot be scored; empty if it can.
+
+    Examples
+    --------
+    >>> why_not_scored(Note("1", "c", "  "), {"c"})
+    'the note is empty'
+    >>> why_not_scored(Note("1", "d", "no fever"), {"c"})
+    "no rubric for case 'd'"
+    """
+    text = note.text
+    if not text.strip():
+        return "the note is empty"
+    if len(text) > longest:
+        return f"the note has {len(text):,} characters; at most {longest:,} are scored"
+    if "\0" in text or len(_STRANGE.findall(text)) > _MOST_STRANGE * len(text):
+        return "the note is not text: it holds control characters"
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"the note is not text: half a surrogate pair at {error.start}"
+    if note.case not in cases:
+        return f"no rubric for case {note.case!r}"
+    return ""

@@ -1,4 +1,4 @@
-"""How far scores can be trusted: leniency, drift, fairness, copied notes and gaming."""
+"""How far scores can be trusted: untouched files, leniency, drift, fairness, copies, gaming."""
 
 from rubricate.trust.changes import Changes, compare_runs
 from rubricate.trust.differential import ItemBias, differential_items
@@ -7,9 +7,8 @@ from rubricate.trust.duplicates import Cluster, find_duplicates
 from rubricate.trust.fairness import Fairness, compare_groups
 from rubricate.trust.gaming import Flag, GamingLimits, flag_note, flag_notes
 from rubricate.trust.leniency import Leniency, measure_leniency
-from rubricate.trust.run_files import read_run
-from rubricate.trust.runs import Items, Run, run_of_corpus, run_of_scores
-from rubricate.trust.writing import Found
+from rubricate.trust.references import run_of_corpus, run_of_scores
+from rubricate.trust.verification import RunVerification, check_tables, verify_run
 
 __all__ = [
     "Changes",
@@ -17,12 +16,11 @@ __all__ = [
     "Drift",
     "Fairness",
     "Flag",
-    "Found",
     "GamingLimits",
     "ItemBias",
-    "Items",
     "Leniency",
-    "Run",
+    "RunVerification",
+    "check_tables",
     "compare_groups",
     "compare_runs",
     "differential_items",
@@ -31,7 +29,7 @@ __all__ = [
     "flag_notes",
     "measure_drift",
     "measure_leniency",
-    "read_run",
     "run_of_corpus",
     "run_of_scores",
+    "verify_run",
 ]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rubricate.trust.runs import I64, Run
+from rubricate.run.scored_run import ScoredRun, paired_items
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DecisionChange:
     """A decision that is another one now: note, feature, and whether it is found now."""
 
     note: str
@@ -21,25 +21,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The differences between an earlier and a later run.
-
-    Parameters
-    ----------
-    n_shared : int
-        Notes in both.
-    came, went : tuple of str
-        Notes only in the later, or only in the earlier run.
-    scores : dict
-        Note to (score before, score now), where they differ.
-    decisions : tuple of Change
-        Decisions that differ.
-    """
+    """The differences between an earlier and a later run."""
 
     n_shared: int
     came: tuple[str, ...]
     went: tuple[str, ...]
     scores: dict[str, tuple[float, float]]
-    decisions: tuple[Change, ...]
+    decisions: tuple[DecisionChange, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -53,14 +41,14 @@ class Changes:
         }
 
 
-def compare_runs(before: Run, after: Run) -> Changes:
+def compare_runs(before: ScoredRun, after: ScoredRun) -> Changes:
     """List what changed from one run to a later one.
 
     Examples
     --------
     >>> notes, cases, most = ("a", "b"), ("0", "0"), np.array([2.0, 2.0])
-    >>> before = Run(notes, cases, np.array([1.0, 2.0]), most)
-    >>> after = Run(notes, cases, np.array([2.0, 2.0]), most)
+    >>> before = ScoredRun(notes, cases, np.array([1.0, 2.0]), most)
+    >>> after = ScoredRun(notes, cases, np.array([2.0, 2.0]), most)
     >>> compare_runs(before, after).scores
     {'a': (1.0, 2.0)}
     """
@@ -80,7 +68,7 @@ def compare_runs(before: Run, after: Run) -> Changes:
         went=tuple(note for note in before.notes if note not in after.note_index),
         scores=scores,
         decisions=tuple(
-            Change(
+            DecisionChange(
                 after.notes[items.note[second[k]]],
                 items.features[items.feature[second[k]]],
                 bool(items.found[second[k]]),
@@ -88,11 +76,3 @@ def compare_runs(before: Run, after: Run) -> Changes:
             for k in flipped
         ),
     )
-
-
-def paired_items(first: Run, second: Run) -> tuple[I64, I64]:
-    """Return the places of the decisions both runs made on the same note and feature."""
-    keys = second.item_keys()
-    pairs = [(k, keys[key]) for key, k in first.item_keys().items() if key in keys]
-    places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return places[:, 0], places[:, 1]

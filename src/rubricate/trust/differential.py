@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rubricate.errors import InputError
+from rubricate.run.scored_run import F64, I64, ScoredRun
 from rubricate.stats import adjust_p_values
-from rubricate.trust.runs import F64, I64, Run
 
 #: How large a bias is, in the Educational Testing Service's letters.
 Size = Literal["A", "B", "C"]
@@ -21,24 +21,7 @@ _SCALE = -2.35
 
 @dataclass(frozen=True, slots=True)
 class ItemBias:
-    """A feature's differential functioning for one group.
-
-    Parameters
-    ----------
-    feature, group : str
-        Which, and for whom, beside all other reported groups.
-    n_group, n_others : int
-        Notes compared.
-    odds_ratio, low, high : float
-        Odds that the feature is found in the group's notes over those in the others', among
-        notes with the same number of other features found, with its interval.
-    delta : float
-        -2.35 ln(odds ratio) of others over group: below 0, the feature favours the others.
-    p_value, adjusted : float
-        Of the Mantel-Haenszel test, and after Benjamini and Hochberg's correction.
-    size : {"A", "B", "C"}
-        Negligible, moderate or large.
-    """
+    """A feature's differential functioning for one group."""
 
     feature: str
     group: str
@@ -58,7 +41,7 @@ class ItemBias:
 
 
 def differential_items(
-    run: Run, groups: Mapping[str, str], *, min_size: int = 30, alpha: float = 0.05
+    run: ScoredRun, groups: Mapping[str, str], *, min_size: int = 30, alpha: float = 0.05
 ) -> tuple[ItemBias, ...]:
     """Find features that work differently for a group, given the rest of the score.
 
@@ -68,22 +51,6 @@ def differential_items(
     (1959) with their correction for continuity; its interval uses the variance of Robins,
     Breslow & Greenland (1986). Sizes follow Zieky (1993): C where |delta| is 1.5 or more and
     beyond 1 by its interval, A where it is below 1 or not significant, else B.
-
-    Parameters
-    ----------
-    run : Run
-        The decisions.
-    groups : mapping
-        Group by note id.
-    min_size : int
-        Features judged in fewer notes of the group, or of the others, are left out.
-    alpha : float
-        Largest adjusted p value of sizes B and C.
-
-    Raises
-    ------
-    InputError
-        If the run has no decisions or no note has a group.
 
     Examples
     --------
@@ -120,7 +87,7 @@ def differential_items(
 
 
 def _strata(found: np.ndarray[Any, Any], own: np.ndarray[Any, Any], rest: I64) -> F64:
-    """Return a stratum a row: found in the group, found in the others, and notes of both."""
+    """Return one row per stratum: found in the group, found in the others, and notes of both."""
     size = int(rest.max(initial=0)) + 1
     return np.stack(
         [

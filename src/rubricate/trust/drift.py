@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
+from rubricate.progress import Progress, silent, watched
+from rubricate.run.scored_run import F64, ScoredRun
 from rubricate.stats import adjust_p_values
-from rubricate.trust.distributions import ks_distance, ks_p_value, superiority
+from rubricate.text.words import find_words
 from rubricate.trust.rates import FeatureDrift, feature_rates
-from rubricate.trust.runs import F64, Run
-from rubricate.trust.vocabulary import unknown_shares, word_counts
 
 Design = Literal["same notes", "different notes"]
+#: Values relabelled at a time.
+_CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class DriftSettings:
     """What counts as drift: both a small enough p value and a large enough effect.
-
-    Parameters
-    ----------
-    alpha : float
-        Largest adjusted p value of a flag.
-    min_rate : float
-        Least difference between a feature's rates that is flagged.
-    min_distance : float
-        Least Kolmogorov-Smirnov distance that is flagged.
-    permutations : int
-        Random relabellings of the permutation tests.
-    confidence : float
-        Confidence of the intervals.
-    seed : int
-        Seed of the relabellings.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed.
 
     Examples
     --------
@@ -69,25 +53,7 @@ class DriftSettings:
 
 @dataclass(frozen=True, slots=True)
 class MeasureDrift:
-    """How a measure of whole notes moved.
-
-    Parameters
-    ----------
-    measure : str
-        Which.
-    n_before, n_after : int
-        Notes that have it.
-    before, after : float
-        Medians.
-    distance : float
-        Kolmogorov-Smirnov distance between the two distributions, 0 to 1.
-    superiority : float
-        Chance that a later note has more than an earlier one (ties half).
-    p_value, adjusted : float
-        Of the permutation test, and after Holm's correction.
-    flag : bool
-        Whether it drifted.
-    """
+    """How a measure of whole notes moved."""
 
     measure: str
     n_before: int
@@ -131,11 +97,12 @@ class Drift:
 
 
 def measure_drift(
-    before: Run,
-    after: Run,
+    before: ScoredRun,
+    after: ScoredRun,
     *,
     texts: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
     settings: DriftSettings | None = None,
+    progress: Progress = silent,
 ) -> Drift:
     """Compare an earlier and a later run: feature rates, scores, confidence, and the notes.
 
@@ -146,25 +113,11 @@ def measure_drift(
     2010), with Holm's (1979) correction. A flag needs a small p value and an effect of at least
     the size in ``settings``: with enough notes everything is significant.
 
-    Parameters
-    ----------
-    before, after : Run
-        The two runs.
-    texts : pair of mappings, optional
-        Text by note id of both runs, for lengths and unknown words.
-    settings : DriftSettings, optional
-        What is flagged.
-
-    Raises
-    ------
-    InputError
-        If a run has no note.
-
     Examples
     --------
     >>> cases, most = ("0",) * 40, np.full(40, 10.0)
-    >>> before = Run(tuple(f"a{i}" for i in range(40)), cases, np.full(40, 5.0), most)
-    >>> after = Run(tuple(f"b{i}" for i in range(40)), cases, np.full(40, 9.0), most)
+    >>> before = ScoredRun(tuple(f"a{i}" for i in range(40)), cases, np.full(40, 5.0), most)
+    >>> after = ScoredRun(tuple(f"b{i}" for i in range(40)), cases, np.full(40, 9.0), most)
     >>> drift = measure_drift(before, after)
     >>> [(m.measure, m.distance, m.flag) for m in drift.measures]
     [('score', 1.0, True)]
@@ -174,9 +127,12 @@ def measure_drift(
         raise InputError("a run without notes cannot be compared")
     same = sorted(before.notes) == sorted(after.notes)
     if same:
-        after = _reordered(after, before)
+        after = after.with_notes_like(before)
     pairs = _note_measures(before, after, texts)
-    measures = [_compare(name, *pair, same, settings) for name, pair in pairs.items()]
+    measures = [
+        _compare(name, *pair, same, settings)
+        for name, pair in watched(pairs.items(), progress, "looking for drift", len(pairs))
+    ]
     adjusted = adjust_p_values([one.p_value for one in measures])
     return Drift(
         design="same notes" if same else "different notes",
@@ -190,26 +146,8 @@ def measure_drift(
     )  # fmt: skip
 
 
-def _reordered(run: Run, like: Run) -> Run:
-    """Return the run with its notes in the order of another."""
-    places: dict[str, list[int]] = {}
-    for i, note in enumerate(run.notes):
-        places.setdefault(note, []).append(i)
-    # Notes with one id keep their order.
-    order = np.array([places[note].pop(0) for note in like.notes], dtype=np.int64)
-    place = np.argsort(order)
-    items = run.items
-    moved = type(items)(
-        place[items.note], items.feature, items.features, items.found, items.confidence,
-        items.needs_review,
-    )  # fmt: skip
-    return Run(
-        like.notes, tuple(run.cases[i] for i in order), run.score[order], run.maximum[order], moved
-    )
-
-
 def _note_measures(
-    before: Run, after: Run, texts: tuple[Mapping[str, str], Mapping[str, str]] | None
+    before: ScoredRun, after: ScoredRun, texts: tuple[Mapping[str, str], Mapping[str, str]] | None
 ) -> dict[str, tuple[F64, F64]]:
     found: dict[str, tuple[F64, F64]] = {}
     if texts is not None:
@@ -221,7 +159,7 @@ def _note_measures(
     both = [before.items, after.items]
     if all(len(items) for items in both):
         found["confidence"] = (
-            before.mean_by_note(both[0].confidence), after.mean_by_note(both[1].confidence)
+            before.mean_by_note(both[0].certainty), after.mean_by_note(both[1].certainty)
         )  # fmt: skip
         found["sent to review"] = (
             before.mean_by_note(both[0].needs_review), after.mean_by_note(both[1].needs_review)
@@ -256,3 +194,128 @@ def _compare(
 def _judged(one: MeasureDrift, adjusted: float, settings: DriftSettings) -> MeasureDrift:
     flag = adjusted <= settings.alpha and one.distance >= settings.min_distance
     return replace(one, adjusted=adjusted, flag=bool(flag))
+
+
+def word_counts(texts: Mapping[str, str]) -> F64:
+    """Return each note's length in words.
+
+    Examples
+    --------
+    >>> word_counts({"n": "58 yo M, no fever"}).tolist()
+    [5.0]
+    """
+    return np.array([len(find_words(text)) for text in texts.values()], dtype=np.float64)
+
+
+def unknown_shares(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[F64, F64]:
+    """Return the share of each note's words that no other earlier note holds.
+
+    A note is never compared with itself, so that earlier and later notes are treated alike: an
+    earlier note's words are looked up in all other earlier notes, a later one's in all earlier
+    notes with another id.
+
+    Examples
+    --------
+    >>> before = {"a": "no fever", "b": "no cough", "c": "fever"}
+    >>> [side.tolist() for side in unknown_shares(before, {"d": "no pyrexia"})]
+    [[0.0, 0.5, 0.0], [0.5]]
+    """
+    own = {note: _words(text) for note, text in before.items()}
+    held = Counter(word for words in own.values() for word in set(words))
+    nothing: list[str] = []
+    first = [_share(words, held, set(words)) for words in own.values()]
+    second = [
+        _share(_words(text), held, set(own.get(note, nothing))) for note, text in after.items()
+    ]
+    return np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
+
+
+def _words(text: str) -> list[str]:
+    return [word.form for word in find_words(text) if word.kind == "word"]
+
+
+def _share(words: list[str], held: Counter[str], own: set[str]) -> float:
+    if not words:
+        return float("nan")
+    return sum(held[word] <= (word in own) for word in words) / len(words)
+
+
+def ks_distance(before: F64, after: F64) -> float:
+    """Return the Kolmogorov-Smirnov distance: the largest gap between the two shares below x.
+
+    D = max |F(x) - G(x)| over x (Smirnov 1939).
+
+    Examples
+    --------
+    >>> ks_distance(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
+    0.5
+    """
+    order, ends = _pooled(before, after)
+    return float(_distances(order < len(before), ends)[0])
+
+
+def ks_p_value(
+    before: F64, after: F64, *, paired: bool = False, permutations: int = 1000, seed: int = 0
+) -> float:
+    """Test the Kolmogorov-Smirnov distance by relabelling notes at random.
+
+    p = (1 + b) / (1 + m) with b of m relabellings at least as far apart (Phipson & Smyth 2010).
+    Ties, which make the textbook distribution wrong, do no harm.
+
+    Examples
+    --------
+    >>> ks_p_value(np.arange(30.0), np.arange(30.0) + 40, permutations=99)
+    0.01
+    """
+    order, ends = _pooled(before, after)
+    n, total = len(before), len(order)
+    observed = ks_distance(before, after)
+    rng = np.random.default_rng(seed)
+    first = np.repeat([True, False], [n, total - n])
+    as_large, step = 0, max(1, _CHUNK // total)
+    for start in range(0, permutations, step):
+        draws = min(step, permutations - start)
+        if paired:
+            coins = rng.random((draws, n)) < 0.5
+            labels = np.concatenate([coins, ~coins], axis=1)
+        else:
+            labels = rng.permuted(np.tile(first, (draws, 1)), axis=1)
+        as_large += int((_distances(labels[:, order], ends) >= observed - 1e-9).sum())
+    return (1 + as_large) / (1 + permutations)
+
+
+def superiority(before: F64, after: F64) -> float:
+    """Return the chance that a later value exceeds an earlier one, ties counting half.
+
+    A = U / (m n), the Mann-Whitney statistic over its maximum (Vargha & Delaney 2000); 0.5 means
+    no shift.
+
+    Examples
+    --------
+    >>> superiority(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
+    0.875
+    """
+    ordered = np.sort(before)
+    below = np.searchsorted(ordered, after, side="left")
+    upto = np.searchsorted(ordered, after, side="right")
+    return float((below + upto).sum() / (2 * len(before) * len(after)))
+
+
+def _distances(first: npt.NDArray[np.bool_], ends: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """Return the distance for each row of labels, which say whose each ordered value is.
+
+    Values are counted, not shares added up, so that equal samples are exactly 0 apart.
+    """
+    labels = np.atleast_2d(first)
+    ours = np.cumsum(labels, axis=1, dtype=np.int64)
+    n, total = ours[:, -1:], labels.shape[1]
+    below = ours[:, ends]
+    return np.asarray(np.abs(below / n - (ends + 1 - below) / (total - n)).max(axis=1))
+
+
+def _pooled(before: F64, after: F64) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the order of both samples together, and where runs of equal values end."""
+    values = np.concatenate([before, after])
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    return order, np.append(np.flatnonzero(np.diff(ordered) > 0), len(ordered) - 1)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.corpus import Note
 from rubricate.errors import InputError
-from rubricate.stats import Interval, Resampling, adjust_p_values, bootstrap_interval
-from rubricate.trust.changes import paired_items
-from rubricate.trust.runs import F64, I64, Run, shared_notes
+from rubricate.progress import Progress, silent, watched
+from rubricate.run.scored_run import F64, I64, ScoredRun, paired_items, shared_notes
+from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
 
 #: What is compared, in words; all in points of 100.
 MEASURES = {
@@ -29,19 +30,7 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class FairnessSettings:
-    """How groups are compared.
-
-    Parameters
-    ----------
-    min_size : int
-        Groups of fewer notes are counted, and neither reported nor compared.
-    alpha : float
-        Largest adjusted p value of a flag.
-    permutations : int
-        Random relabellings of the tests.
-    resampling : Resampling
-        Resamples, confidence and seed of the intervals; the seed serves the tests, too.
-    """
+    """How groups are compared."""
 
     min_size: int = 30
     alpha: float = 0.05
@@ -57,23 +46,7 @@ class FairnessSettings:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One group beside all other reported groups, on one measure.
-
-    Parameters
-    ----------
-    measure, group : str
-        What, and whose.
-    against : str
-        The other group, or "others".
-    difference : float
-        Group minus others among notes of the same case.
-    low, high : float
-        Its interval.
-    p_value, adjusted : float
-        Of the permutation test, and after Holm's correction over all contrasts.
-    flag : bool
-        Whether the difference is beyond chance.
-    """
+    """One group beside all other reported groups, on one measure."""
 
     measure: str
     group: str
@@ -88,25 +61,11 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """Groups, their means, and how they differ.
-
-    Parameters
-    ----------
-    sizes : dict
-        Notes in every group, the small ones too.
-    reported : tuple of str
-        Groups large enough.
-    means : dict
-        Measure to group to the mean with its interval.
-    contrasts : tuple of Contrast
-        Every reported group beside the others.
-    settings : FairnessSettings
-        How they were compared.
-    """
+    """Groups, their means, and how they differ."""
 
     sizes: dict[str, int]
     reported: tuple[str, ...]
-    means: dict[str, dict[str, tuple[float, Interval]]]
+    means: dict[str, dict[str, tuple[float, Estimate]]]
     contrasts: tuple[Contrast, ...]
     settings: FairnessSettings
 
@@ -134,11 +93,12 @@ class Fairness:
 
 
 def compare_groups(
-    predicted: Run,
+    predicted: ScoredRun,
     groups: Mapping[str, str],
     *,
-    reference: Run | None = None,
+    reference: ScoredRun | None = None,
     settings: FairnessSettings | None = None,
+    progress: Progress = silent,
 ) -> Fairness:
     """Compare groups of notes: scores always, errors where there is a reference.
 
@@ -149,27 +109,11 @@ def compare_groups(
     notes within cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction
     covers all contrasts. A difference in scores alone may be real; one in errors is unfair.
 
-    Parameters
-    ----------
-    predicted : Run
-        The scores in question.
-    groups : mapping
-        Group by note id; notes without one are left out.
-    reference : Run, optional
-        People's decisions, for errors.
-    settings : FairnessSettings, optional
-        Minimum group size, alpha, resamples, seed.
-
-    Raises
-    ------
-    InputError
-        If no note has a group.
-
     Examples
     --------
     >>> notes = tuple(f"n{i}" for i in range(80))
     >>> score = np.array([4.0, 6.0] * 40) + np.arange(80) % 5
-    >>> run = Run(notes, ("0",) * 80, score, np.full(80, 10.0))
+    >>> run = ScoredRun(notes, ("0",) * 80, score, np.full(80, 10.0))
     >>> fair = compare_groups(run, {note: "ab"[i % 2] for i, note in enumerate(notes)})
     >>> [(c.group, c.against, round(c.difference, 1), c.flag) for c in fair.contrasts]
     [('a', 'b', -20.0, True)]
@@ -184,9 +128,9 @@ def compare_groups(
     values = note_values(predicted, reference)
     case_number = {case: i for i, case in enumerate(dict.fromkeys(predicted.cases))}
     case = np.array([case_number[c] for c in predicted.cases])
-    means: dict[str, dict[str, tuple[float, Interval]]] = {}
+    means: dict[str, dict[str, tuple[float, Estimate]]] = {}
     contrasts: list[Contrast] = []
-    for measure, value in values.items():
+    for measure, value in watched(values.items(), progress, "comparing groups", len(values)):
         kept = (label >= 0) & ~np.isnan(value)
         means[measure] = _means(value[kept], label[kept], reported, settings.resampling)
         contrasts += _contrasts(measure, value[kept], (label[kept], case[kept]), reported, settings)
@@ -203,7 +147,27 @@ def compare_groups(
     )
 
 
-def note_values(predicted: Run, reference: Run | None) -> dict[str, F64]:
+def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
+    """Return the group of each note from its metadata; notes without one are left out.
+
+    Examples
+    --------
+    >>> from rubricate.rubric import Metadata
+    >>> notes = [Note("a", "c", "no fever", Metadata(site="x")), Note("b", "c", "fever")]
+    >>> groups_of_notes(notes, "site")
+    {'a': 'x'}
+    """
+    known = sorted({key for note in notes for key in note.metadata})
+    if column not in known:
+        raise InputError(f"--group {column}: no note has it; there are {', '.join(known)}")
+    return {
+        note.id: str(note.metadata[column])
+        for note in notes
+        if note.metadata.get(column) not in (None, "")
+    }
+
+
+def note_values(predicted: ScoredRun, reference: ScoredRun | None) -> dict[str, F64]:
     """Return each measure of `MEASURES` for each note of ``predicted``; NaN where undefined."""
     found = {"score": predicted.percentage}
     if reference is None:
@@ -229,13 +193,13 @@ def note_values(predicted: Run, reference: Run | None) -> dict[str, F64]:
 
 def _means(
     value: F64, label: I64, reported: tuple[str, ...], settings: Resampling
-) -> dict[str, tuple[float, Interval]]:
+) -> dict[str, tuple[float, Estimate]]:
     if not len(value) or not reported:
         return {}
     member = (label[:, None] == np.arange(len(reported))).astype(np.float64)
     counts = np.stack([member * value[:, None], member], axis=-1)
     done = bootstrap_interval(counts, _ratio, settings, strata=label)
-    return {g: (float(done.estimate[k]), done.interval(k)) for k, g in enumerate(reported)}
+    return {g: (float(done.estimate[k]), done.at(k)) for k, g in enumerate(reported)}
 
 
 def _contrasts(

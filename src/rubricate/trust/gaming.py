@@ -12,12 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.corpus import Note
+from rubricate.lexicon.store import load_default_lexicon
+from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
+from rubricate.matchers.wording.stems import stem as coarse_stem
+from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
+from rubricate.run import Evidence
 from rubricate.text.stems import stem
 from rubricate.text.words import Token, find_words, word_set
-from rubricate.trust.writing import LEAST_WORDS, Found, WritingLimits, measure_writing
 
-Kind = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
+Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 #: Words that carry no content: rubric and note share them by chance.
 _PLAIN = word_set(
     "a an and are as at be but by for from had has have in is no nor not of on or s since the to"
@@ -36,7 +40,22 @@ _STORY = word_set(
     " were when whenever where which while who will woke works worse worsened worsening would"
     " yesterday"
 )
-_Flags = npt.NDArray[np.bool_]
+#: Fewer words than this say too little to judge how they are written.
+LEAST_WORDS = 25
+#: A finding less sure than this does not make a text related to the rubric.
+LEAST_CONFIDENCE = 0.6
+_Covered = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class WritingLimits:
+    """Where a measure of a note's writing becomes suspicious; `Writing` says what is measured."""
+
+    story: float = 0.12
+    conditions: float = 0.45
+    unasked: int = 70
+    repeated: float = 0.2
+    related: float = 0.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +64,6 @@ class GamingLimits:
 
     Chosen by eye on the honest notes of the embedded corpus and on planted ones
     (``benchmarks/gaming.py``), with none held out: measure on your own notes before relying on it.
-
-    Parameters
-    ----------
-    pasted_words : int
-        Words on end that are the rubric's own, feature after feature.
-    pasted_share : float
-        Share of the rubric's features whose wording stands in the note word for word.
-    window : int
-        Content words looked at together.
-    keyword_share : float
-        Share of rubric words in the densest window.
-    repeated_share : float
-        Share of the note's words that are rubric words said before.
-    beside_words : float
-        Most words beside the evidence, for each feature found, of a list.
-    story_words : int
-        Most words beside the evidence that tell a story, headings among them, of a list.
-    min_found : float
-        Share of the rubric's features that must be found before a list is flagged: a short
-        honest note gains little.
-    of_writing : WritingLimits
-        Limits of how the note is written, whatever the rubric asks for.
     """
 
     pasted_words: int = 15
@@ -82,23 +79,10 @@ class GamingLimits:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Why a note looks as if it was written for the scorer.
-
-    Parameters
-    ----------
-    note : str
-        Its id.
-    kind : str
-        What it looks like.
-    sign : str
-        What was measured.
-    value, limit : float
-        How much there is, and from where on a note is flagged; for words beside the evidence and
-        features found, up to where.
-    """
+    """Why a note looks as if it was written for the scorer."""
 
     note: str
-    kind: Kind
+    kind: Suspicion
     sign: str
     value: float
     limit: float
@@ -112,7 +96,7 @@ def flag_note(
     note: Note,
     rubric: Rubric,
     *,
-    evidence: Mapping[str, Found] | None = None,
+    evidence: Mapping[str, Evidence] | None = None,
     limits: GamingLimits | None = None,
 ) -> tuple[Flag, ...]:
     """Say whether a note looks pasted, stuffed, like a list without a story, or unrelated.
@@ -121,22 +105,6 @@ def flag_note(
     many on end are the rubric's own, how densely rubric words stand (in the densest part, so
     that honest text around them hides nothing), how often they are repeated, how few words there
     are beside the evidence, and how many conditions are named that nothing asks for.
-
-    Parameters
-    ----------
-    note : Note
-        The note.
-    rubric : Rubric
-        Of its case.
-    evidence : mapping from feature id to Found, optional
-        What a matcher found; lists and unrelated texts cannot be told without it.
-    limits : GamingLimits, optional
-        From where on.
-
-    Returns
-    -------
-    tuple of Flag
-        One for each sign beyond its limit; empty for nearly every honest note.
 
     Examples
     --------
@@ -157,7 +125,7 @@ def flag_note(
         *_pasted(words, rubric, limits),
         *_keywords(words, rubric, limits),
         *(_listed(words, rubric, evidence, limits) if evidence is not None else ()),
-        *(_written(note, rubric, evidence, limits.of_writing) if evidence is not None else ()),
+        *(_written(words, rubric, evidence, limits.of_writing) if evidence is not None else ()),
     ]
     return tuple(Flag(note.id, kind, sign, value, limit) for kind, sign, value, limit in signs)
 
@@ -166,12 +134,13 @@ def flag_notes(
     notes: Iterable[Note],
     rubrics: Mapping[str, Rubric],
     *,
-    evidence: Mapping[str, Mapping[str, Found]] | None = None,
+    evidence: Mapping[str, Mapping[str, Evidence]] | None = None,
     limits: GamingLimits | None = None,
+    progress: Progress = silent,
 ) -> tuple[Flag, ...]:
     """Flag many notes; ``rubrics`` is by case, ``evidence`` by note and feature."""
     found: list[Flag] = []
-    for note in notes:
+    for note in watched(notes, progress, "looking for gaming"):
         rubric = rubrics.get(note.case)
         if rubric is not None:
             own = None if evidence is None else evidence.get(note.id, {})
@@ -179,7 +148,7 @@ def flag_notes(
     return tuple(found)
 
 
-_Sign = tuple[Kind, str, float, float]
+_Sign = tuple[Suspicion, str, float, float]
 
 
 def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
@@ -194,7 +163,7 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
         yield "pasted rubric", "features word for word", share, limits.pasted_share
 
 
-def _verbatim(forms: list[str], rubric: Rubric) -> tuple[_Flags, int]:
+def _verbatim(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
     """Return which words are part of a feature's whole wording, and of how many features."""
     where: dict[str, list[int]] = {}
     for i, form in enumerate(forms):
@@ -234,16 +203,13 @@ def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> I
 def _listed(
     words: Sequence[Token],
     rubric: Rubric,
-    evidence: Mapping[str, Found],
+    evidence: Mapping[str, Evidence],
     limits: GamingLimits,
 ) -> Iterable[_Sign]:
-    n_found = sum(bool(one.spans) for one in evidence.values())
+    n_found = sum(one.found for one in evidence.values())
     if n_found < max(limits.min_found * len(rubric), 1):
         return
-    covered = np.zeros(words[-1].end + 1, dtype=np.bool_)
-    for one in evidence.values():
-        for span in one.spans:
-            covered[span.start : span.end] = True
+    covered = _marked(words, evidence)
     outside = [word.form for word in words if not covered[word.start]]
     beside, story = len(outside) / n_found, sum(form in _STORY for form in outside)
     if beside <= limits.beside_words and story <= limits.story_words:
@@ -253,11 +219,23 @@ def _listed(
         )  # fmt: skip
 
 
+def _marked(words: Sequence[Token], evidence: Mapping[str, Evidence]) -> bytearray:
+    """Return 1 for each character of the note that is evidence, 0 for the others."""
+    offsets = [span for one in evidence.values() for spans in one.spans for span in spans]
+    marked = bytearray(max([words[-1].end if words else 0, *(end for _, end in offsets)]))
+    for start, end in offsets:
+        marked[start:end] = b"\1" * (end - start)
+    return marked
+
+
 def _written(
-    note: Note, rubric: Rubric, evidence: Mapping[str, Found], limits: WritingLimits
+    words: Sequence[Token],
+    rubric: Rubric,
+    evidence: Mapping[str, Evidence],
+    limits: WritingLimits,
 ) -> Iterable[_Sign]:
     """Look at how the note is written."""
-    measured = measure_writing(note, rubric, evidence)
+    measured = measure_writing(words, rubric, evidence)
     if measured.n_words >= LEAST_WORDS:
         if measured.story < limits.story and measured.conditions > limits.conditions:
             share = measured.conditions
@@ -271,7 +249,7 @@ def _written(
         yield "unrelated text", "share of features found", measured.related, limits.related
 
 
-def _longest(covered: _Flags) -> int:
+def _longest(covered: _Covered) -> int:
     """Return the length of the longest run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], covered.astype(np.int8), [0]])))
     return int((edges[1::2] - edges[::2]).max(initial=0))
@@ -294,3 +272,60 @@ def _wording(rubric: Rubric) -> tuple[tuple[tuple[str, ...], ...], ...]:
 def _rubric_words(rubric: Rubric) -> frozenset[str]:
     words = {form for feature in _wording(rubric) for phrase in feature for form in phrase}
     return frozenset(stem(word) for word in words - _PLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What is measured of a note's writing: what tells a story, what it names, what it repeats."""
+
+    n_words: int
+    story: float
+    conditions: float
+    unasked: int
+    repeated: float
+    related: float
+
+
+def measure_writing(
+    words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence]
+) -> Writing:
+    """Measure how a note is written, from its words.
+
+    Examples
+    --------
+    >>> from rubricate.rubric import Feature
+    >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"),))
+    >>> found = measure_writing(find_words("he has chest pain, fever"), rubric, {})
+    >>> found.n_words, found.story, found.related
+    (5, 0.4, 0.0)
+    """
+    n = max(len(words), 1)
+    counts = Counter(
+        coarse_stem(t.form) for t in words if t.kind == "word" and t.form not in STOP_WORDS
+    )
+    conditions = load_default_lexicon().phrases_among(words)
+    covered = _marked(words, evidence)
+    unasked = {
+        key for i, j, key in conditions if covered.find(1, words[i].start, words[j - 1].end) < 0
+    }
+    sought = _sought(rubric)
+    sure = sum(
+        name in sought
+        and one.found
+        and (one.confidence is None or one.confidence >= LEAST_CONFIDENCE)
+        for name, one in evidence.items()
+    )
+    return Writing(
+        n_words=len(words),
+        story=sum(t.form in STOP_WORDS or t.kind == "number" for t in words) / n,
+        conditions=len({key for _, _, key in conditions}) / n,
+        unasked=len(unasked),
+        repeated=max(counts.values(), default=0) / n,
+        related=sure / max(len(sought), 1),
+    )
+
+
+@lru_cache(maxsize=256)
+def _sought(rubric: Rubric) -> frozenset[str]:
+    """Return the features that are neither an age nor a gender."""
+    return frozenset(feature.id for feature in rubric if not read_feature(feature, 0).kind)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import InputError
-from rubricate.stats import Interval, Resampling, bootstrap_interval
-from rubricate.trust.runs import F64, Run, shared_notes
+from rubricate.run.scored_run import F64, ScoredRun, shared_notes
+from rubricate.stats import Estimate, Resampling, bootstrap_interval
 
 #: Lower ends of the bands, in per cent of the maximum.
 BANDS = (0.0, 40.0, 60.0, 80.0)
@@ -30,37 +30,12 @@ class Band:
     high: float
     n: int
     difference: float
-    interval: Interval
+    interval: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Leniency:
-    """How scores differ from people's, in points of 100 (per cent of each note's maximum).
-
-    Parameters
-    ----------
-    n : int
-        Notes that both sides scored.
-    difference : float
-        Mean of predicted minus reference: above 0 lenient, below 0 severe.
-    sd : float
-        Standard deviation of the differences.
-    limits : (float, float)
-        Limits of agreement, difference ± 1.96 SD.
-    kappa : float
-        Quadratic-weighted kappa of the totals.
-    slope : float
-        Change of the difference with each point of 100 of the mean of both: below 0, good notes
-        are scored down and poor ones up.
-    intervals : dict
-        An interval by note for each of them.
-    higher, lower : float
-        Share of notes scored higher, or lower, than people did.
-    bands : tuple of Band
-        The difference by band of the mean of both scores.
-    verdict : str
-        "lenient" or "severe" where the interval of the difference leaves 0 out.
-    """
+    """How scores differ from people's, in points of 100 (per cent of each note's maximum)."""
 
     n: int
     difference: float
@@ -68,7 +43,7 @@ class Leniency:
     limits: tuple[float, float]
     kappa: float
     slope: float
-    intervals: dict[str, Interval]
+    intervals: dict[str, Estimate]
     higher: float
     lower: float
     bands: tuple[Band, ...]
@@ -101,7 +76,7 @@ class Leniency:
 
 
 def measure_leniency(
-    reference: Run, predicted: Run, settings: Resampling | None = None
+    reference: ScoredRun, predicted: ScoredRun, settings: Resampling | None = None
 ) -> Leniency:
     """Compare scores with people's on the notes both have: mean difference, limits, bands.
 
@@ -113,25 +88,11 @@ def measure_leniency(
     is what Cohen's (1968) weights come to for totals (Fleiss & Cohen 1973; Lin 1989). Intervals
     are bootstrapped by note.
 
-    Parameters
-    ----------
-    reference : Run
-        People's scores, from `run_of_scores` or `run_of_corpus`.
-    predicted : Run
-        The scores in question.
-    settings : Resampling, optional
-        Resamples, confidence, seed.
-
-    Raises
-    ------
-    InputError
-        If the two share no scored note.
-
     Examples
     --------
     >>> notes, cases, most = ("a", "b", "c"), ("0",) * 3, np.full(3, 10.0)
-    >>> people = Run(notes, cases, np.array([4.0, 6.0, 8.0]), most)
-    >>> found = measure_leniency(people, Run(notes, cases, np.array([5.0, 7.0, 8.0]), most))
+    >>> people = ScoredRun(notes, cases, np.array([4.0, 6.0, 8.0]), most)
+    >>> found = measure_leniency(people, ScoredRun(notes, cases, np.array([5.0, 7.0, 8.0]), most))
     >>> round(found.difference, 2), found.higher, found.verdict
     (6.67, 0.666..., 'too few notes')
     """
@@ -143,7 +104,7 @@ def measure_leniency(
     gap, middle = y - x, (x + y) / 2
     done = bootstrap_interval(_sums(x, y), _moments, settings)
     value = dict(zip(_NAMES, done.estimate.tolist(), strict=True))
-    intervals = {name: done.interval(i) for i, name in enumerate(_NAMES)}
+    intervals = {name: done.at(i) for i, name in enumerate(_NAMES)}
     return Leniency(
         n=len(gap),
         difference=value["difference"],
@@ -157,13 +118,6 @@ def measure_leniency(
         bands=_bands(gap, middle, settings),
         verdict=_verdict(len(gap), intervals["difference"]),
     )
-
-
-def difference_pairs(reference: Run, predicted: Run) -> tuple[F64, F64]:
-    """Return the mean of both scores and their difference for each shared note, for a plot."""
-    one, two = shared_notes(reference, predicted)
-    x, y = reference.percentage[one], predicted.percentage[two]
-    return (x + y) / 2, y - x
 
 
 def _sums(x: F64, y: F64) -> F64:
@@ -194,7 +148,7 @@ def _bands(gap: F64, middle: F64, settings: Resampling) -> tuple[Band, ...]:
     counts = np.stack([member, member * gap[:, None]], axis=-1).astype(np.float64)
     done = bootstrap_interval(counts, _mean, settings)
     return tuple(
-        Band(low, high, int(member[:, k].sum()), float(done.estimate[k]), done.interval(k))
+        Band(low, high, int(member[:, k].sum()), float(done.estimate[k]), done.at(k))
         for k, (low, high) in enumerate(zip(BANDS, ends, strict=True))
         if member[:, k].any()
     )
@@ -204,7 +158,7 @@ def _mean(sums: F64) -> F64:
     return np.asarray(sums[..., 1] / np.where(sums[..., 0] > 0, sums[..., 0], np.nan))
 
 
-def _verdict(n: int, interval: Interval) -> Verdict:
+def _verdict(n: int, interval: Estimate) -> Verdict:
     if n < MIN_NOTES:
         return "too few notes"
     if interval.low > 0:

@@ -7,32 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rubricate.run.scored_run import ScoredRun, paired_items
 from rubricate.stats import adjust_p_values, proportion_limits
-from rubricate.trust.changes import paired_items
-from rubricate.trust.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureDrift:
-    """How a feature's rate moved.
-
-    Parameters
-    ----------
-    feature : str
-        Its id.
-    n_before, n_after : int
-        Notes in which it was judged.
-    before, after : float
-        Share of them in which it was found.
-    difference, low, high : float
-        After minus before, with its interval.
-    effect : float
-        Cohen's h.
-    p_value, adjusted : float
-        Of the exact test, and after Benjamini and Hochberg's correction.
-    flag : bool
-        Whether it drifted.
-    """
+    """How a feature's rate moved."""
 
     feature: str
     n_before: int
@@ -49,7 +30,12 @@ class FeatureDrift:
 
 
 def feature_rates(
-    before: Run, after: Run, same: bool, alpha: float, min_rate: float, confidence: float
+    before: ScoredRun,
+    after: ScoredRun,
+    same: bool,
+    alpha: float,
+    min_rate: float,
+    confidence: float,
 ) -> tuple[FeatureDrift, ...]:
     """Compare the rates of the features both runs judged; see `rubricate.trust.measure_drift`.
 
@@ -79,7 +65,7 @@ def feature_rates(
     )
 
 
-def _apart(before: Run, after: Run, confidence: float) -> list[FeatureDrift]:
+def _apart(before: ScoredRun, after: ScoredRun, confidence: float) -> list[FeatureDrift]:
     from scipy.stats import fisher_exact
 
     tables = [_judged_and_found(run) for run in (before, after)]
@@ -98,7 +84,7 @@ def _apart(before: Run, after: Run, confidence: float) -> list[FeatureDrift]:
     return found
 
 
-def _paired(before: Run, after: Run, confidence: float) -> list[FeatureDrift]:
+def _paired(before: ScoredRun, after: ScoredRun, confidence: float) -> list[FeatureDrift]:
     from scipy.special import ndtri
     from scipy.stats import binomtest
 
@@ -124,7 +110,7 @@ def _paired(before: Run, after: Run, confidence: float) -> list[FeatureDrift]:
     return found
 
 
-def _judged_and_found(run: Run) -> dict[str, tuple[int, int]]:
+def _judged_and_found(run: ScoredRun) -> dict[str, tuple[int, int]]:
     items, n_features = run.items, len(run.items.features)
     judged = np.bincount(items.feature, minlength=n_features).tolist()
     found = np.bincount(items.feature[items.found], minlength=n_features).tolist()

@@ -3,69 +3,33 @@
 After Lample et al. (2016): each word is a learned vector beside what an LSTM makes of its letters
 from both ends; an LSTM over the words in both directions gives every tag a score; a CRF scores
 the chain of tags. Endings and shapes are ours, and so are fixed word vectors where there are some.
+
+A chain of T tokens and K tags has the score (Lafferty et al. 2001; Lample et al. 2016, eq. 1)
+
+    s(x, y) = first[y_1] + sum_t emission[t, y_t] + sum_t step[y_(t-1), y_t] + last[y_T]
+
+and p(y | x) = exp(s(x, y)) / Z(x), with Z(x) summed over all K^T tag sequences by the forward
+algorithm. Best tags and marginals, which need no gradient, are in ``chain``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor, nn
 
-from rubricate.errors import InputError, MissingExtraError
+from rubricate.errors import InputError
+from rubricate.neural.recipe import TaggerShape
 from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.crf import Scores, log_likelihood
 from rubricate.neural.sequence.tagging import Scheme
-from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, Batch
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
 
 F32 = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The sizes of a network; those of Lample et al. (2016) unless given.
-
-    Parameters
-    ----------
-    word, character, ending, shape, standing : int
-        Lengths of the learned vectors of words, letters, endings, word shapes and standings in
-        the note; a part of length 0 is left out (words excepted).
-    spelled : int
-        Units of the letters' LSTM in each direction; 0 reads no letters.
-    hidden, layers : int
-        Units in each direction, and layers, of the words' LSTM.
-    fixed : int
-        Length to which fixed word vectors are brought; unused without any.
-    dropout : float
-        Share of the LSTM's inputs and outputs that is left out in training.
-    """
-
-    word: int = 100
-    character: int = 25
-    ending: int = 20
-    shape: int = 5
-    standing: int = 10
-    spelled: int = 25
-    hidden: int = 100
-    layers: int = 1
-    fixed: int = 100
-    dropout: float = 0.5
-
-
-def import_torch() -> Any:
-    """Return torch, or say how to install it and what models are saved with."""
-    try:
-        import safetensors  # noqa: F401
-        import torch
-    except ImportError as error:
-        raise MissingExtraError("the matcher bilstm-crf", "train") from error
-    return torch
 
 
 @contextmanager
@@ -74,7 +38,6 @@ def one_thread() -> Iterator[None]:
 
     It also makes results independent of the number of cores.
     """
-    torch = import_torch()
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -83,30 +46,59 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-class Recogniser:
-    """A BiLSTM-CRF: parts with weights, and what is computed from them.
+class ChainScores(NamedTuple):
+    """What the chain itself scores: its first tag (K), each step (K, K), its last tag (K)."""
 
-    Parameters
+    first: Tensor
+    step: Tensor
+    last: Tensor
+
+
+def path_scores(emissions: Tensor, tags: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
+    """Return s(x, y) of the given tags, one per sequence."""
+    own = emissions.gather(2, tags.unsqueeze(2)).squeeze(2).masked_fill(~mask, 0.0).sum(1)
+    steps = scores.step[tags[:, :-1], tags[:, 1:]].masked_fill(~mask[:, 1:], 0.0).sum(1)
+    end = tags.gather(1, (mask.sum(1) - 1).unsqueeze(1)).squeeze(1)
+    return own + steps + scores.first[tags[:, 0]] + scores.last[end]
+
+
+def log_partition(emissions: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
+    """Return log Z(x) of each sequence by the forward algorithm; arguments as `path_scores`."""
+    alpha = scores.first + emissions[:, 0]
+    for t in range(1, emissions.shape[1]):
+        through = (alpha.unsqueeze(2) + scores.step).logsumexp(1) + emissions[:, t]
+        alpha = through.where(mask[:, t].unsqueeze(1), alpha)
+    return (alpha + scores.last).logsumexp(1)
+
+
+def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
+    """Return log p(y | x) of each sequence; arguments as for `path_scores`.
+
+    References
     ----------
-    shape : Shape
-        Sizes.
-    sizes : mapping from name to int
-        How many words, endings, shapes, standings and characters are numbered.
-    scheme : Scheme
-        The tags and what may follow what.
-    vectors : array (words, length), optional
-        Fixed vectors of the given words, by number; they are not trained.
+    J. Lafferty, A. McCallum and F. Pereira (2001). Conditional random fields. ICML.
+    G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
+
+    Examples
+    --------
+    >>> scores = ChainScores(torch.zeros(2), torch.zeros(2, 2), torch.zeros(2))
+    >>> tags, mask = torch.tensor([[0, 1, 1]]), torch.ones(1, 3, dtype=torch.bool)
+    >>> round(float(log_likelihood(torch.zeros(1, 3, 2), tags, mask, scores).exp()), 6)
+    0.125
     """
+    return path_scores(emissions, tags, mask, scores) - log_partition(emissions, mask, scores)
+
+
+class Recogniser:
+    """A BiLSTM-CRF: parts with weights, and what is computed from them."""
 
     def __init__(
         self,
-        shape: Shape,
+        shape: TaggerShape,
         sizes: Mapping[str, int],
         scheme: Scheme,
         vectors: F32 | None = None,
     ) -> None:
-        torch = import_torch()
-        nn = torch.nn
         self.shape, self.scheme = shape, scheme
         lengths = {
             "words": shape.word,
@@ -115,7 +107,9 @@ class Recogniser:
             "standings": shape.standing,
         }
         self.embedded = [name for name, length in lengths.items() if length]
-        parts = {n: nn.Embedding(sizes[n], lengths[n], padding_idx=0) for n in self.embedded}
+        parts: dict[str, nn.Module] = {
+            n: nn.Embedding(sizes[n], lengths[n], padding_idx=0) for n in self.embedded
+        }
         width = sum(lengths.values())
         if shape.spelled:
             parts["characters"] = nn.Embedding(sizes["characters"], shape.character, padding_idx=0)
@@ -146,15 +140,15 @@ class Recogniser:
         )
         for name in (*self.embedded, "characters"):
             if name in parts:
-                nn.init.normal_(self.parts[name].weight, std=0.1)
+                weight: Any = self.parts[name].weight
+                nn.init.normal_(weight, std=0.1)
                 with torch.no_grad():
-                    self.parts[name].weight[0] = 0
+                    weight[0] = 0
         self._first = torch.from_numpy(scheme.first_scores()).float()
         self._step = torch.from_numpy(scheme.step_scores()).float()
 
-    def emissions(self, batch: Batch, *, train: bool = False) -> Tensor:
+    def emissions(self, batch: TokenBatch, *, train: bool = False) -> Tensor:
         """Return the score of every tag at every token (n, T, K)."""
-        torch = import_torch()
         rnn = torch.nn.utils.rnn
         drop = torch.nn.functional.dropout
         self.parts.train(train)
@@ -173,9 +167,8 @@ class Recogniser:
         emissions: Tensor = self.parts["tags"](drop(read, self.shape.dropout, train))
         return emissions
 
-    def _spelled(self, batch: Batch) -> Tensor:
+    def _spelled(self, batch: TokenBatch) -> Tensor:
         """Return what the letters' LSTM ends with, from both sides, for each spelling."""
-        torch = import_torch()
         letters = torch.from_numpy(batch.characters)
         # Padding is spelled too; a length of 0 is not allowed.
         lengths = (letters > 0).sum(1).clamp(min=1)
@@ -186,14 +179,13 @@ class Recogniser:
         joined: Tensor = torch.cat((ends[0], ends[1]), dim=1)
         return joined
 
-    def scores(self) -> Scores:
+    def scores(self) -> ChainScores:
         """Return the chain's scores, with what is not allowed forbidden."""
         chain = self.chain
-        return Scores(chain["first"] + self._first, chain["step"] + self._step, chain["last"])
+        return ChainScores(chain["first"] + self._first, chain["step"] + self._step, chain["last"])
 
-    def loss(self, batch: Batch, tags: npt.NDArray[np.int64]) -> Tensor:
+    def loss(self, batch: TokenBatch, tags: npt.NDArray[np.int64]) -> Tensor:
         """Return the mean negative log-likelihood of a training batch's tags, per sequence."""
-        torch = import_torch()
         emissions = self.emissions(batch, train=True)
         mask = torch.from_numpy(batch.mask)
         return -log_likelihood(emissions, torch.from_numpy(tags), mask, self.scores()).mean()
@@ -215,7 +207,6 @@ class Recogniser:
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Take over weights of `weights`; InputError when they do not fit."""
-        torch = import_torch()
         own = self.weights()
         if set(own) != set(weights) or any(own[n].shape != weights[n].shape for n in own):
             raise InputError("the weights do not fit the network that model.json describes")
@@ -224,7 +215,9 @@ class Recogniser:
                 value.copy_(weights[name])
 
 
-def hide_words(batch: Batch, chances: npt.NDArray[np.float64], rng: np.random.Generator) -> Batch:
+def hide_words(
+    batch: TokenBatch, chances: npt.NDArray[np.float64], rng: np.random.Generator
+) -> TokenBatch:
     """Return the batch with some words made unseen, each by its chance, so that unseen is learned.
 
     Letters, endings and given vectors stay, as they do for a word that really was never seen.

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from rubricate.corpus import Corpus
-from rubricate.errors import UnknownNameError
+from rubricate.errors import MissingExtraError
 from rubricate.files import file_hash
 from rubricate.matchers.training_report import Course, Look, TrainingReport, flat_recipe
-from rubricate.neural.sequence.bilstm import Recogniser, Shape, import_torch, one_thread
+from rubricate.neural.recipe import TaggerShape, read_tagger_recipe
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import F64, mean_span_f1
 from rubricate.neural.sequence.tag_matcher import Origin, TagMatcher, TagModel
 from rubricate.neural.sequence.tagging import Context, Scheme, SchemeName, TokenRule, Tokens
-from rubricate.neural.sequence.training import Lesson, Progress, Recipe, Run, Watch
-from rubricate.neural.sequence.vectors import read_vectors, vector_table
-from rubricate.neural.sequence.vocabulary import Vocabulary, make_batch
+from rubricate.neural.sequence.vocabulary import Vocabulary, make_batch, read_vectors, vector_table
+from rubricate.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from rubricate.neural.sequence.bilstm import Recogniser
 
 _VECTORS = "vectors"
 #: Sequences read at once when predicting.
 _AT_ONCE = 64
+
+
+class Epoch(NamedTuple):
+    """One pass over the training notes: its number from 1, mean loss, result held out."""
+
+    epoch: int
+    loss: float
+    held_out: float | None
+    best: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -31,7 +43,7 @@ class TaggerModel(TagModel):
 
     network: Recogniser
     vocabulary: Vocabulary
-    history: tuple[Progress, ...] = ()
+    history: tuple[Epoch, ...] = ()
     n_held: int = 0
 
     @property
@@ -41,7 +53,10 @@ class TaggerModel(TagModel):
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
         """Return each sequence's scores of tags."""
-        torch = import_torch()
+        import torch
+
+        from rubricate.neural.sequence.bilstm import one_thread
+
         found: list[F64] = []
         encoded = [self.vocabulary.encode(one) for one in sequences]
         with one_thread(), torch.no_grad():
@@ -64,21 +79,6 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
     the annotation's tokens; presence is exact, from all tag sequences that avoid the feature.
     On notes held out the best of a few bonuses for each annotation is chosen (``model_.bonus``),
     because annotations to learn from are often incomplete; probabilities do not contain it.
-
-    Parameters
-    ----------
-    tokens : {"words", "spaces"}
-        How notes are cut; ``spaces`` for corpora whose texts are tokenised already.
-    context : {"line", "note"}
-        What is read at once.
-    scheme : {"BIO", "IO"}
-        Whether annotations that touch stay apart, which needs corpora in which they do.
-    vectors : str, optional
-        A text file of word vectors (GloVe, word2vec) to read beside the learned ones.
-    recipe : mapping, optional
-        What to change of `Recipe` and `Shape`, by name, e.g. ``{"epochs": 5, "hidden": 50}``.
-    seed : int
-        The same seed gives the same model on the same machine's CPU.
 
     Attributes
     ----------
@@ -119,30 +119,27 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         corpus: Corpus,
         *,
         annotator: str | None = None,
-        watch: Watch | None = None,
+        progress: Progress = silent,
         checkpoint: str | Path | None = None,
     ) -> Self:
-        """Learn from the notes in which the annotator judged every feature.
-
-        Parameters
-        ----------
-        corpus, annotator
-            As for every matcher.
-        watch : callable, optional
-            Called with a `Progress` after every pass over the notes.
-        checkpoint : path, optional
-            A file to write after every pass; if it is there already, training goes on from it.
-        """
-        recipe = make_recipe(self.recipe or {})
+        """Learn from the notes in which the annotator judged every feature."""
+        recipe = read_tagger_recipe(self.recipe or {})
         lessons = self._lessons(corpus, annotator, held_out=recipe.held_out, seed=self.seed)
         given = {} if self.vectors is None else read_vectors(Path(self.vectors))
         vocabulary = Vocabulary.learn([one.tokens for one in lessons.tagged], given)
         table = vector_table(given) if given else None
-        torch = import_torch()
+        self._need_packages("fitting")
+        import torch
+
+        from rubricate.neural.sequence.bilstm import Recogniser, one_thread
+        from rubricate.neural.sequence.training import TaggedLesson, TaggerTraining
+
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network = Recogniser(recipe.network, vocabulary.sizes, lessons.scheme, table)
-        run = Run(network, recipe, seed=self.seed, identity=self._identity(lessons.origin))
+        training = TaggerTraining(
+            network, recipe, seed=self.seed, identity=self._identity(lessons.origin)
+        )
         self.model_ = TaggerModel(
             scheme=lessons.scheme,
             origin=lessons.origin,
@@ -152,14 +149,14 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         )
         aside = lessons.aside
         with one_thread():
-            run.train(
-                [Lesson(vocabulary.encode(one.tokens), one.tags) for one in lessons.tagged],
+            training.train(
+                [TaggedLesson(vocabulary.encode(one.tokens), one.tags) for one in lessons.tagged],
                 None if aside is None else lambda _: mean_span_f1(aside, self.predict(aside)),
-                watch=watch,
                 checkpoint=None if checkpoint is None else Path(checkpoint),
+                progress=progress,
             )
-        self.model_ = replace(self.model_, history=tuple(run.history))
-        self._choose_bonus(aside)
+        self.model_ = replace(self.model_, history=tuple(training.history))
+        self._choose_bonus(aside, progress)
         return self
 
     def _identity(self, origin: Origin) -> str:
@@ -189,14 +186,15 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
             facts["labels lost because a token has one feature"] = f"{model.n_dropped:,}"
         return TrainingReport(
             (Course("network", looks, model.n_notes - model.n_held, model.n_held, chosen),),
-            recipe=flat_recipe(asdict(make_recipe(self.recipe or {}))),
+            recipe=flat_recipe(asdict(read_tagger_recipe(self.recipe or {}))),
             unit="epoch",
             facts=facts,
         )
 
     @classmethod
     def _need_packages(cls, doing: str) -> None:
-        import_torch()
+        if any(find_spec(name) is None for name in ("safetensors", "torch")):
+            raise MissingExtraError("the matcher bilstm-crf", "train")
 
     def _write_model(self, weights: Path) -> dict[str, Any]:
         from safetensors.torch import save_file
@@ -210,7 +208,7 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         return {
             "shape": asdict(network.shape),
             "n_held": model.n_held,
-            "history": [list(progress) for progress in model.history],
+            "history": [list(epoch) for epoch in model.history],
             "vocabulary": model.vocabulary.to_json(),
         }
 
@@ -220,39 +218,19 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
     ) -> TaggerModel:
         from safetensors.torch import load_file
 
+        from rubricate.neural.sequence.bilstm import Recogniser
+
         values = load_file(weights)
         vocabulary = Vocabulary.from_json(value["vocabulary"])
         vectors = values.pop(_VECTORS, None)
         table = None if vectors is None else vectors.numpy()
-        network = Recogniser(Shape(**value["shape"]), vocabulary.sizes, scheme, table)
+        network = Recogniser(TaggerShape(**value["shape"]), vocabulary.sizes, scheme, table)
         network.load_weights(values)
         return TaggerModel(
             scheme=scheme,
             origin=origin,
             network=network,
             vocabulary=vocabulary,
-            history=tuple(Progress(*one) for one in value["history"]),
+            history=tuple(Epoch(*one) for one in value["history"]),
             n_held=int(value["n_held"]),
         )
-
-
-def make_recipe(changes: Mapping[str, Any]) -> Recipe:
-    """Return the recipe with some of its values, or of its network's, changed by name.
-
-    Raises
-    ------
-    UnknownNameError
-        For a name that is neither's.
-
-    Examples
-    --------
-    >>> make_recipe({"hidden": 50, "epochs": 3}).network.hidden
-    50
-    """
-    own = {field.name for field in fields(Recipe)} - {"network"}
-    network = {field.name for field in fields(Shape)}
-    for name in changes:
-        if name not in own | network:
-            raise UnknownNameError("value of a recipe", name, sorted(own | network))
-    shape = Shape(**{name: value for name, value in changes.items() if name in network})
-    return Recipe(**{name: value for name, value in changes.items() if name in own}, network=shape)

@@ -1,6 +1,6 @@
 """The same chain in numpy: best tags, marginals, and the probability that a label occurs at all.
 
-Scores are those of ``crf``; all sequences of a batch are padded to the longest and worked on at
+Scores are those of ``bilstm``; all sequences of a batch are padded to the longest and worked on at
 once. Everything here is exact (Rabiner 1989 for the recursions).
 """
 
@@ -28,17 +28,12 @@ class Chain:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Expected:
+class ChainExpectation:
     """What a chain expects of each sequence.
 
-    Parameters
-    ----------
-    log_z : array (n)
-        The log of the summed scores of all tag sequences.
-    marginal : array (n, T, K)
-        The probability of each tag at each token; 0 beyond a sequence's end.
-    steps : array (K, K)
-        The expected number of each step, summed over all sequences.
+    ``log_z`` (n) is the log of the summed scores of all tag sequences, ``marginal`` (n, T, K) the
+    probability of each tag at each token (0 beyond a sequence's end), ``steps`` (K, K) the
+    expected number of each step, summed over all sequences.
     """
 
     log_z: F64
@@ -72,7 +67,7 @@ def forward(chain: Chain, emissions: F64, lengths: I64) -> tuple[F64, F64]:
     return alpha, log_sum_exp(alpha[:, -1] + chain.last, axis=1)
 
 
-def expect(chain: Chain, emissions: F64, lengths: I64) -> Expected:
+def expect(chain: Chain, emissions: F64, lengths: I64) -> ChainExpectation:
     """Return log Z, marginals and expected steps by the forward-backward algorithm.
 
     Examples
@@ -94,7 +89,7 @@ def expect(chain: Chain, emissions: F64, lengths: I64) -> Expected:
         both = np.exp(alpha[:, t - 1, :, None] + ahead - log_z[:, None, None])
         steps += both[t < lengths].sum(axis=0)
         beta = np.where(inside, log_sum_exp(ahead, axis=2), beta)
-    return Expected(log_z, marginal, steps)
+    return ChainExpectation(log_z, marginal, steps)
 
 
 def best_tags(chain: Chain, emissions: F64, lengths: I64) -> list[I64]:

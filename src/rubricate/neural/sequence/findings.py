@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
-from rubricate.matchers.learning import judged_notes
+from rubricate.matchers.matcher import judged_notes
 from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.measures import evaluate
 from rubricate.neural.sequence.chain import Chain, best_tags, expect, log_absence, pad_emissions
 from rubricate.neural.sequence.tagging import Context, Scheme, TokenRule, Tokens, cut_text
+from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 
 I64 = npt.NDArray[np.int64]
@@ -38,13 +39,7 @@ class Tagged:
 
 
 def shared_labels(corpus: Corpus) -> tuple[str, ...]:
-    """Return the features as labels: those of the one rubric that all notes share.
-
-    Raises
-    ------
-    InputError
-        If the notes have several rubrics, or the rubric no features.
-    """
+    """Return the features as labels: those of the one rubric that all notes share."""
     cases = dict.fromkeys(note.case for note in corpus.notes)
     if len(cases) > 1:
         raise InputError(
@@ -91,9 +86,9 @@ def favoured(chain: Chain, scheme: Scheme, bonus: float) -> Chain:
     return Chain(chain.first + bonus * step[0], chain.step + bonus * step, chain.last)
 
 
-def choose_bonus(judge: Callable[[float], float]) -> float:
+def choose_bonus(judge: Callable[[float], float], *, progress: Progress = silent) -> float:
     """Return the first of the `BONUSES` with which the result on held-out notes is best."""
-    return max(BONUSES, key=judge)
+    return max(watched(BONUSES, progress, "choosing the bonus", len(BONUSES)), key=judge)
 
 
 def mean_span_f1(reference: Corpus, predicted: Corpus) -> float:
@@ -102,35 +97,9 @@ def mean_span_f1(reference: Corpus, predicted: Corpus) -> float:
     return float(np.nan_to_num(np.mean([table.total().f1 for table in spans.values()])))
 
 
-def hold_out(notes: Iterable[str], share: float, seed: int) -> set[str]:
-    """Return the notes to hold out, at least one if any, and never all."""
-    ids = sorted(set(notes))
-    if share <= 0 or len(ids) < 2:
-        return set()
-    n = min(max(1, round(share * len(ids))), len(ids) - 1)
-    drawn = np.random.default_rng(seed).permutation(len(ids))[:n]
-    return {ids[i] for i in drawn.tolist()}
-
-
 @dataclass(frozen=True)
 class TagFinder:
-    """Finds annotations in notes by the likeliest tags.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        The labels and their tags.
-    chain : Chain
-        Scores of the chain of tags.
-    emit : callable
-        The scores of tags at tokens.
-    tokens, context : str
-        How notes are cut.
-    stage : str
-        The matcher's name, with which reasons begin.
-    bonus : float
-        For each annotation found; it changes the likeliest tags, not the probabilities.
-    """
+    """Finds annotations in notes by the likeliest tags."""
 
     scheme: Scheme
     chain: Chain

@@ -13,9 +13,10 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import F64
-from rubricate.neural.sequence.linear import LinearModel, Watch, learn_linear
+from rubricate.neural.sequence.linear import LinearModel, learn_linear
 from rubricate.neural.sequence.tag_matcher import Origin, TagMatcher, TagModel
 from rubricate.neural.sequence.tagging import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.progress import Progress, silent
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -39,23 +40,6 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
 
     The light equal of ``bilstm-crf``: what it says about tokens with several features, lines,
     bonus, confidence and presence holds here too. Training is convex and needs no seed.
-
-    Parameters
-    ----------
-    tokens : {"words", "spaces"}
-        How notes are cut; ``spaces`` for corpora whose texts are tokenised already.
-    context : {"line", "note"}
-        What is tagged at once.
-    scheme : {"BIO", "IO"}
-        Whether annotations that touch stay apart.
-    c2 : float
-        How strongly large weights are penalised.
-    least : int
-        How often a word or other feature of a token must occur to get a weight.
-    iterations : int
-        Most iterations of L-BFGS.
-    held_out : float
-        Share of the notes on which the bonus for each annotation is chosen; 0 gives none.
 
     Attributes
     ----------
@@ -92,12 +76,9 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
         self.held_out = held_out
 
     def fit(
-        self, corpus: Corpus, *, annotator: str | None = None, watch: Watch | None = None
+        self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
     ) -> Self:
-        """Learn from the notes in which the annotator judged every feature.
-
-        ``watch`` is called after every iteration with its number and the objective per token.
-        """
+        """Learn from the notes in which the annotator judged every feature."""
         lessons = self._lessons(corpus, annotator, held_out=self.held_out, seed=0)
         linear = learn_linear(
             [one.tokens for one in lessons.tagged],
@@ -106,10 +87,10 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
             c2=self.c2,
             least=self.least,
             iterations=self.iterations,
-            watch=watch,
+            progress=progress,
         )
         self.model_ = LinearTagger(scheme=lessons.scheme, origin=lessons.origin, linear=linear)
-        self._choose_bonus(lessons.aside)
+        self._choose_bonus(lessons.aside, progress)
         return self
 
     @classmethod

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
-from rubricate.matchers.learning import learning_annotator
-from rubricate.matchers.matcher import own_parameters, require_fitted
+from rubricate.matchers.matcher import learning_annotator, own_parameters, require_fitted
 from rubricate.matchers.model_files import (
     Header,
     check_features,
@@ -29,7 +28,6 @@ from rubricate.neural.sequence.findings import (
     TagFinder,
     Tagged,
     choose_bonus,
-    hold_out,
     mean_span_f1,
     shared_labels,
     tagged_sequences,
@@ -42,25 +40,15 @@ from rubricate.neural.sequence.tagging import (
     Tokens,
     check_choice,
 )
+from rubricate.progress import Progress
+from rubricate.splits import draw_share
 
 WEIGHTS_FILE = "weights.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a model was learned from.
-
-    Parameters
-    ----------
-    features : mapping from id to text
-        The features it knows.
-    learned_from : str
-        Hash of the notes, rubrics and annotations.
-    n_notes : int
-        How many annotated notes, those held out included.
-    n_dropped : int
-        How many labels were lost because a token has one feature.
-    """
+    """What a model was learned from."""
 
     features: Mapping[str, str]
     learned_from: str
@@ -97,7 +85,7 @@ class TagModel(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class TagLessons:
     """Tagged sequences to learn from, and the notes held out with what is marked in them.
 
     ``aside`` is None where no note is held out, or nobody marked any.
@@ -114,17 +102,7 @@ Model = TypeVar("Model", bound=TagModel)
 
 
 class TagMatcher(ABC, Generic[Model]):
-    """Tags every token with one feature of the rubric that all notes share.
-
-    Parameters
-    ----------
-    tokens : {"words", "spaces"}
-        How notes are cut; ``spaces`` for corpora whose texts are tokenised already.
-    context : {"line", "note"}
-        What is tagged at once.
-    scheme : {"BIO", "IO"}
-        Whether annotations that touch stay apart.
-    """
+    """Tags every token with one feature of the rubric that all notes share."""
 
     name: ClassVar[str]
     #: Says, beside the weights of a saved model, what they are for.
@@ -192,7 +170,7 @@ class TagMatcher(ABC, Generic[Model]):
 
     def _lessons(
         self, corpus: Corpus, annotator: str | None, *, held_out: float, seed: int
-    ) -> Lessons:
+    ) -> TagLessons:
         """Return what to learn from, without the share of the notes to hold out."""
         check_choice("tokens", self.tokens, TokenRule)
         check_choice("context", self.context, Context)
@@ -202,9 +180,9 @@ class TagMatcher(ABC, Generic[Model]):
             corpus, who, scheme, tokens=self.tokens, context=self.context
         )
         notes = {one.note for one in tagged}
-        held = hold_out(notes, held_out, seed)
+        held = draw_share(notes, held_out, seed)
         features = {feature.id: feature.text for feature in corpus.features}
-        return Lessons(
+        return TagLessons(
             [one for one in tagged if one.note not in held],
             scheme,
             Origin(features, corpus_hash(corpus, who), len(notes), n_dropped),
@@ -212,10 +190,12 @@ class TagMatcher(ABC, Generic[Model]):
             len(held),
         )
 
-    def _choose_bonus(self, aside: Corpus | None) -> None:
+    def _choose_bonus(self, aside: Corpus | None, progress: Progress) -> None:
         """Give the model the bonus that is best on the notes held out."""
         if aside is not None:
-            best = choose_bonus(lambda bonus: mean_span_f1(aside, self._predict(aside, bonus)))
+            best = choose_bonus(
+                lambda bonus: mean_span_f1(aside, self._predict(aside, bonus)), progress=progress
+            )
             self.model_ = replace(self.model_, bonus=best)
 
     def _predict(self, corpus: Corpus, bonus: float) -> Corpus:

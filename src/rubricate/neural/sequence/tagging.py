@@ -46,7 +46,7 @@ class Tokens(NamedTuple):
 STANDINGS = 6 * 4 * 2
 
 
-class Run(NamedTuple):
+class TagRun(NamedTuple):
     """Tokens ``first`` up to ``last`` (not included) that carry one label."""
 
     label: int
@@ -62,17 +62,7 @@ def check_choice(kind: str, value: str, allowed: object) -> None:
 
 
 def cut_text(text: str, *, tokens: TokenRule = "words", context: Context = "line") -> list[Tokens]:
-    r"""Cut a text into sequences of tokens: one a line, or one for the whole note.
-
-    Parameters
-    ----------
-    text : str
-        A note's text.
-    tokens : {"words", "spaces"}
-        Letters, digits and single marks apart (``120/80`` is three tokens), or whatever white
-        space separates.
-    context : {"line", "note"}
-        What is tagged at once.
+    r"""Cut a text into sequences of tokens: one per line, or one for the whole note.
 
     Examples
     --------
@@ -126,13 +116,6 @@ class Scheme:
     Tag 0 is "outside". Under ``IO`` label k is tag k + 1, and labels that touch become one run.
     Under ``BIO`` it is tag 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
     cannot begin inside, and an inside tag follows only its own label.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        Feature ids in rubric order. A token that several features mark gets the first of them.
-    kind : {"IO", "BIO"}
-        The scheme.
 
     Examples
     --------
@@ -200,7 +183,7 @@ class Scheme:
                         tags[_beginnings(own, tokens.lines)] = 2 * k + 1
         return tags, dropped
 
-    def decode(self, tags: I64, lines: Sequence[int]) -> list[Run]:
+    def decode(self, tags: I64, lines: Sequence[int]) -> list[TagRun]:
         """Return the runs of a tag sequence; a run never crosses the end of a line.
 
         Examples
@@ -209,7 +192,7 @@ class Scheme:
         >>> [tuple(run) for run in runs]
         [(0, 0, 2), (0, 2, 3), (1, 4, 5)]
         """
-        runs: list[Run] = []
+        runs: list[TagRun] = []
         labels = self.label_of_tag[tags]
         begins = self.kind == "BIO"
         first = 0
@@ -222,7 +205,7 @@ class Scheme:
             )
             if not same:
                 if labels[first] >= 0:
-                    runs.append(Run(int(labels[first]), first, i))
+                    runs.append(TagRun(int(labels[first]), first, i))
                 first = i
         return runs
 

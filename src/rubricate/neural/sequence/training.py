@@ -1,73 +1,29 @@
-"""The loop that teaches the ``bilstm-crf`` network: seeded, watched, stopped early, resumable."""
+"""The loop that teaches the ``bilstm-crf`` network: seeded, stopped early, resumable."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from rubricate.errors import Fault, InputError
-from rubricate.neural.sequence.bilstm import Recogniser, Shape, hide_words, import_torch
-from rubricate.neural.sequence.vocabulary import Batch, Encoded, make_batch
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from rubricate.neural.recipe import TaggerRecipe
+from rubricate.neural.sequence.bilstm import Recogniser, hide_words
+from rubricate.neural.sequence.bilstm_crf import Epoch
+from rubricate.neural.sequence.vocabulary import Encoded, TokenBatch, make_batch
+from rubricate.neural.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from rubricate.progress import Progress, silent
 
 I64 = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How the network is trained.
-
-    Parameters
-    ----------
-    epochs, patience : int
-        Passes over the training notes at most, and passes without a better result on the notes
-        held out after which training ends.
-    held_out : float
-        Share of the notes held out to choose the best pass; 0 takes the last one.
-    batch : int
-        Sequences a step.
-    rate, decay : float
-        Highest learning rate and weight decay of AdamW. The rate falls to a tenth by a half
-        cosine over all epochs.
-    clip : float
-        Longest gradient allowed.
-    hide : float
-        A word that occurs n times is made unseen with probability hide / (hide + n) (after
-        Kiperwasser and Goldberg 2016).
-    average : float
-        Decay of the running average of the weights that is kept; 0 keeps the weights themselves.
-    """
-
-    epochs: int = 12
-    patience: int = 4
-    held_out: float = 0.1
-    batch: int = 32
-    rate: float = 3e-3
-    decay: float = 0.01
-    clip: float = 5.0
-    hide: float = 1.0
-    average: float = 0.99
-    network: Shape = field(default_factory=Shape)
-
-
-class Progress(NamedTuple):
-    """One pass over the training notes: its number from 1, mean loss, result held out."""
-
-    epoch: int
-    loss: float
-    held_out: float | None
-    best: bool
-
-
-class Lesson(NamedTuple):
+class TaggedLesson(NamedTuple):
     """A sequence in numbers and its tags."""
 
     encoded: Encoded
@@ -76,66 +32,51 @@ class Lesson(NamedTuple):
 
 #: Says how good the network now is on notes held out; larger is better.
 Judge = Callable[[Recogniser], float]
-Watch = Callable[[Progress], None]
 
 
-class Run:
-    """A training run: what it has done so far and how it goes on.
+class TaggerTraining:
+    """The training of one network: what it has done so far and how it goes on."""
 
-    Parameters
-    ----------
-    network : Recogniser
-        The network to teach; afterwards it has the best weights found.
-    recipe : Recipe
-        How.
-    seed : int
-        The order of batches, dropout and hidden words follow from it alone.
-    identity : str
-        What is being trained on; a checkpoint of something else is refused.
-    """
-
-    def __init__(self, network: Recogniser, recipe: Recipe, *, seed: int, identity: str) -> None:
-        torch = import_torch()
+    def __init__(
+        self, network: Recogniser, recipe: TaggerRecipe, *, seed: int, identity: str
+    ) -> None:
         self.network, self.recipe = network, recipe
         self.seed, self.identity = seed, identity
         self.optimizer = torch.optim.AdamW(
             network.parameters(), lr=recipe.rate, weight_decay=recipe.decay
         )
-        self.history: list[Progress] = []
+        self.history: list[Epoch] = []
         self.average = {name: value.clone() for name, value in network.weights().items()}
         self.best = dict(self.average)
         self.steps = 0
 
     def train(
         self,
-        lessons: Sequence[Lesson],
+        lessons: Sequence[TaggedLesson],
         judge: Judge | None,
         *,
-        watch: Watch | None = None,
         checkpoint: Path | None = None,
+        progress: Progress = silent,
     ) -> None:
         """Train until the epochs or the patience are used up."""
         if checkpoint is not None:
             self._resume(checkpoint)
         while len(self.history) < self.recipe.epochs and not self._is_stuck():
-            loss = self._epoch(lessons)
+            loss = self._epoch(lessons, progress)
             self._after_epoch(loss, judge)
-            if watch is not None:
-                watch(self.history[-1])
             if checkpoint is not None:
                 self._write(checkpoint)
         self.network.load_weights(self.best)
 
     def _is_stuck(self) -> bool:
         since = 0
-        for progress in reversed(self.history):
-            if progress.best:
+        for epoch in reversed(self.history):
+            if epoch.best:
                 break
             since += 1
         return since >= self.recipe.patience
 
-    def _epoch(self, lessons: Sequence[Lesson]) -> float:
-        torch = import_torch()
+    def _epoch(self, lessons: Sequence[TaggedLesson], progress: Progress) -> float:
         number = len(self.history)
         # Seeded anew each epoch, so that a resumed run goes on exactly as it would have.
         rng = np.random.default_rng([self.seed, number])
@@ -147,6 +88,8 @@ class Run:
             for i, (batch, tags) in enumerate(batches):
                 self._set_rate((number + i / len(batches)) / self.recipe.epochs)
                 losses.append(self._step(hide_words(batch, chances, rng), tags))
+                done, total = number * len(batches) + i + 1, self.recipe.epochs * len(batches)
+                progress(done, total, "learning")
         return float(np.mean(losses))
 
     def _set_rate(self, done: float) -> None:
@@ -154,8 +97,7 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate * factor
 
-    def _step(self, batch: Batch, tags: I64) -> float:
-        torch = import_torch()
+    def _step(self, batch: TokenBatch, tags: I64) -> float:
         loss = self.network.loss(batch, tags)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -177,12 +119,10 @@ class Run:
         better = result is None or result > max(before, default=-1.0)
         if better:
             self.best = {name: value.clone() for name, value in self.average.items()}
-        self.history.append(Progress(len(self.history) + 1, loss, result, better))
+        self.history.append(Epoch(len(self.history) + 1, loss, result, better))
         self.network.load_weights(own)
 
     def _write(self, path: Path) -> None:
-        from safetensors.torch import save_file
-
         tensors: dict[str, Tensor] = {}
         for part, weights in (
             ("own", self.network.weights()),
@@ -196,17 +136,15 @@ class Run:
             "identity": self.identity,
             "recipe": asdict(self.recipe),
             "steps": self.steps,
-            "history": [list(progress) for progress in self.history],
+            "history": [list(epoch) for epoch in self.history],
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(path.name + ".new")
-        save_file(tensors, fresh, metadata={"facts": json.dumps(facts)})
-        fresh.replace(path)
+        write_checkpoint(path, Checkpoint(tensors, facts))
 
     def _resume(self, path: Path) -> None:
-        if not path.is_file():
+        found = read_checkpoint(path)
+        if found is None:
             return
-        tensors, facts = _read_checkpoint(path)
+        tensors, facts = found.tensors, found.facts
         if facts["identity"] != self.identity or facts["recipe"] != asdict(self.recipe):
             raise InputError(
                 [Fault("the checkpoint is of another training run: remove it first", path)]
@@ -225,22 +163,10 @@ class Run:
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": states, "param_groups": groups})
         self.steps = int(facts["steps"])
-        self.history = [Progress(*one) for one in facts["history"]]
+        self.history = [Epoch(*one) for one in facts["history"]]
 
 
-def _read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="pt") as stored:
-            names = stored.keys()
-            facts = json.loads(stored.metadata()["facts"])
-            return {name: stored.get_tensor(name) for name in names}, facts
-    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise InputError([Fault("not a checkpoint of a training run", path)]) from error
-
-
-def hiding_chances(lessons: Sequence[Lesson], hide: float) -> npt.NDArray[np.float64]:
+def hiding_chances(lessons: Sequence[TaggedLesson], hide: float) -> npt.NDArray[np.float64]:
     """Return, by number, the probability that a word is made unseen in training."""
     counts = np.bincount(np.concatenate([lesson.encoded.columns[:, 0] for lesson in lessons]))
     chances: npt.NDArray[np.float64] = hide / (hide + np.maximum(counts, 1))
@@ -248,8 +174,8 @@ def hiding_chances(lessons: Sequence[Lesson], hide: float) -> npt.NDArray[np.flo
 
 
 def _batches(
-    lessons: Sequence[Lesson], size: int, rng: np.random.Generator
-) -> Iterator[tuple[Batch, I64]]:
+    lessons: Sequence[TaggedLesson], size: int, rng: np.random.Generator
+) -> Iterator[tuple[TokenBatch, I64]]:
     """Yield batches of sequences of about one length, in random order."""
     lengths = np.array([len(lesson.tags) for lesson in lessons])
     order = np.argsort(lengths + 6 * rng.random(len(lessons)), kind="stable")

@@ -1,4 +1,4 @@
-"""What a recogniser knows of a word: its number, its characters, its ending and its shape."""
+"""What a recogniser knows of a word: its number, characters, ending, shape, and a given vector."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import read_text
 from rubricate.neural.sequence.tagging import STANDINGS, Tokens
 
+F32 = npt.NDArray[np.float32]
 I64 = npt.NDArray[np.int64]
 
 #: Number 0 is padding and 1 whatever was not seen in training, in every table.
@@ -152,7 +156,7 @@ def _both_ends(word: str) -> str:
     return word[:half] + word[-half:]
 
 
-class Batch(NamedTuple):
+class TokenBatch(NamedTuple):
     """Sequences padded to one size: what tokens are (n, T, columns), which there are (n, T).
 
     ``spelling`` (n, T) points into ``characters`` (different spellings, longest), so that a word
@@ -165,7 +169,7 @@ class Batch(NamedTuple):
     characters: I64
 
 
-def make_batch(sequences: Sequence[Encoded]) -> Batch:
+def make_batch(sequences: Sequence[Encoded]) -> TokenBatch:
     """Pad encoded sequences to one batch."""
     longest = max(len(one) for one in sequences)
     width = max(one.characters.shape[1] for one in sequences)
@@ -178,4 +182,50 @@ def make_batch(sequences: Sequence[Encoded]) -> Batch:
         columns[i, :length], mask[i, :length] = one.columns, True
         letters[i, :length, : one.characters.shape[1]] = one.characters
     characters, spelling = np.unique(letters.reshape(-1, width), axis=0, return_inverse=True)
-    return Batch(columns, mask, spelling.reshape(n, longest), characters)
+    return TokenBatch(columns, mask, spelling.reshape(n, longest), characters)
+
+
+def read_vectors(path: Path) -> dict[str, F32]:
+    """Return the vectors of a text file: one word and its numbers per line, separated by spaces.
+
+    A first line of two numbers (word2vec's count and length) is passed over. Words are looked up
+    by their normal form; of several words with one normal form the first counts, and files give
+    the frequent first.
+    """
+    if not path.is_file():
+        raise InputError([Fault("there are no word vectors here", path)])
+    found: dict[str, F32] = {}
+    faults: list[Fault] = []
+    length = 0
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        fields = line.split(" ")
+        if not line.strip() or (number == 1 and len(fields) == 2):
+            continue
+        try:
+            vector = np.array([float(field) for field in fields[1:] if field], dtype=np.float32)
+        except ValueError:
+            faults.append(Fault("need a word and numbers, separated by spaces", path, number))
+            continue
+        length = length or len(vector)
+        if len(vector) != length or not np.isfinite(vector).all():
+            faults.append(Fault(f"need {length} finite numbers after the word", path, number))
+        else:
+            found.setdefault(normal_form(fields[0]), vector)
+    if not found and not faults:
+        faults.append(Fault("the file holds no vectors", path))
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def vector_table(vectors: Mapping[str, F32]) -> F32:
+    """Return the vectors in order from row 2 on, brought to unit variance; rows 0 and 1 are 0.
+
+    Examples
+    --------
+    >>> vector_table({"a": np.array([2, -2], np.float32)}).tolist()
+    [[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]
+    """
+    rows = np.stack(list(vectors.values()))
+    spread = np.float32(rows.std() or 1.0)
+    return np.concatenate((np.zeros((2, rows.shape[1]), np.float32), rows / spread))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rubricate.reports.plots.bars import bar_plot, histogram
-from rubricate.reports.plots.curves import ReliabilityBin, curve_plot, reliability_plot
+from rubricate.reports.plots.curves import PlotBin, curve_plot, reliability_plot
 from rubricate.reports.plots.data import (
     UNDEFINED,
     ForestGroup,
@@ -16,9 +16,8 @@ from rubricate.reports.plots.data import (
     paged_groups,
     worst_rows,
 )
-from rubricate.reports.plots.dots import dot_plot, dot_plots
-from rubricate.reports.plots.forest import forest_plot, label_room
 from rubricate.reports.plots.matrices import confusion_plot, matrix_plot
+from rubricate.reports.plots.points import dot_plot, dot_plots, forest_plot, label_room
 
 __all__ = [
     "UNDEFINED",
@@ -27,8 +26,8 @@ __all__ = [
     "Guide",
     "Labels",
     "Line",
+    "PlotBin",
     "Point",
-    "ReliabilityBin",
     "Series",
     "bar_plot",
     "confusion_plot",

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rubricate.reports.plots import axes, palette
-from rubricate.reports.plots.data import Labels, Series, check_lengths, limits
-from rubricate.reports.plots.svg import INK, drawing, element, label, line, short_label, tooltip
+from rubricate.reports.plots import palette
+from rubricate.reports.plots.canvas import Canvas, Key, axis_line
+from rubricate.reports.plots.data import Labels, Point, Series, check_lengths, limits
+from rubricate.reports.plots.scales import Scale, round_end
+from rubricate.reports.plots.svg import INK, element, label, short_label, tooltip
 
 _LABEL = 210.0
 
@@ -21,65 +23,54 @@ def bar_plot(
     *,
     width: float = 640,
 ) -> str:
-    """Draw lying bars from 0, one a category and series, with intervals as whiskers.
-
-    Parameters
-    ----------
-    categories : sequence of str
-        Down the page.
-    series : sequence of Series
-        One point a category; hatching says which series.
-    labels : Labels
-        Title, name of the x axis, description.
-    width : float
-        Of the drawing.
-
-    Returns
-    -------
-    str
-        An SVG document.
+    """Draw lying bars from 0, one per category and series, with intervals as whiskers.
 
     Examples
     --------
-    >>> from rubricate.reports.plots.data import Point
     >>> svg = bar_plot(["age"], [Series("exact", (Point(0.5),))], Labels("Errors by kind"))
     >>> "age: 0.500" in svg
     True
     """
     check_lengths(categories, series)
     _, high = limits(p for one in series for p in one.points)
-    scale = axes.Scale(0.0, axes.round_end(0.0, max(high, 0.0)), _LABEL + 12, width - 70)
-    head, top = "", 6.0
-    if len(series) > 1:
-        keys = [
-            axes.Key(palette.hatched(i, -11, -6, 22, 12), one.name) for i, one in enumerate(series)
-        ]
-        head, top = axes.legend(keys, 6, 4, width - 6)
-    thick = 14.0 if len(series) > 1 else 18.0
+    several = len(series) > 1
+    canvas = Canvas(labels, width, _LABEL + 12, width - 70)
+    if several:
+        keys = [Key(palette.hatched(i, -11, -6, 22, 12), one.name) for i, one in enumerate(series)]
+        canvas.legend(keys, left=6)
+    thick = 14.0 if several else 18.0
     step = thick * max(len(series), 1) + 10
-    bottom = top + step * len(categories) + 4
-    parts = [head, axes.x_axis(scale, top, bottom, labels.x, n=6)]
+    canvas.open(below=2, height=step * len(categories) + 4)
+    scale = Scale(0.0, round_end(0.0, max(high, 0.0)), *canvas.across)
+    canvas.x_axis(scale, n=6)
     for k, category in enumerate(categories):
-        y = top + step * k + 7
+        y = canvas.top + step * k + 7
         beside = y + (step - 10) / 2 + 4
-        parts.append(short_label(_LABEL, beside, category, _LABEL - 6, anchor="end"))
+        canvas.add(short_label(_LABEL, beside, category, _LABEL - 6, anchor="end"))
         for place, one in enumerate(series):
-            point, at = one.points[k], y + thick * place
-            if not point.is_defined:
-                continue
-            end = scale(point.value)
-            who = f"{one.name}, " if len(series) > 1 else ""
-            name = tooltip(f"{who}{category}: {point}")
-            length, middle = end - scale.start, at + thick / 2 - 1
-            parts.append(palette.hatched(place, scale.start, at, length, thick - 2, name))
-            if point.has_interval:
-                parts.append(line(scale(point.low), middle, scale(point.high), middle,
-                                  stroke=INK, class_="human", width=1.4))  # fmt: skip
-            edge = max(end, scale(point.high) if point.has_interval else end)
-            shown = f"{point.value:,.0f}" if high > 10 else f"{point.value:.3f}"
-            parts.append(label(edge + 5, middle + 4, shown, size=11, muted=True))
-    parts.append(axes.base_line(scale.start, top, scale.start, bottom))
-    return drawing(width, bottom + (46 if labels.x else 26), "".join(parts), labels)
+            name = f"{one.name}, {category}" if several else category
+            at = y + thick * place, thick - 2
+            canvas.add(_bar(place, one.points[k], name, scale, at, whole=high > 10))
+    canvas.add(axis_line(canvas.left, canvas.top, canvas.left, canvas.bottom))
+    return canvas.finish()
+
+
+def _bar(
+    place: int, point: Point, name: str, scale: Scale, at: tuple[float, float], *, whole: bool
+) -> str:
+    """Draw a bar from 0 with its interval and its number, at (top, height)."""
+    if not point.is_defined:
+        return ""
+    (top, thick), end = at, scale(point.value)
+    middle, edge = top + thick / 2, end
+    words = tooltip(f"{name}: {point}")
+    parts = [palette.hatched(place, scale.start, top, end - scale.start, thick, words)]
+    if point.has_interval:
+        low, high = scale(point.low), scale(point.high)
+        edge = max(end, high)
+        parts.append(palette.interval(middle, low, high, lying=True, stroke=INK, class_="human"))
+    shown = f"{point.value:,.0f}" if whole else f"{point.value:.3f}"
+    return "".join(parts) + label(edge + 5, middle + 4, shown, size=11, muted=True)
 
 
 def histogram(
@@ -91,24 +82,6 @@ def histogram(
     width: float = 560,
 ) -> str:
     """Draw how many values fall into bins of the same width; what is not finite is left out.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Any number of them.
-    labels : Labels
-        Title, names of both axes, description.
-    n_bins : int
-        How many bins.
-    span : (float, float), optional
-        Where the bins begin and end; from the values unless given.
-    width : float
-        Of the drawing.
-
-    Returns
-    -------
-    str
-        An SVG document.
 
     Examples
     --------
@@ -123,19 +96,20 @@ def histogram(
     if span[1] - span[0] <= 4 * n_bins * np.spacing(max(map(abs, span))):
         span = (span[0], span[0])
     counts, edges = np.histogram(known, bins=n_bins, range=span)
-    top, bottom, left = 10.0, 230.0, 68.0
-    x = axes.Scale(float(edges[0]), float(edges[-1]), left, width - 14)
-    y = axes.Scale(0.0, axes.round_end(0.0, float(counts.max(initial=1))), bottom, top)
-    parts = [axes.y_axis(y, left, x.end, labels.y or "how many", n=5)]
+    canvas = Canvas(labels, width, 68, width - 14)
+    canvas.open(below=6, height=220)
+    x = Scale(float(edges[0]), float(edges[-1]), *canvas.across)
+    y = Scale(0.0, round_end(0.0, float(counts.max(initial=1))), *canvas.up)
+    canvas.y_axis(y, labels.y or "how many", n=5)
     for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
         if count:
             name = tooltip(f"{low:.4g} to {high:.4g}: {count:,}")
             start, end, height = x(float(low)), x(float(high)), y(count)
             wide = max(end - start - 1, 0.5)
-            parts.append(
-                element("rect", name, x=start + 0.5, y=height, width=wide, height=bottom - height,
-                        fill=palette.colour(0), class_="f0")
+            canvas.add(
+                element("rect", name, x=start + 0.5, y=height, width=wide,
+                        height=canvas.bottom - height, fill=palette.colour(0), class_="f0")
             )  # fmt: skip
-    parts.append(axes.x_axis(x, bottom, bottom + 4, labels.x))
-    parts.append(axes.base_line(left, bottom, x.end, bottom))
-    return drawing(width, bottom + (46 if labels.x else 24), "".join(parts), labels)
+    canvas.x_axis(x, grid=False)
+    canvas.base_line()
+    return canvas.finish()

@@ -6,57 +6,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rubricate.stats import Estimate
+
 NAN = float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A value with its interval; nan where undefined, and then it is not drawn.
-
-    Examples
-    --------
-    >>> str(Point(0.84, 0.8, 0.875)), str(Point(0.5)), str(Point(NAN))
-    ('0.840 [0.800, 0.875]', '0.500', 'undefined')
-    """
-
-    value: float
-    low: float = NAN
-    high: float = NAN
-
-    @property
-    def is_defined(self) -> bool:
-        """Whether there is a value to draw."""
-        return math.isfinite(self.value)
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether both limits are known."""
-        return math.isfinite(self.low) and math.isfinite(self.high)
-
-    def __str__(self) -> str:
-        if not self.is_defined:
-            return "undefined"
-        if not self.has_interval:
-            return f"{self.value:.3f}"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
+#: What is drawn: a value with its interval; an undefined one is not drawn.
+Point = Estimate
 UNDEFINED = Point(NAN)
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The words of a plot.
-
-    Parameters
-    ----------
-    title : str
-        Name of the figure, for those who hear it and as a tooltip.
-    x, y : str
-        Names of the axes.
-    description : str
-        What the figure shows, in a sentence or two, for those who cannot see it.
-    """
+    """The words of a plot."""
 
     title: str
     x: str = ""
@@ -66,14 +26,14 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system's values, one a category."""
+    """One system's values, one per category."""
 
     name: str
     points: tuple[Point, ...]
 
 
 def check_lengths(categories: Sequence[str], series: Iterable[Series]) -> None:
-    """Raise ValueError for a series that does not have one point a category."""
+    """Raise ValueError for a series that does not have one point per category."""
     for one in series:
         if len(one.points) != len(categories):
             raise ValueError(
@@ -102,7 +62,7 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """A line of a forest plot: one point a series, and a remark at its end."""
+    """A line of a forest plot: one point per series, and a remark at its end."""
 
     label: str
     points: tuple[Point, ...]
@@ -121,13 +81,6 @@ def worst_rows(
     groups: Sequence[ForestGroup], limit: int = 60
 ) -> tuple[tuple[ForestGroup, ...], int]:
     """Keep the rows whose first point is lowest, under their headings.
-
-    Returns
-    -------
-    groups : tuple of ForestGroup
-        With at most ``limit`` rows in all; groups without rows are gone.
-    left_out : int
-        How many rows are not shown, rows without a value among them; say so beside the plot.
 
     Examples
     --------

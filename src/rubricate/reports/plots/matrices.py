@@ -29,20 +29,6 @@ def confusion_plot(
 ) -> str:
     """Draw a two-by-two table of presence, darker with the share of all rows.
 
-    Parameters
-    ----------
-    counts : mapping
-        ``tp``, ``fp``, ``fn`` and ``tn``; weighted counts may be fractions.
-    labels : Labels
-        Title and description.
-    sides : (str, str)
-        Who stands down and across.
-
-    Returns
-    -------
-    str
-        An SVG document; errors are hatched, so that they show in black and white.
-
     Examples
     --------
     >>> svg = confusion_plot({"tp": 80, "fp": 5, "fn": 5, "tn": 10}, Labels("Presence"))
@@ -84,20 +70,6 @@ def confusion_plot(
 
 def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels: Labels) -> str:
     """Draw a square matrix of shares with numbers in its cells; nan stays empty.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of rows and columns alike.
-    values : sequence of sequence of float
-        From 0 to 1.
-    labels : Labels
-        Title and description.
-
-    Returns
-    -------
-    str
-        An SVG document.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rubricate.reports.plots.svg import element, line, number
+from rubricate.reports.plots.svg import element, number
 
 #: Okabe and Ito's colours (Color Universal Design, 2008), those that show on white and on black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#8C8C8C")
@@ -34,7 +34,7 @@ def shape(place: int, x: float, y: float, *children: str, radius: float = 4.5) -
     >>> shape(0, 5, 5)
     '<circle cx="5" cy="5" r="4.5" fill="#0072B2" class="f0"/>'
     """
-    kind, fill, class_ = SHAPES[place % len(SHAPES)], colour(place), f"f{place % len(COLOURS)}"
+    kind, fill, class_ = SHAPES[place % len(SHAPES)], colour(place), fill_class(place)
     if kind == "circle":
         return element("circle", *children, cx=x, cy=y, r=radius, fill=fill, class_=class_)
     outline = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in _outline(kind, radius))
@@ -61,17 +61,38 @@ def _outline(kind: str, r: float) -> list[tuple[float, float]]:
     return [(half * (u - v), half * (u + v)) for u, v in plus]
 
 
-def whisker(place: int, x: float, low: float, high: float) -> str:
-    """Return an upright interval of a series, with a short bar at both ends.
+def fill_class(place: int) -> str:
+    """Return the class by which a style sheet knows the fills of a series."""
+    return f"f{place % len(COLOURS)}"
+
+
+def stroke_class(place: int) -> str:
+    """Return the class by which a style sheet knows the lines of a series."""
+    return f"k{place % len(COLOURS)}"
+
+
+def whisker(place: int, at: float, low: float, high: float, *, lying: bool = False) -> str:
+    """Return the interval of a series, upright at x or lying at y.
 
     Examples
     --------
-    >>> whisker(0, 5, 10, 2).count("<line")
-    3
+    >>> whisker(0, 5, 10, 2).count("M"), whisker(0, 5, 10, 20, lying=True).count("M")
+    (3, 1)
     """
-    ends = ((x, low, x, high), (x - 3, low, x + 3, low), (x - 3, high, x + 3, high))
-    stroke, class_ = colour(place), f"k{place % len(COLOURS)}"
-    return "".join(line(*one, stroke=stroke, class_=class_, width=1.6) for one in ends)
+    return interval(at, low, high, lying=lying, stroke=colour(place), class_=stroke_class(place))
+
+
+def interval(at: float, low: float, high: float, *, lying: bool, stroke: str, class_: str) -> str:
+    """Return a line from limit to limit; an upright one has a short bar at both ends.
+
+    Lying ones stand below each other, where bars of neighbours would run together.
+    """
+    if lying:
+        path = f"M{number(low)} {number(at)}H{number(high)}"
+    else:
+        ends = "".join(f"M{number(at - 3)} {number(y)}h6" for y in (low, high))
+        path = f"M{number(at)} {number(low)}V{number(high)}{ends}"
+    return element("path", d=path, fill="none", stroke=stroke, class_=class_, stroke_width=1.6)
 
 
 def hatched(place: int, x: float, y: float, width: float, height: float, *children: str) -> str:
@@ -79,11 +100,10 @@ def hatched(place: int, x: float, y: float, width: float, height: float, *childr
 
     The lines are drawn one by one: a pattern would need an id, and ids clash inside a page.
     """
-    class_ = place % len(COLOURS)
     box = element(
         "rect", *children, x=x, y=y, width=max(width, 0), height=max(height, 0),
         fill=colour(place), fill_opacity=0.85 if HATCHES[place % 8] is None else 0.4,
-        stroke=colour(place), class_=f"f{class_} k{class_}",
+        stroke=colour(place), class_=f"{fill_class(place)} {stroke_class(place)}",
     )  # fmt: skip
     return box + hatching(HATCHES[place % 8], (x, y, width, height))
 

@@ -18,11 +18,6 @@ _WIDE = set("mwMW@%—…")
 def number(value: float) -> str:
     """Return a coordinate with at most two decimals.
 
-    Raises
-    ------
-    ValueError
-        If the coordinate is not finite, which no viewer can draw.
-
     Examples
     --------
     >>> number(12.0), number(3.14159)

@@ -4,7 +4,8 @@
   const index = JSON.parse(byId("index").textContent);
   const { notes, cases, size } = index;
   const ID = 0, CASE = 1, SCORE = 2, MOST = 3, BITS = 4, REVIEW = 5, FLAGS = 6;
-  const FLAG = { corrected: 1, changed: 2, copied: 4, gaming: 8, failed: 16 };
+  const FLAG = { corrected: 1, changed: 2, copied: 4, gaming: 8, failed: 16, unlike: 32 };
+  const NAME = { unlike: "does not read like a note" };
   const PAGE = 100, LANES = 4, COLOURS = 8;
   const place = new Map();
   notes.forEach((note, i) => { if (!place.has(note[ID])) place.set(note[ID], i); });
@@ -33,6 +34,7 @@
     (one ? one.features : []).forEach((feature, i) => {
       field.feature.append(make("option", { value: `${i} 1` }, `${i + 1} found: ${feature[1]}`));
       field.feature.append(make("option", { value: `${i} 0` }, `${i + 1} not found: ${feature[1]}`));
+      field.feature.append(make("option", { value: `${i} 2` }, `${i + 1} contradicted: ${feature[1]}`));
     });
     if ([...field.feature.options].some((option) => option.value === before)) field.feature.value = before;
   };
@@ -45,9 +47,12 @@
     const keep = (note) => {
       if (wanted && !note[ID].toLowerCase().includes(wanted)) return false;
       if (field.case.value !== "" && note[CASE] !== Number(field.case.value)) return false;
-      if (feature && note[BITS][Number(feature)] !== state) return false;
+      const bit = feature ? note[BITS][Number(feature)] : "";
+      // What is contradicted was not found either.
+      if (feature && bit !== state && !(state === "0" && bit === "2")) return false;
       if (low !== -Infinity && !(percent(note) >= low - 1e-9)) return false;
       if (high !== Infinity && !(percent(note) <= high + 1e-9)) return false;
+      if (show === "contradicted") return note[BITS].includes("2");
       if (show === "review") return note[REVIEW] > 0;
       if (show === "clear") return note[REVIEW] === 0 && !(note[FLAGS] & FLAG.failed);
       return !show || Boolean(note[FLAGS] & FLAG[show]);
@@ -65,7 +70,8 @@
     const note = notes[i];
     const more = [cases[note[CASE]].title];
     if (note[REVIEW]) more.push(`${note[REVIEW]} to review`);
-    for (const [name, flag] of Object.entries(FLAG)) if (note[FLAGS] & flag && name !== "failed") more.push(name);
+    for (const [name, flag] of Object.entries(FLAG)) if (note[FLAGS] & flag && name !== "failed") more.push(NAME[name] || name);
+    if (note[BITS].includes("2")) more.push("contradicts");
     return make("li", {}, make("a", { href: `#n=${encodeURIComponent(note[ID])}`, "data-i": i, "aria-current": i === current ? "true" : null },
       make("span", { class: "id" }, note[ID]), make("span", { class: "points" }, points(note)),
       make("span", { class: "more" }, more.join(" · "))));
@@ -112,11 +118,11 @@
   const parse = (spans) => spans ? spans.split("|").map((one) => one.split(";").map((part) => part.split(" ").map(Number))) : [];
   const cut = (length, items) => {
     const edges = new Set([0, length]);
-    items.forEach((item) => item.spans.forEach((one) => one.forEach(([s, e]) => { edges.add(s); edges.add(Math.min(e, length)); })));
+    items.forEach((item) => item.marked.forEach((one) => one.forEach(([s, e]) => { edges.add(s); edges.add(Math.min(e, length)); })));
     const ordered = [...edges].sort((a, b) => a - b);
     const pieces = ordered.slice(0, -1).map((start, k) => ({ start, end: ordered[k + 1], held: [], badges: [] }));
     const at = new Map(pieces.map((piece, k) => [piece.start, k]));
-    items.forEach((item, number) => item.spans.forEach((one) => one.forEach(([s, e], part) => {
+    items.forEach((item, number) => item.marked.forEach((one) => one.forEach(([s, e], part) => {
       for (let k = at.get(s); k < pieces.length && pieces[k].start < e; k += 1) {
         if (!pieces[k].held.includes(number)) pieces[k].held.push(number);
       }
@@ -156,25 +162,26 @@
       let inside = words(letters, piece.start, piece.end);
       if (!piece.held.length) return inside;
       const order = [...piece.held].sort((a, b) => piece.lanes.get(a) - piece.lanes.get(b));
-      const style = (number) => `ev c${number % COLOURS} l${Math.min(piece.lanes.get(number), LANES - 1)}${items[number].ask ? " asked" : ""}`;
+      const style = (number) => `ev c${number % COLOURS} l${Math.min(piece.lanes.get(number), LANES - 1)}${items[number].ask ? " asked" : ""}${items[number].against.length ? " against" : ""}`;
       order.slice(1).reverse().forEach((number) => { inside = [make("span", { class: style(number) }, ...inside)]; });
       return [make("mark", {
         class: style(order[0]), "data-f": piece.held.join(" "), "data-n": piece.badges.length ? piece.badges.join(" ") : null,
-        title: piece.held.map((number) => `${number + 1} ${features[number][1]}`).join("\n"),
+        title: piece.held.map((number) => `${number + 1} ${items[number].against.length ? "contradicts: " : ""}${features[number][1]}`).join("\n"),
       }, ...inside)];
     }));
     box.hidden = false;
   };
   const drawFeatures = (items, features) => {
     byId("features").replaceChildren(...items.map((item, number) => {
-      // The probability is that of being present: of an absence we are sure by the rest.
-      const share = item.found ? item.sure : 1 - item.sure;
-      const sure = item.sure === null ? "" : ` · ${Math.round(100 * share)} % sure`;
+      const sure = item.sure === null ? "" : ` · ${Math.round(100 * item.sure)} % sure`;
+      const against = item.against.length > 0;
+      const state = item.found ? "✓ found" : against ? "✗ contradicted" : "– not found";
       const parts = [
-        make("span", { class: item.found ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
+        make("span", { class: item.found || against ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
         make("span", {}, features[number][1]),
-        make("span", { class: item.found ? "state" : "state absent" }, `${item.found ? "✓ found" : "– not found"}${sure}`),
+        make("span", { class: item.found ? "state" : against ? "state otherwise" : "state absent" }, `${state}${sure}`),
       ];
+      if (against) parts.push(make("span", { class: "why" }, item.said ? `Contradicted: ${item.said}` : "Contradicted"));
       if (item.reason) parts.push(make("span", { class: "why" }, item.reason));
       if (item.ask) parts.push(make("span", { class: "ask" }, item.ask));
       if (item.by) parts.push(make("span", { class: "why" }, `Corrected by ${item.by}${item.when ? `, ${item.when}` : ""}${item.comment ? `: ${item.comment}` : ""}`));
@@ -206,11 +213,15 @@
     byId("summary").textContent = "Loading …";
     withNote(i, ([text, rows, remarks]) => {
       if (i !== current) return;
-      const items = rows.map(([found, sure, spans, reason, ask, by, when, comment]) => (
-        { found: found === 1, sure, spans: parse(spans), reason, ask, by, when, comment }));
+      const items = rows.map(([found, sure, spans, reason, ask, by, when, comment, against, said]) => {
+        const own = parse(spans), other = parse(against);
+        return { found: found === 1, sure, marked: [...own, ...other], against: other, said, reason, ask, by, when, comment };
+      });
       const parts = [one.title];
       if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
       if (items.length) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
+      const against = items.filter((item) => item.against.length).length;
+      if (against) parts.push(`${against} contradicted`);
       if (note[REVIEW]) parts.push(`${note[REVIEW]} to review`);
       byId("summary").textContent = parts.join(" · ");
       byId("remarks").replaceChildren(...remarks.map((remark) => make("li", {}, remark)));

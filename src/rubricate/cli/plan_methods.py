@@ -1,0 +1,179 @@
+"""What `rubricate plan --method` knows besides precision and recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+Given = Mapping[str, Any]
+#: What is printed as JSON, and in words.
+Answer = tuple[dict[str, object], str]
+
+
+def method_options() -> tuple[Callable[[Any], Any], ...]:
+    """Return the options of these methods, in the order of the help text."""
+    add = click.option
+    return (
+        add("--max-error", type=float, help="route: share of wrong items that may pass."),
+        add("--error-rate", type=float, help="route: share expected among those that pass."),
+        add("--items", type=int, help="route: items of a note that would pass."),
+        add("--unit", metavar="note|item", help="route: what goes wrong independently."),
+        add("--kappa", type=float, help="kappa: expected agreement; needs --frequency."),
+        add("--icc", type=float, help="icc: expected correlation of scores."),
+        add("--raters", type=int, help="icc: raters of each note."),
+        add("--auc", type=float, help="auc: expected area; needs --frequency."),
+        add("--margin", type=float, help="non-inferiority: the loss that is allowed."),
+        add("--discordant", type=float,
+            help="non-inferiority: share of items right on one side only."),
+        add("--difference", type=float, help="non-inferiority: expected, 0 unless given."),
+        add("--power", type=float, help="non-inferiority: .8 unless given."),
+        add("--pilot", metavar="CORPUS", help="Simulate studies from the notes of a pilot."),
+        add("--reference-annotator", help="Reference of the pilot; --annotator is the system."),
+        add("--measure", metavar="characters|presence", help="What the pilot plans for: F1 of it."),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PlanKind:
+    """What a method must and may be given, and what answers it."""
+
+    needs: tuple[str, ...]
+    may: tuple[str, ...]
+    answer: Callable[[Given], Answer]
+
+
+def _set(given: Given, *names: str) -> dict[str, Any]:
+    return {name: given[name] for name in names if given[name] is not None}
+
+
+def _route(given: Given) -> Answer:
+    from rubricate.scoring.route_plan import RouteExpected, plan_route
+
+    names = ("max_error", "error_rate", "items", "unit", "confidence", "assurance")
+    plan = plan_route(RouteExpected(**_set(given, *names)))
+    known = plan.expected
+    return plan.to_dict(), (
+        f"{plan.total:,} judged notes, of which {plan.testing:,} test: so many let a policy pass "
+        f"its test in {known.assurance:.0%} of routings, at most {known.max_error:.1%} wrong with "
+        f"{known.confidence:.0%} confidence, if {known.error_rate:.1%} of {known.items} items a "
+        f"note are, by {known.unit}"
+    )
+
+
+def _sized(method: str, n: int, what: str, given: Given, names: tuple[str, ...]) -> Answer:
+    expected = {"confidence": given["confidence"], **_set(given, *names)}
+    words = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in expected.items())
+    return {"method": method, "n": n, "unit": what, "expected": expected}, f"{n:,} {what} ({words})"
+
+
+def _kappa(given: Given) -> Answer:
+    from rubricate.stats import kappa_size
+
+    names = ("kappa", "frequency", "half_width")
+    n = kappa_size(*(given[name] for name in names), confidence=given["confidence"])
+    return _sized("kappa", n, "units judged by both raters", given, names)
+
+
+def _icc(given: Given) -> Answer:
+    from rubricate.stats import icc_size
+
+    given = {**given, "raters": given["raters"] or 2}
+    names = ("icc", "raters", "half_width")
+    n = icc_size(*(given[name] for name in names), confidence=given["confidence"])
+    return _sized("icc", n, "notes scored by all raters", given, names)
+
+
+def _auc(given: Given) -> Answer:
+    from rubricate.stats import auc_size
+
+    names = ("auc", "frequency", "half_width")
+    n = auc_size(*(given[name] for name in names), confidence=given["confidence"])
+    return _sized("auc", n, "notes, drawn as they occur", given, names)
+
+
+def _non_inferiority(given: Given) -> Answer:
+    from rubricate.stats import non_inferiority_size
+
+    names = ("margin", "discordant", "difference", "power")
+    n = non_inferiority_size(confidence=given["confidence"], **_set(given, *names))
+    what = "items judged on both sides; times the design effect where notes hold several"
+    return _sized("non-inferiority", n, what, given, names)
+
+
+#: The methods, by name.
+KINDS: Mapping[str, PlanKind] = {
+    "route": PlanKind((), ("max_error", "error_rate", "items", "unit", "assurance"), _route),
+    "kappa": PlanKind(("kappa", "frequency"), ("half_width",), _kappa),
+    "icc": PlanKind(("icc",), ("raters", "half_width"), _icc),
+    "auc": PlanKind(("auc", "frequency"), ("half_width",), _auc),
+    "non-inferiority": PlanKind(("margin", "discordant"), ("difference", "power"),
+                                _non_inferiority),
+}  # fmt: skip
+#: Options that these methods alone, or a pilot, understand.
+OWN = ("max_error", "error_rate", "items", "unit", "kappa", "icc", "raters", "auc", "margin",
+       "discordant", "difference", "power")  # fmt: skip
+PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
+
+
+def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
+    """Plan by one of `KINDS`; every option that is missing or idle is named at once."""
+    from rubricate.errors import Fault, InputError
+
+    kind = KINDS[method]
+    faults = [
+        Fault(f"--{name.replace('_', '-')} is missing: --method {method} needs it")
+        for name in kind.needs
+        if given[name] is None
+    ]
+    allowed = {*kind.needs, *kind.may, "method", "confidence"}
+    faults += [
+        Fault(f"--{name.replace('_', '-')} means nothing to --method {method}")
+        for name in given
+        if name not in allowed and stated(name)
+    ]
+    if faults:
+        raise InputError(faults)
+    try:
+        return kind.answer(given)
+    except InputError as error:
+        raise InputError(Fault(f"--{fault.message}") for fault in error.faults) from error
+
+
+def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
+    """Plan the size of a study whose notes are like those of a pilot."""
+    from rubricate.cli.options import open_corpus
+    from rubricate.errors import Fault, InputError
+    from rubricate.measures.pilot import plan_from_pilot
+
+    faults = [
+        Fault(f"--{name.replace('_', '-')} means nothing to --pilot")
+        for name in given
+        if name not in {*PILOT, "pilot"} and stated(name)
+    ]
+    if faults:
+        raise InputError(faults)
+    found = plan_from_pilot(
+        open_corpus(given["pilot"]),
+        reference_annotator=given["reference_annotator"],
+        predicted_annotator=given["annotator"],
+        measure=given["measure"] or "presence",
+        half_width=given["half_width"],
+        assurance=given["assurance"],
+        confidence=given["confidence"],
+    )
+    stored: dict[str, object] = {
+        "method": "pilot",
+        "notes": found.notes,
+        "met": found.met,
+        "pilot": found.pilot.to_dict(),
+        "pilot_notes": found.pilot_notes,
+    }
+    words = (
+        f"{found.notes:,} notes: studies of so many notes like those of the pilot get an F1 within "
+        f"±{given['half_width']:g} in {found.met:.0%} of simulations\n"
+        f"the pilot itself: F1 {found.pilot}, {found.pilot_notes:,} notes"
+    )
+    return stored, words

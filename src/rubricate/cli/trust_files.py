@@ -1,0 +1,118 @@
+"""``rubricate trust verify`` and ``report``: the files of a run, compared and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rubricate.cli.options import F, from_option, json_option, overwrite_option, split_option
+from rubricate.cli.output import Told, tell
+from rubricate.progress import shown_progress
+
+if TYPE_CHECKING:
+    from rubricate.corpus import Note
+    from rubricate.progress import Progress
+    from rubricate.run import ScoredRun
+
+RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+_FILE = click.Path(path_type=Path, exists=True)
+
+
+def accept_edited_option(function: F) -> F:
+    """Add the option that lets tables pass which are not those that the run wrote."""
+    option = click.option(
+        "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
+    )
+    return option(function)
+
+
+def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> ScoredRun:
+    """Read a run whose tables are those that it wrote, unless edited ones are accepted."""
+    from rubricate.run import read_run
+    from rubricate.trust import check_tables
+
+    if not accept_edited:
+        check_tables(folder)
+    return read_run(folder, progress=progress)
+
+
+@click.command("verify", epilog="Example: rubricate trust verify scores")
+@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@json_option
+def verify_command(run_folder: Path, as_json: bool) -> None:
+    """Compare every file of RUN with its run.json; exit with 1 if one differs."""
+    from rubricate.trust import verify_run
+
+    found = verify_run(run_folder)
+    n_covered = sum(one.status != "not covered" for one in found.files)
+    words = (
+        f"{len(found.differing)} of {n_covered} differ from run.json"
+        if found.differing
+        else f"all {n_covered} are as run.json says"
+    )
+    told = Told(
+        f"{words}\nrun.json: {found.run_sha256}",
+        ("file or folder", "status", "note"),
+        [(one.name, one.status, one.note) for one in found.files],
+        most=len(found.files),
+    )
+    tell(as_json, found.to_dict(), told)
+    if found.differing:
+        raise click.exceptions.Exit(1)
+
+
+@click.command(
+    "report", epilog="Example: rubricate trust report scores open-notes --where split=test"
+)
+@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@click.argument("corpus_path", metavar="CORPUS")
+@click.option("--previous", metavar="RUN", type=RUN_FOLDER, help="An earlier run, to show changes.")
+@click.option("--policy", type=_FILE, help="A review policy.")
+@from_option
+@split_option()
+@overwrite_option
+@accept_edited_option
+@json_option
+def report_command(
+    run_folder: Path,
+    corpus_path: str,
+    previous: Path | None,
+    policy: Path | None,
+    from_format: str | None,
+    where: Sequence[str],
+    overwrite: bool,
+    accept_edited: bool,
+    as_json: bool,
+) -> None:
+    """Write report.html, and a page that shows every note, into RUN."""
+    from rubricate.files import hold_folder
+    from rubricate.reports.scoring import write_scoring_report
+    from rubricate.trust import check_tables
+
+    for folder in () if accept_edited else (run_folder, previous):
+        if folder is not None:
+            check_tables(folder)
+    with hold_folder(run_folder), shown_progress() as progress:
+        page = write_scoring_report(
+            run_folder,
+            read_notes(corpus_path, from_format, where),
+            previous=previous,
+            policy=policy,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    tell(as_json, {"report": str(page)}, Told(f"report: {page}"))
+
+
+def read_notes(
+    path: str, from_format: str | None = None, where: Sequence[str] = ()
+) -> Iterator[Note]:
+    """Yield the notes of a corpus, a table or a folder of texts, as `score` reads them."""
+    from rubricate.corpus import Note
+    from rubricate.formats.notes import open_notes
+
+    source = open_notes(path, format=from_format, where=where)
+    return (note for note in source.notes() if isinstance(note, Note))

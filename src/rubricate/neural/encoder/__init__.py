@@ -1,0 +1,1 @@
+"""The pretrained encoder, which runs without torch: pieces, batches, inference, decoding, files."""

@@ -1,0 +1,282 @@
+"""From probabilities of pieces to annotations with exact characters, of one network or several.
+
+`decide` is the one rule by which pieces become runs: `rubricate.neural.training.measuring` uses it
+too, so what is measured is what is decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.neural.encoder.pieces import Pieces
+from rubricate.neural.encoder.viterbi import NEVER, Runs, likeliest_runs
+from rubricate.stats.calibration import logit
+
+Bool = npt.NDArray[np.bool_]
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+#: Logit of an annotation's beginning or ending inside what a network takes for one piece.
+UNLIKELY = -7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which probability on a piece is inside an annotation, and a feature present."""
+
+    inside: float = 0.5
+    presence: float = 0.5
+    rescue: float = 0.5
+    edges: float = 0.0
+    cost: float = 0.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether a piece is inside by its own probability alone."""
+        return not self.edges and not self.cost
+
+
+class RunScores(NamedTuple):
+    """What `likeliest_runs` adds up: each place's own score, and those of runs' two ends."""
+
+    own: F64
+    opening: F64
+    closing: F64
+
+
+def run_scores(inside: F32, first: F64, last: F64, at: Thresholds) -> RunScores:
+    """Return the scores of places from their probabilities and the logits of both edges."""
+    own = logit(inside) - logit(at.inside)
+    return RunScores(own, at.edges * first - at.cost, at.edges * last)
+
+
+def decide(
+    inside: F32,
+    presence: Sequence[float] | F64 | F32,
+    present_from: Sequence[float] | float,
+    at: Thresholds,
+    scores: RunScores | None,
+) -> Runs:
+    """Tell which places (row, place) lie in an annotation, and at which one begins.
+
+    A row is present from its own threshold of presence on, if any place is possible at all. Then
+    its places are those of the likeliest runs, or without ``scores`` those that reach
+    ``at.inside``; a row that is present and has none keeps the places that reach the share
+    ``at.rescue`` of its highest.
+
+    Examples
+    --------
+    >>> inside = np.array([[0.5, 0.75, 0.25], [0.4, 0.2, 0.1], [0.9, 0.9, 0.9]], np.float32)
+    >>> decide(inside, [0.9, 0.5, 0.4], [0.5, 0.5, 0.5], Thresholds(), None).inside.tolist()
+    [[True, True, False], [True, True, False], [False, False, False]]
+    """
+    highest = inside.max(axis=1, initial=0.0).astype(np.float64)
+    present = (np.asarray(presence, np.float64) >= np.asarray(present_from)) & (highest > 0)
+    saved = highest * at.rescue
+    begins = np.zeros(inside.shape, bool)
+    if scores is None:
+        limit = np.where(highest >= at.inside, at.inside, saved).astype(np.float32)
+        chosen = inside >= limit[:, None]
+    else:
+        runs = likeliest_runs(*scores)
+        some = runs.inside.any(axis=1, keepdims=True)
+        chosen = np.where(some, runs.inside, inside >= saved.astype(np.float32)[:, None])
+        begins = runs.begins
+    chosen &= present[:, None]
+    before = np.zeros_like(chosen)
+    before[:, 1:] = chosen[:, :-1]
+    return Runs(chosen, chosen & (begins | ~before))
+
+
+class Decoded(NamedTuple):
+    """One run of pieces: its characters and the mean probability of its pieces."""
+
+    start: int
+    end: int
+    confidence: float
+
+
+class Opinion(NamedTuple):
+    """What one network says of the pieces of a note for some features, and how much it counts.
+
+    ``inside`` is (feature, piece), ``edges`` (feature, piece, 2), as those of `RowScores`.
+    """
+
+    pieces: Pieces
+    inside: F32
+    weight: float = 1.0
+    edges: F32 | None = None
+
+
+def decode_pieces(
+    said: Opinion, presence: Sequence[float], at: Sequence[Thresholds]
+) -> list[list[Decoded]]:
+    """Return for each feature the runs of pieces inside its annotations, with their characters.
+
+    A run goes from the first character of its first piece to the last of its last one, so it
+    neither begins nor ends with white space. Thresholds may differ in presence only.
+
+    Examples
+    --------
+    >>> place = lambda *x: np.array(x, np.int32)
+    >>> pieces = Pieces(place(1, 2, 3), place(0, 3, 8), place(2, 7, 9))
+    >>> said = Opinion(pieces, np.array([[0.75, 0.75, 0.1]], np.float32))
+    >>> decode_pieces(said, [0.9], [Thresholds()])
+    [[Decoded(start=0, end=7, confidence=0.75)]]
+    """
+    units = _units(said)
+    if not len(units.start):
+        return [[] for _ in presence]
+    scores = None if at[0].plain else run_scores(units.inside, units.first, units.last, at[0])
+    found = decide(units.inside, presence, [one.presence for one in at], at[0], scores)
+    return [
+        [
+            Decoded(int(units.start[a]), int(units.end[b - 1]), float(chance[a:b].mean()))
+            for a, b in _ends(found, k)
+        ]
+        for k, chance in enumerate(units.inside)
+    ]
+
+
+def decode_characters(
+    text: str, opinions: Sequence[Opinion], presence: Sequence[float], at: Sequence[Thresholds]
+) -> list[list[Decoded]]:
+    """Return for each feature the runs of characters that several networks together say are inside.
+
+    The networks may cut the note into different pieces: what they say is averaged character by
+    character. Runs are trimmed of white space; the confidence of a run is the mean of what each
+    network says of the pieces in it. One network alone gives what `decode_pieces` does.
+
+    Examples
+    --------
+    >>> place = lambda *x: np.array(x, np.int32)
+    >>> words = Pieces(place(1, 2), place(0, 6), place(5, 10))
+    >>> halves = Pieces(place(1, 2, 3), place(0, 3, 6), place(3, 5, 10))
+    >>> chance = lambda *x: np.array([x], np.float32)
+    >>> said = [Opinion(words, chance(0.75, 0.25)), Opinion(halves, chance(0.5, 0.75, 0.25))]
+    >>> decode_characters("chest pain", said, [0.9], [Thresholds()])
+    [[Decoded(start=0, end=5, confidence=0.6875)]]
+    """
+    if not text:
+        return [[] for _ in presence]
+    weights = np.array([one.weight for one in opinions])
+    members = [_units(one) for one in opinions]
+    mean = np.average(
+        [_spread(one, one.inside, len(text)) for one in members], axis=0, weights=weights
+    ).astype(np.float32)
+    scores = None if at[0].plain else _character_scores(members, weights, len(text), at[0])
+    runs = decide(mean, presence, [one.presence for one in at], at[0], scores)
+    found: list[list[Decoded]] = []
+    for k in range(len(mean)):
+        found.append([])
+        for first, last in _ends(runs, k):
+            run = text[first:last]
+            start, end = last - len(run.lstrip()), first + len(run.rstrip())
+            if start < end:
+                said = [_mean_inside(one, k, start, end) for one in members]
+                found[-1].append(Decoded(start, end, float(np.average(said, weights=weights))))
+    return found
+
+
+def unit_firsts(pieces: Pieces) -> I64:
+    """Return the number of the first piece of each unit: pieces that share a character are one.
+
+    A byte-level vocabulary cuts characters in two, and a character is marked whole or not at all.
+    """
+    if not len(pieces):
+        return np.zeros(0, np.int64)
+    shared = pieces.start[1:] < np.maximum.accumulate(pieces.end)[:-1]
+    return np.flatnonzero(np.concatenate(([True], ~shared)))
+
+
+class _Units(NamedTuple):
+    """The units of a note with what a network says of them.
+
+    ``inside`` is a probability (feature, unit), the highest of the pieces; ``first`` and ``last``
+    are logits that an annotation begins and ends with the unit.
+    """
+
+    start: I32
+    end: I32
+    inside: F32
+    first: F64
+    last: F64
+
+
+def _units(said: Opinion) -> _Units:
+    pieces, inside = said.pieces, said.inside
+    edges = None if said.edges is None else logit(said.edges)
+    first, last = (np.zeros(inside.shape),) * 2 if edges is None else (edges[..., 0], edges[..., 1])
+    begin = unit_firsts(pieces)
+    if len(begin) == len(pieces):
+        return _Units(pieces.start, pieces.end, inside, first, last)
+    final = np.append(begin[1:], len(pieces)) - 1
+    return _Units(
+        pieces.start[begin],
+        np.maximum.reduceat(pieces.end, begin),
+        np.maximum.reduceat(inside, begin, axis=1),
+        first[:, begin],
+        last[:, final],
+    )
+
+
+def _spread(units: _Units, values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    """Give each character its unit's value, and one between two units the lower of theirs."""
+    if not len(units.start):
+        return np.zeros((len(values), length), values.dtype)
+    edges = np.stack([units.start, units.end], axis=1).ravel()
+    between = np.zeros_like(values)
+    between[:, :-1] = np.minimum(values[:, :-1], values[:, 1:])
+    both = np.stack([values, between], axis=2).reshape(len(values), -1)
+    sizes = np.diff(np.append(edges, length))
+    start = np.zeros((len(values), int(edges[0])), values.dtype)
+    return np.concatenate([start, np.repeat(both, sizes, axis=1)], axis=1)
+
+
+def _character_scores(
+    members: Sequence[_Units], weights: npt.NDArray[Any], length: int, at: Thresholds
+) -> RunScores:
+    """Return the scores of characters by the mean of several networks' logits.
+
+    A unit's score is divided among its characters, so that a run of units weighs what it does
+    for one network alone. Runs begin and end where some network has an edge of a unit; one that
+    has none there says that they hardly do.
+    """
+    n_features = len(members[0].inside)
+    total = np.zeros((3, n_features, length))
+    possible = np.zeros((2, length), bool)
+    for one, weight in zip(members, weights / weights.sum(), strict=True):
+        score = (logit(one.inside) - logit(at.inside)) / (one.end - one.start)
+        sizes = one.end - one.start
+        place = np.repeat(one.start - np.append(0, np.cumsum(sizes)[:-1]), sizes)
+        said = np.zeros((3, n_features, length))
+        said[0][:, place + np.arange(len(place))] = np.repeat(score, sizes, axis=1)
+        said[1:] = at.edges * UNLIKELY
+        said[1][:, one.start] = at.edges * one.first
+        said[2][:, one.end - 1] = at.edges * one.last
+        possible[0, one.start] = True
+        possible[1, one.end - 1] = True
+        total += weight * said
+    total[1] -= at.cost
+    total[1:][~np.broadcast_to(possible[:, None], total[1:].shape)] = NEVER
+    return RunScores(*total)
+
+
+def _mean_inside(one: _Units, row: int, start: int, end: int) -> float:
+    own = (one.start < end) & (one.end > start)
+    return float(one.inside[row, own].mean()) if own.any() else 0.0
+
+
+def _ends(found: Runs, row: int) -> list[tuple[int, int]]:
+    """Return where the runs of one row begin and end."""
+    inside, begins = found.inside[row], found.begins[row]
+    after = np.append(inside[1:] & ~begins[1:], False)
+    last = np.flatnonzero(inside & ~after) + 1
+    return list(zip(np.flatnonzero(begins).tolist(), last.tolist(), strict=True))

@@ -1,0 +1,345 @@
+"""The ``encoder`` matcher: one network for all rubrics, pretrained, fitted from a few notes."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import InputError, MissingExtraError
+from rubricate.files import whole_output
+from rubricate.matchers.matcher import judged_notes, learning_annotator, own_parameters
+from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
+from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.training_report import TrainingReport
+from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
+from rubricate.neural.encoder.decoding import Decoded, Opinion, decode_characters, decode_pieces
+from rubricate.neural.encoder.inference import RowScores
+from rubricate.neural.encoder.model_folder import (
+    SETTINGS_FILE,
+    SHIPPED,
+    EncoderSettings,
+    Member,
+    MemberReader,
+    common_settings,
+    copy_members,
+    list_members,
+    model_files,
+    read_members,
+    shipped_folder,
+)
+from rubricate.neural.encoder.pieces import Pieces
+from rubricate.neural.encoder.report import encoder_report
+from rubricate.neural.recipe import read_encoder_recipe
+from rubricate.progress import Progress, silent
+from rubricate.rows import Contradiction
+from rubricate.rubric import Rubric
+from rubricate.text.contradiction import why_contradicted
+from rubricate.text.negation import find_negations
+
+#: Notes read in one go; more would only hold more in memory.
+CHUNK = 64
+
+
+class EncoderMatcher:
+    """Finds features by a pretrained encoder, also those of a rubric never seen.
+
+    Without `fit` it uses a network that comes with the package: ``fast`` (MiniLM) or ``accurate``
+    (MPNet, about a fifth of the speed). `fit` goes on from it with the annotated notes given (this
+    needs torch); with none it changes nothing. With ``whole_words`` annotations begin and end at
+    the edges of words; without it where the pieces of the vocabulary do.
+
+    Attributes
+    ----------
+    settings_ : EncoderSettings
+        Thresholds, calibration and the training report; there after `fit`, `load` or `predict`.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
+    >>> found = EncoderMatcher(threads=1).predict(corpus.select(notes=[corpus.notes[0].id]))
+    >>> found.annotators[0].id
+    'encoder'
+    """
+
+    name: ClassVar[str] = "encoder"
+
+    def __init__(
+        self,
+        *,
+        network: str = "fast",
+        features_per_pass: int | Literal["all"] = "all",
+        whole_words: bool = True,
+        threads: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backbone: str | None = None,
+        checkpoint: str | None = None,
+        recipe: str | Mapping[str, Any] = "usual",
+    ) -> None:
+        self.network = network
+        self.features_per_pass = features_per_pass
+        self.whole_words = whole_words
+        self.threads = threads
+        self.steps = steps
+        self.seed = seed
+        self.backbone = backbone
+        self.checkpoint = checkpoint
+        self.recipe = recipe
+
+    def get_params(self) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        return own_parameters(self)
+
+    def fit(
+        self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
+    ) -> Self:
+        """Go on from the shipped network (or the one loaded) with the annotated notes."""
+        self._per_pass()
+        recipe = read_encoder_recipe(self.recipe)
+        self._start()
+        who = learning_annotator(corpus, annotator)
+        n_notes = sum(1 for _ in judged_notes(corpus, who))
+        if n_notes:
+            try:
+                from rubricate.neural.training.fitting import FitOptions, fit_folder
+            except ModuleNotFoundError as error:
+                if error.name != "torch":
+                    raise
+                raise MissingExtraError("fitting the encoder", "train") from error
+            options = FitOptions(
+                recipe=replace(recipe, steps=self.steps or recipe.steps),
+                seed=self.seed,
+                checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+                threads=self.threads,
+            )
+            target = self._scratch()
+            fit_folder(self._only_folder(), target, corpus, who, options, progress=progress)
+            self._open(target)
+        self.features_ = {feature.id: feature.text for feature in corpus.features}
+        self.learned_from_ = corpus_hash(corpus, who)
+        self.n_notes_ = n_notes
+        return self
+
+    @property
+    def training_report_(self) -> TrainingReport | None:
+        """How the network was fitted; None before `fit`, as of the shipped network."""
+        return encoder_report(self.settings_) if hasattr(self, "settings_") else None
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """Return the corpus with what the network finds, under the annotator ``encoder``."""
+        self._per_pass()
+        return predict_corpus(corpus, self.name, self.findings)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as a folder: ``model.json``, network, tokenizer, settings.
+
+        Several networks are written into sub-folders, which ``members.json`` lists.
+        """
+        if not hasattr(self, "members_"):
+            self._open(shipped_folder(self.network))
+        with whole_output(Path(folder), overwrite=overwrite) as place:
+            place.mkdir()
+            if len(self.members_) == 1:
+                source = self.members_[0].folder
+                for name in model_files(source):
+                    shutil.copyfile(source / name, place / name)
+            else:
+                list_members(self.members_, place, self.settings_)
+            parameters = {**self.get_params(), "backbone": None, "checkpoint": None}
+            header = Header(
+                self.name,
+                parameters,
+                getattr(self, "learned_from_", ""),
+                getattr(self, "n_notes_", 0),
+                getattr(self, "features_", {}),
+            )
+            write_header(place, header, editable=[SETTINGS_FILE])
+            # After the header, which answers for files: for the members their list does.
+            if len(self.members_) > 1:
+                copy_members(self.members_, place)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Return the model saved in a folder; fitting it again goes on from there."""
+        place = Path(folder)
+        header = read_header(place, matcher=cls.name)
+        matcher = cls(**header.parameters)
+        matcher._open(place)
+        matcher.features_ = dict(header.features)
+        matcher.learned_from_ = header.learned_from
+        matcher.n_notes_ = header.n_notes
+        return matcher
+
+    @classmethod
+    def load_average(cls, folders: Sequence[str | Path]) -> Self:
+        """Return the mean of several saved models, however their tokenizers cut the notes.
+
+        Each model counts the same, whether it has one network or several. The parameters are
+        those of the first. ``fast`` and ``accurate`` are the networks of the package.
+        """
+        models = [cls._opened(folder) for folder in folders]
+        if not models:
+            raise InputError("no model to average")
+        members = []
+        for model in models:
+            total = sum(member.weight for member in model.members_)
+            members += [replace(one, weight=one.weight / total) for one in model.members_]
+        matcher = models[0]
+        if len(models) > 1:
+            matcher.features_ = {k: v for model in models for k, v in model.features_.items()}
+            hashes = "".join(model.learned_from_ for model in models)
+            matcher.learned_from_ = hashlib.sha256(hashes.encode()).hexdigest()
+            matcher.n_notes_ = max(model.n_notes_ for model in models)
+            matcher._use(members, common_settings(members))
+        return matcher
+
+    @classmethod
+    def _opened(cls, folder: str | Path) -> Self:
+        if folder not in SHIPPED:
+            return cls.load(folder)
+        matcher = cls(network=str(folder))
+        matcher._open(shipped_folder(matcher.network))
+        matcher.features_, matcher.learned_from_, matcher.n_notes_ = {}, "", 0
+        return matcher
+
+    def _start(self) -> None:
+        """Open what `fit` goes on from: the model loaded, the backbone, or the shipped one."""
+        if hasattr(self, "members_"):
+            return
+        if self.backbone is None:
+            self._open(shipped_folder(self.network))
+            return
+        from rubricate.neural.encoder.backbone import folder_from_backbone
+
+        target = self._scratch()
+        folder_from_backbone(self.backbone, target, seed=self.seed)
+        self._open(target)
+
+    def _only_folder(self) -> Path:
+        if len(self.members_) > 1:
+            raise InputError(
+                f"this model averages {len(self.members_)} networks and cannot be fitted further; "
+                "fit each of the models it was made from, then average them again"
+            )
+        return self.members_[0].folder
+
+    def _scratch(self) -> Path:
+        """Return a folder that lasts as long as this matcher, which reads and saves from it."""
+        folder = tempfile.mkdtemp(prefix="rubricate-encoder-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+    def _open(self, folder: Path) -> None:
+        """Read a model's settings and tokenizers; networks when they are first needed."""
+        self._use(read_members(folder), EncoderSettings.read(folder / SETTINGS_FILE))
+
+    def _use(self, members: Sequence[Member], settings: EncoderSettings) -> None:
+        self.members_ = tuple(members)
+        self.settings_ = settings
+        self._readers = [MemberReader(member) for member in members]
+
+    def _per_pass(self) -> int | None:
+        asked = self.features_per_pass
+        if asked == "all":
+            return None
+        if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+            raise InputError(f"features_per_pass is {asked!r}; need 'all' or a number from 1 up")
+        return asked
+
+    def findings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what the network finds in each note."""
+        if not hasattr(self, "members_"):
+            self._open(shipped_folder(self.network))
+        sought = [feature.text for feature in rubric]
+        for first in range(0, len(notes), CHUNK):
+            some = notes[first : first + CHUNK]
+            texts = [note.text for note in some]
+            said = [
+                reader.read(texts, sought, self._per_pass(), self.threads)
+                for reader in self._readers
+            ]
+            for i, note in enumerate(some):
+                yield self._findings(rubric, note.text, [(p[i], rows[i]) for p, rows in said])
+
+    def _findings(
+        self, rubric: Rubric, text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+    ) -> NoteFindings:
+        found: list[Found] = []
+        chances, decoded = self._decoded([feature.id for feature in rubric], text, said)
+        probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
+        if self.whole_words:
+            decoded = [whole_words(text, runs) for runs in decoded]
+        several = any(len(runs) > 1 for runs in decoded)
+        negations = find_negations(text) if several else []
+        for feature, runs in zip(rubric, decoded, strict=True):
+            for spans, confidence in join_fragments(text, runs, negations):
+                chance = probabilities[feature.id]
+                reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
+                found.append(Found(feature.id, spans, confidence, reason))
+        absent = [not runs for runs in decoded]
+        return NoteFindings(found, probabilities, self._contradicted(rubric, text, said, absent))
+
+    def _contradicted(
+        self,
+        rubric: Rubric,
+        text: str,
+        said: Sequence[tuple[Pieces, Sequence[RowScores]]],
+        absent: Sequence[bool],
+    ) -> dict[str, Contradiction]:
+        """Return what contradicts each feature that was not found."""
+        weights = [member.weight for member in self.members_]
+        at = self.settings_.contradiction
+        found = {}
+        for k, feature in enumerate(rubric):
+            chance = np.average([rows[k].contradiction for _, rows in said], weights=weights)
+            if not absent[k] or chance < at:
+                continue
+            spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
+            reason = why_contradicted(feature.text, text, spans) or ""
+            found[feature.id] = Contradiction(spans, float(chance), reason)
+        return found
+
+    def _decoded(
+        self, features: list[str], text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+    ) -> tuple[list[float], list[list[Decoded]]]:
+        """Return how probable it is that each feature is present, and where it is found."""
+        if not features:
+            return [], []
+        at = [self.settings_.of_feature(feature) for feature in features]
+        opinions = [
+            Opinion(
+                pieces,
+                np.stack([row.inside for row in rows]),
+                member.weight,
+                np.stack([row.edges for row in rows]),
+            )
+            for member, (pieces, rows) in zip(self.members_, said, strict=True)
+        ]
+        presence = [np.array([row.presence for row in rows]) for _, rows in said]
+        if len(said) == 1:
+            chances = self.settings_.calibration(presence[0])
+            return chances.tolist(), decode_pieces(opinions[0], presence[0].tolist(), at)
+        each = [
+            member.settings.calibration(own)
+            for member, own in zip(self.members_, presence, strict=True)
+        ]
+        weights = [member.weight for member in self.members_]
+        mean = np.average(each, axis=0, weights=weights).tolist()
+        return mean, decode_characters(text, opinions, mean, at)
+
+
+def average_models(
+    folders: Sequence[str | Path], out: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write one model that finds what several encoders, taken together, find."""
+    EncoderMatcher.load_average(folders).save(out, overwrite=overwrite)

@@ -1,0 +1,1 @@
+"""What trains the networks, and needs torch: lessons, losses, the loop, checkpoints, measuring."""

@@ -1,0 +1,125 @@
+"""Thresholds, calibration and precision of fitted networks, chosen on the notes held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.neural.encoder.model_folder import EncoderSettings
+from rubricate.neural.encoder.report import PrecisionReport, ReliabilityReport
+from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.measuring import Ruler, Scored
+from rubricate.progress import Progress, silent
+from rubricate.stats.calibration import Reliability, fit_calibration
+
+#: Held-out rows from which on thresholds and calibration are fitted anew.
+FEWEST_ROWS = 100
+#: Held-out rows of a feature, and rows of the rarer kind, for a threshold of its own.
+FEWEST_OF_FEATURE, FEWEST_OF_KIND = 30, 5
+#: Eight bits are kept where they cost less characters F1 than this.
+WORTH_WHOLE = 0.005
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HeldOut:
+    """What one network says of the notes it was not taught: as trained, and from both files."""
+
+    notes: Sequence[int]
+    trained: Scored
+    whole: Scored
+    eight_bits: Scored
+
+
+class Calibrator:
+    """Measures and chooses on all held-out notes together.
+
+    Each note's probabilities come from a network that was not taught it.
+    """
+
+    def __init__(self, data: LearningSet, held: Sequence[HeldOut]) -> None:
+        self._held = held
+        self._ruler = Ruler(data, [i for one in held for i in one.notes])
+        self._present = data.row_marked[self._ruler.rows] > 0
+        self._feature = data.row_feature[self._ruler.rows].tolist()
+        self._trained = Scored.joined([one.trained for one in held])
+
+    def fit(
+        self, settings: EncoderSettings, features: Sequence[str], *, progress: Progress = silent
+    ) -> EncoderSettings:
+        """Return the settings with thresholds and calibration fitted, where rows are enough."""
+        if len(self._ruler.rows) < FEWEST_ROWS:
+            return settings
+        said = self._trained.presence
+        calibration = fit_calibration(said, self._present)
+        return replace(
+            settings,
+            thresholds=self._ruler.best_thresholds(self._trained, progress=progress),
+            # A falling line would turn the order of probabilities, and every threshold, round.
+            calibration=calibration if calibration.slope > 0 else settings.calibration,
+            feature_presence=feature_thresholds(
+                said, self._present, [features[f] for f in self._feature]
+            ),
+        )
+
+    def figures(self, settings: EncoderSettings) -> dict[str, float]:
+        """Return both figures of the networks as trained, at the common thresholds."""
+        found = self._ruler.figures(self._trained, settings.thresholds)
+        return {"characters": found.characters, "presence": found.presence}
+
+    def reliability(self, settings: EncoderSettings) -> ReliabilityReport:
+        """Return how far presence can be believed on held-out rows, as said and as calibrated."""
+        said = self._trained.presence
+        return {
+            "before": Reliability.of(self._present, said).to_json(),
+            "after": Reliability.of(self._present, settings.calibration(said)).to_json(),
+        }
+
+    def precision(self, settings: EncoderSettings) -> PrecisionReport:
+        """Return characters F1 of the files in full precision and in eight bits, and which to keep.
+
+        Eight bits make a file a quarter as large and twice as fast; they are given up where they
+        cost `WORTH_WHOLE` or more.
+        """
+        whole, eight = (
+            self._ruler.figures(Scored.joined(said), settings.thresholds).characters
+            for said in (
+                [one.whole for one in self._held],
+                [one.eight_bits for one in self._held],
+            )
+        )
+        kept = "full" if whole - eight >= WORTH_WHOLE else "eight bits"
+        return {"full": whole, "eight_bits": eight, "kept": kept}
+
+
+def feature_thresholds(
+    presence: npt.NDArray[np.float32], present: npt.NDArray[np.bool_], feature: Sequence[str]
+) -> dict[str, float]:
+    """Return for each feature seen often enough, both present and absent, its best threshold.
+
+    Best is the highest presence F1; of thresholds that tie, the one nearest one half.
+
+    Examples
+    --------
+    >>> chance = np.tile(np.array([0.3, 0.1], np.float32), 20)
+    >>> feature_thresholds(chance, chance > 0.2, ["f"] * 40)
+    {'f': 0.3}
+    """
+    own_rows: dict[str, list[int]] = {}
+    for i, name in enumerate(feature):
+        own_rows.setdefault(name, []).append(i)
+    best: dict[str, float] = {}
+    for name, rows in own_rows.items():
+        there, chance = present[rows], presence[rows]
+        rarer = min(int(there.sum()), int((~there).sum()))
+        if len(rows) < FEWEST_OF_FEATURE or rarer < FEWEST_OF_KIND:
+            continue
+        tried = [k / 20 for k in range(4, 17)]
+        scores = [
+            2 * int((there & (chance >= t)).sum()) / int(there.sum() + (chance >= t).sum())
+            for t in tried
+        ]
+        best[name] = max(zip(scores, tried, strict=True), key=lambda x: (x[0], -abs(x[1] - 0.5)))[1]
+    return best

@@ -1,0 +1,191 @@
+"""What surrounds every plot: its legend, axes, guides, and points with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rubricate.reports.plots import palette
+from rubricate.reports.plots.data import Guide, Labels, Point
+from rubricate.reports.plots.scales import Scale, tick_text
+from rubricate.reports.plots.svg import (
+    INK,
+    MUTED,
+    SHADE,
+    drawing,
+    element,
+    label,
+    line,
+    text_width,
+    tooltip,
+)
+
+_LEGEND_STEP = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry of a legend: its drawing around (0, 0), about 22 wide, and its name."""
+
+    drawing: str
+    name: str
+
+
+@dataclass(slots=True)
+class Canvas:
+    """A drawing in the making: plots add to it what they show between its four edges.
+
+    Examples
+    --------
+    >>> canvas = Canvas(Labels("Points"), 200, left=10, right=190)
+    >>> canvas.legend([mark_key(0, "exact")])
+    >>> canvas.open(below=6, height=100)
+    >>> y = Scale(0, 1, *canvas.up)
+    >>> canvas.y_axis(y)
+    >>> canvas.add(point_mark(0, Point(0.5), "exact: 0.500", scale=y, at=100))
+    >>> svg = canvas.finish()
+    >>> svg.count("<circle"), "exact: 0.500" in svg
+    (2, True)
+    """
+
+    labels: Labels
+    width: float
+    left: float
+    right: float
+    top: float = 4.0
+    bottom: float = 4.0
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def across(self) -> tuple[float, float]:
+        """The ends of a lying axis."""
+        return self.left, self.right
+
+    @property
+    def up(self) -> tuple[float, float]:
+        """The ends of an upright axis, the lower one first."""
+        return self.bottom, self.top
+
+    def add(self, *parts: str) -> None:
+        """Draw something on top of what is there."""
+        self.parts += parts
+
+    def legend(self, keys: Sequence[Key], left: float | None = None) -> None:
+        """Draw a legend in as many lines as it needs, and let the plot begin below it."""
+        if not keys:
+            return
+        start = self.left if left is None else left
+        x, y = start, self.top + 8
+        for key in keys:
+            needed = 34 + text_width(key.name, 12) + 18
+            if x > start and x + needed > self.width:
+                x, y = start, y + _LEGEND_STEP
+            self.add(
+                element("g", key.drawing, transform=f"translate({x + 13:.1f} {y:.1f})"),
+                label(x + 32, y + 4, key.name, size=12),
+            )
+            x += needed
+        self.top = y + 10
+
+    def open(self, *, below: float, height: float) -> None:
+        """Say where the plot itself lies: so far below the legend, or the plot above it."""
+        self.top += below
+        self.bottom = self.top + height
+
+    def stripe(self, x: float, y: float, width: float, height: float) -> None:
+        """Shade every second column or row."""
+        self.add(element("rect", x=x, y=y, width=width, height=height, fill=SHADE, class_="shade"))
+
+    def y_axis(self, scale: Scale, name: str = "", n: int = 6) -> None:
+        """Draw level grid lines with numbers at the left, and the axis's name turned."""
+        for value, text in _ticks(scale, n):
+            y = scale(value)
+            self.add(
+                line(self.left, y, self.right, y),
+                label(self.left - 8, y + 4, text, anchor="end", size=11.5, muted=True),
+            )
+        if name:
+            turned = label(0, 0, name, anchor="middle", size=12.5)
+            place = f"translate({self.left - 46:.1f} {(scale.start + scale.end) / 2:.1f})"
+            self.add(element("g", turned, transform=f"{place} rotate(-90)"))
+
+    def x_axis(self, scale: Scale, n: int = 8, *, grid: bool = True) -> None:
+        """Draw upright grid lines, or short ticks, with numbers and the axis's name below."""
+        top, bottom = (self.top, self.bottom) if grid else (self.bottom, self.bottom + 4)
+        for value, text in _ticks(scale, n):
+            x = scale(value)
+            self.add(
+                line(x, top, x, bottom),
+                label(x, bottom + 16, text, anchor="middle", size=11.5, muted=True),
+            )
+        if self.labels.x:
+            middle = (scale.start + scale.end) / 2
+            self.add(label(middle, bottom + 36, self.labels.x, anchor="middle", size=12.5))
+
+    def base_line(self) -> None:
+        """Draw the lower axis itself."""
+        self.add(axis_line(self.left, self.bottom, self.right, self.bottom))
+
+    def guide(self, guide: Guide, scale: Scale, *, above: float = 0.0) -> None:
+        """Draw a dashed line with its name across the plot: upright for x, level for y."""
+        if not math.isfinite(guide.value) or not scale.holds(guide.value):
+            return
+        at = scale(guide.value)
+        if guide.axis == "x":
+            top = self.top - above
+            room = text_width(guide.label, 11) + 4
+            anchor, shift = ("end", -5) if at + room > scale.end else ("start", 5)
+            ends, words = (at, top, at, self.bottom), (at + shift, top - 5)
+        else:
+            ends, words, anchor = (self.left, at, self.right, at), (self.right - 2, at - 5), "end"
+        self.add(
+            line(*ends, stroke=INK, class_="human", width=1.2, dash="5 4"),
+            label(*words, guide.label, anchor=anchor, size=11, muted=True),
+        )
+
+    def finish(self, below: float | None = None) -> str:
+        """Return the whole drawing, with room for what stands below the plot."""
+        if below is None:
+            below = 46.0 if self.labels.x else 24.0
+        return drawing(self.width, self.bottom + below, "".join(self.parts), self.labels)
+
+
+def _ticks(scale: Scale, n: int) -> list[tuple[float, str]]:
+    """Return round values along a scale, and what they are called."""
+    values = scale.ticks(n)
+    step = min((b - a for a, b in pairwise(values)), default=1.0)
+    return [(value, tick_text(value, step)) for value in values]
+
+
+def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
+    """Draw an axis."""
+    return line(x1, y1, x2, y2, stroke=MUTED, class_="axis")
+
+
+def mark_key(place: int, name: str, *, whisker: str = "") -> Key:
+    """Return the legend's entry of a series of marks; ``whisker`` is "h", "v" or nothing."""
+    ends = {"h": (-10, 0, 10, 0), "v": (0, -8, 0, 8)}.get(whisker)
+    stroke, class_ = palette.colour(place), palette.stroke_class(place)
+    bar = "" if ends is None else line(*ends, stroke=stroke, class_=class_, width=1.5)
+    return Key(bar + palette.shape(place, 0, 0), name)
+
+
+def point_mark(
+    place: int, point: Point, name: str, *, scale: Scale, at: float, lying: bool = False
+) -> str:
+    """Draw a point of a series with its interval and tooltip; nothing where it is undefined.
+
+    ``scale`` is that of the value, ``at`` the place along the other axis.
+    """
+    if not point.is_defined:
+        return ""
+    value = scale(point.value)
+    parts = [tooltip(name)]
+    if point.has_interval:
+        ends = scale(point.low), scale(point.high)
+        parts.append(palette.whisker(place, at, *ends, lying=lying))
+    x, y = (value, at) if lying else (at, value)
+    parts.append(palette.shape(place, x, y, radius=4 if lying else 4.5))
+    return element("g", *parts)

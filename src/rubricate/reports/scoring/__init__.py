@@ -1,0 +1,184 @@
+"""The report of a scoring run: a page about the cohort, and a viewer with every note."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rubricate.corpus import Note
+from rubricate.errors import Fault, InputError
+from rubricate.files import whole_output
+from rubricate.progress import Progress, silent, watched
+from rubricate.reports.scoring.checks import CHECKS, Seen
+from rubricate.reports.scoring.data import Cohort
+from rubricate.reports.scoring.page import Shown, cohort_page
+from rubricate.reports.scoring.viewer import (
+    CHUNK,
+    ShownNote,
+    chunk_script,
+    index_entry,
+    shown_note,
+    viewer_frame,
+)
+from rubricate.run import NoteResult, read_results, read_run
+from rubricate.run.reading import ITEMS
+from rubricate.run.spill import Spill
+from rubricate.run.writing import REPORT, add_outputs
+
+
+class ScoringReport:
+    """A report under way: results and texts come by once, then it is written.
+
+    Texts and items lie in a temporary file; numbers are kept of each note, and of the notes of one
+    case at a time their runs of words, to find copies.
+    """
+
+    def __init__(self, previous: str | Path | None = None, policy: str | Path | None = None):
+        earlier = None if previous is None else read_run(previous)
+        self._policy = {} if policy is None else _json(Path(policy))
+        self._checks = [one for make in CHECKS if (one := make(earlier)) is not None]
+        self._cohort = Cohort()
+        self._notes: Spill[ShownNote] = Spill()
+        self._faults: list[Fault] = []
+
+    def add(self, result: NoteResult, text: str | None) -> None:
+        """Take one result, with the text of its note where it is known."""
+        items = result.decided()
+        case = self._cohort.add(result, items)
+        if items:
+            self._check(result, text)
+        if not self._faults:
+            place = self._notes.add(shown_note(result, items, case, text or ""))
+            seen = Seen(place, result, items, self._cohort.rubric(result.case), text)
+            for check in self._checks:
+                check.add(seen)
+
+    def _check(self, result: NoteResult, text: str | None) -> None:
+        """Note a fault if evidence does not fit the note: then it is not the one scored."""
+        path = Path(ITEMS)
+        if text is None:
+            message = f"note {result.note!r} is not among the notes given"
+            self._faults.append(Fault(message, path))
+            return
+        for item in result.decided():
+            said = item.evidence.against
+            marked = [*item.evidence.spans, *([said.spans] if said else [])]
+            if any(end > len(text) for spans in marked for _, end in spans):
+                message = f"note {result.note!r}, feature {item.feature.id!r}: spans do not fit"
+                self._faults.append(Fault(f"{message} the note", path))
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        title: str = "Scores",
+        overwrite: bool = False,
+        progress: Progress = silent,
+    ) -> Path:
+        """Write ``report.html`` and the folder ``report`` beside the files of the run."""
+        if self._faults:
+            raise InputError(self._faults)
+        place = Path(folder)
+        facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
+        for check in self._checks:
+            check.finish(self._notes, progress)
+        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), title=title)
+        with whole_output(place / "report.html", overwrite=overwrite) as target:
+            target.write_text(page, encoding="utf-8", newline="")
+            self._write_viewer(target.parent / "report", title, progress)
+        add_outputs(place, REPORT)
+        return place / "report.html"
+
+    def _write_viewer(self, folder: Path, title: str, progress: Progress) -> None:
+        (folder / "notes").mkdir(parents=True)
+        flagged = [(check.flag, check.notes()) for check in self._checks]
+        # What a check found in the note itself is said first.
+        remarks = [check.remarks() for check in reversed(self._checks)]
+        head, tail = viewer_frame(title, self._cohort.rubrics, self._cohort.cases)
+        n_notes = len(self._notes)
+        shown = watched(self._notes, progress, "writing the report", n_notes)
+        with (folder / "notes.html").open("w", encoding="utf-8", newline="") as page:
+            page.write(head)
+            for number in range(-(-n_notes // CHUNK)):
+                notes = list(islice(shown, CHUNK))
+                entries = (
+                    index_entry(note, sum(flag for flag, own in flagged if note.note in own))
+                    for note in notes
+                )
+                page.write(("," if number else "") + ",".join(entries))
+                said = (
+                    (note, [one for of in remarks for one in of.get(note.note, ())])
+                    for note in notes
+                )
+                script = chunk_script(number, said)
+                path = folder / "notes" / f"{number:04d}.js"
+                path.write_text(script, encoding="ascii", newline="")
+            page.write(tail)
+
+
+def write_scoring_report(
+    folder: str | Path,
+    notes: Iterable[Note],
+    *,
+    previous: str | Path | None = None,
+    policy: str | Path | None = None,
+    title: str = "Scores",
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    r"""Write ``report.html`` and the folder ``report`` beside the files of a finished run.
+
+    ``report.html`` is about the cohort; ``report/notes.html`` shows every note with its evidence.
+    Both open from a file, without a server and without the network. Notes lie in files of 100,
+    read when they are looked at, so that ten thousand stay usable.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> scores, items = folder / "scores.csv", folder / "items.csv"
+    >>> _ = scores.write_text("note,case,score,maximum\nn1,c,1,1\n", encoding="utf-8")
+    >>> _ = items.write_text("note,feature,found,spans\nn1,f,yes,0 8\n", encoding="utf-8")
+    >>> write_scoring_report(folder, [Note("n1", "c", "no fever")]).name
+    'report.html'
+    >>> sorted(path.name for path in (folder / "report").iterdir())
+    ['notes', 'notes.html']
+    """
+    report = ScoringReport(previous, policy)
+    for result, text in _with_texts(read_results(folder, progress=progress), notes):
+        report.add(result, text)
+    return report.write(folder, title=title, overwrite=overwrite, progress=progress)
+
+
+def _with_texts(
+    results: Iterable[NoteResult], notes: Iterable[Note]
+) -> Iterator[tuple[NoteResult, str | None]]:
+    """Yield each result with its note's text; of several notes with one id the first is shown."""
+    texts: Spill[str] = Spill()
+    places: dict[str, int] = {}
+    for note in notes:
+        if note.id not in places:
+            places[note.id] = texts.add(note.text)
+    for result in results:
+        place = places.pop(result.note, None)
+        yield result, None if place is None else texts[place]
+
+
+def _facts(path: Path) -> Mapping[str, Any]:
+    """Return what run.json says, but for the hash of an earlier report."""
+    facts = _json(path)
+    outputs = facts.get("outputs")
+    if isinstance(outputs, dict):
+        facts = {**facts, "outputs": {k: v for k, v in outputs.items() if k not in REPORT}}
+    return facts
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError([Fault("cannot be read as JSON", path)]) from error
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,311 @@
+"""The checks of trust that a report shows, each with its section, remarks and filter.
+
+To add one: write its class here and add it to `CHECKS` (and to `scoring_notes.js`, if notes are to
+be filtered by it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubricate.corpus import Note
+from rubricate.progress import Progress, watched
+from rubricate.reports.page import facts_table, paragraph
+from rubricate.reports.plots import Point
+from rubricate.reports.scoring.viewer import ShownNote, notes_link
+from rubricate.reports.tables import Cell, Value, html_table
+from rubricate.rubric import Rubric
+from rubricate.run import ItemResult, NoteResult, ScoredRun
+from rubricate.run.scored_run import RunCollector
+from rubricate.run.spill import Spill
+from rubricate.trust import (
+    Changes,
+    Cluster,
+    Drift,
+    Flag,
+    compare_runs,
+    find_duplicates,
+    flag_note,
+    measure_drift,
+)
+
+#: Lines of a table of single notes; the viewer has all of them.
+MOST_LINES = 50
+
+
+class Seen(NamedTuple):
+    """A note that comes by: its place, result, items with a decision, rubric, and text if known."""
+
+    place: int
+    result: NoteResult
+    items: Sequence[ItemResult]
+    rubric: Rubric
+    text: str | None
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is a score and a text to look at."""
+        total = self.result.total
+        return self.text is not None and total is not None and total.maximum > 0
+
+
+class ReportCheck:
+    """One check: it sees every note, then looks at all of them, then tells what it found."""
+
+    anchor: str
+    title: str
+    #: The number that the viewer filters by; `scoring_notes.js` has the same.
+    flag: int
+
+    def add(self, seen: Seen) -> None:
+        """Look at one note."""
+        raise NotImplementedError
+
+    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
+        """Look at all of them together; nothing where each was looked at when it came by."""
+
+    def remarks(self) -> Mapping[str, list[str]]:
+        """Return what is to be said of single notes."""
+        return {}
+
+    def notes(self) -> set[str]:
+        """Return the notes that the viewer's filter keeps: those with a remark."""
+        return set(self.remarks())
+
+    def warnings(self) -> list[str]:
+        """Return what must be said at the top of the page."""
+        return []
+
+    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+        """Return the section of the page."""
+        raise NotImplementedError
+
+
+class ChangesCheck(ReportCheck):
+    """What changed and drifted since an earlier run."""
+
+    anchor, title, flag = "changes", "Since the last run", 2
+
+    def __init__(self, previous: ScoredRun) -> None:
+        self._previous = previous
+        self._now = RunCollector()
+
+    def add(self, seen: Seen) -> None:
+        """Look at one note."""
+        self._now.add(seen.result)
+
+    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
+        """Look at all of them together."""
+        now = self._now.run()
+        progress(0, 1, "looking for drift")
+        self._changes = compare_runs(self._previous, now)
+        self._drift = measure_drift(self._previous, now)
+        progress(1, 1, "looking for drift")
+
+    def remarks(self) -> Mapping[str, list[str]]:
+        """Say it of each note."""
+        return {
+            note: [f"Score changed since the last run: {before:g} before, {now:g} now"]
+            for note, (before, now) in self._changes.scores.items()
+        }
+
+    def notes(self) -> set[str]:
+        """Keep notes of which a score or a decision changed."""
+        return {*self._changes.scores, *(change.note for change in self._changes.decisions)}
+
+    def warnings(self) -> list[str]:
+        """Warn of drift."""
+        drifted = self._drift.drifted
+        return ["Something drifted since the last run; see below."] if drifted else []
+
+    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+        """Return the section of the page."""
+        return _changes(self._changes) + _drift(self._drift, rubrics)
+
+
+class CopiesCheck(ReportCheck):
+    """Notes of one case that are copies of each other; one case at a time is in memory."""
+
+    anchor, title, flag = "copies", "Copied notes", 4
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[int]] = {}
+        self._clusters: list[Cluster] = []
+
+    def add(self, seen: Seen) -> None:
+        """Look at one note."""
+        if seen.readable:
+            self._places.setdefault(seen.result.case, []).append(seen.place)
+
+    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
+        """Look at all of them together."""
+        found: list[Cluster] = []
+        for case, places in watched(
+            self._places.items(), progress, "looking for copies", len(self._places)
+        ):
+            shown = (notes[place] for place in places)
+            found += find_duplicates(Note(one.note, case, one.text) for one in shown)
+        self._clusters = sorted(found, key=lambda c: (-len(c.notes), -c.similarity, c.notes))
+
+    def remarks(self) -> Mapping[str, list[str]]:
+        """Say it of each note."""
+        found: dict[str, list[str]] = {}
+        for cluster in self._clusters:
+            kind = {"near": "Nearly the same as", "same words": "Same words as"}.get(
+                cluster.kind, "Identical to"
+            )
+            for note in cluster.notes:
+                others = [other for other in cluster.notes[:6] if other != note][:5]
+                left = len(cluster.notes) - 1 - len(others)
+                more = f" and {left} more" if left else ""
+                found.setdefault(note, []).append(f"{kind} {', '.join(others)}{more}")
+        return found
+
+    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+        """Return the section of the page."""
+        return _copies(self._clusters)
+
+
+class GamingCheck(ReportCheck):
+    """Notes that look written for the scorer."""
+
+    anchor, title, flag = "gaming", "Notes that look gamed", 8
+
+    def __init__(self) -> None:
+        self._flags: list[Flag] = []
+
+    def add(self, seen: Seen) -> None:
+        """Look at one note."""
+        if seen.readable and len(seen.rubric):
+            note = Note(seen.result.note, seen.result.case, seen.text or "")
+            evidence = {one.feature.id: one.evidence for one in seen.items if one.found}
+            self._flags += flag_note(note, seen.rubric, evidence=evidence)
+
+    def remarks(self) -> Mapping[str, list[str]]:
+        """Say it of each note."""
+        found: dict[str, list[str]] = {}
+        for flag in self._flags:
+            said = f"Looks like {flag.kind}: {flag.sign} {flag.value:.2f}, limit {flag.limit:g}"
+            found.setdefault(flag.note, []).append(said)
+        return found
+
+    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+        """Return the section of the page."""
+        return _gaming(self._flags)
+
+
+#: The checks of a report in the order of its page; each is made from the earlier run, if any.
+CHECKS: tuple[Callable[[ScoredRun | None], ReportCheck | None], ...] = (
+    lambda previous: None if previous is None else ChangesCheck(previous),
+    lambda previous: CopiesCheck(),
+    lambda previous: GamingCheck(),
+)
+
+
+def _note_cell(note: str) -> Cell:
+    return Cell(notes_link(note, n=note), note)
+
+
+def _points(value: float) -> Cell:
+    return Cell("–" if np.isnan(value) else f"{value:g}", value, number=True)
+
+
+def _changes(changes: Changes) -> str:
+    facts = {
+        "notes in both runs": f"{changes.n_shared:,}",
+        "new notes": f"{len(changes.came):,}",
+        "notes no longer there": f"{len(changes.went):,}",
+        "scores that changed": f"{len(changes.scores):,}",
+        "decisions that changed": f"{len(changes.decisions):,}",
+    }
+    if not changes.scores:
+        return facts_table(facts)
+    moved = sorted(
+        changes.scores.items(), key=lambda pair: -abs(np.nan_to_num(pair[1][1] - pair[1][0]))
+    )
+    lines: list[list[Value]] = [
+        [_note_cell(note), _points(before), _points(now), _points(now - before)]
+        for note, (before, now) in moved[:MOST_LINES]
+    ]
+    more = len(moved) - len(lines)
+    caption = "Scores that changed most." + (f" {more:,} more are not shown." if more else "")
+    link = f"<p>{notes_link('Notes that changed', show='changed')}</p>"
+    return (
+        facts_table(facts)
+        + link
+        + html_table(["note", "before", "now", "change"], lines, caption=caption)
+    )
+
+
+def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
+    lines: list[list[Value]] = [
+        [
+            one.measure,
+            one.before,
+            one.after,
+            one.distance,
+            one.adjusted,
+            "drifted" if one.flag else "",
+        ]
+        for one in drift.measures
+    ]
+    header = ["measure", "median before", "median now", "distance", "adjusted p", ""]
+    caption = (
+        f"Distributions over notes ({drift.design}): Kolmogorov-Smirnov distance, permutation "
+        f"test, Holm's correction. Flagged from a distance of {drift.settings.min_distance:g} on."
+    )
+    texts = {f.id: f"{f.case}: {f.text}" for rubric in rubrics.values() for f in rubric}
+    drifted = [one for one in drift.features if one.flag]
+    drifted.sort(key=lambda one: -abs(one.difference))
+    flagged: list[list[Value]] = [
+        [texts.get(one.feature, one.feature), one.before, one.after,
+         Point(one.difference, one.low, one.high), one.adjusted]
+        for one in drifted[:MOST_LINES]
+    ]  # fmt: skip
+    rates = html_table(
+        ["feature", "before", "now", "difference", "adjusted p"], flagged,
+        caption="Features whose rate drifted, with Benjamini and Hochberg's correction.",
+        empty="No feature's rate drifted.",
+    )  # fmt: skip
+    return html_table(header, lines, caption=caption) + rates
+
+
+def _copies(clusters: Sequence[Cluster]) -> str:
+    if not clusters:
+        return paragraph("No two notes of a case are identical or nearly so.")
+    lines: list[list[Value]] = []
+    for cluster in clusters[:MOST_LINES]:
+        named = ", ".join(notes_link(note, n=note) for note in cluster.notes[:12])
+        more = f" and {len(cluster.notes) - 12:,} more" if len(cluster.notes) > 12 else ""
+        cases = ", ".join(cluster.cases)
+        lines.append(
+            [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell(named + more)]
+        )
+    left = len(clusters) - len(lines)
+    caption = "Notes that share at least 80 % of their runs of three words, within a case." + (
+        f" {left:,} smaller groups are not shown." if left else ""
+    )
+    link = f"<p>{notes_link('All copied notes', show='copied')}</p>"
+    return link + html_table(
+        ["kind", "notes", "similarity", "case", "which"], lines, caption=caption
+    )
+
+
+def _gaming(flags: Sequence[Flag]) -> str:
+    if not flags:
+        return paragraph("No note looks as if it was written for the scorer.")
+    lines: list[list[Value]] = [
+        [_note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
+        for flag in flags[:MOST_LINES]
+    ]
+    left = len(flags) - len(lines)
+    caption = "A flag asks a person to look; it is no verdict." + (
+        f" {left:,} more flags are not shown." if left else ""
+    )
+    link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
+    return link + html_table(
+        ["note", "looks like", "sign", "value", "limit"], lines, caption=caption
+    )

@@ -1,0 +1,299 @@
+"""The page about a whole scoring run: scores, features, review, changes, copies and gaming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rubricate import __version__
+from rubricate.reports.page import Section, facts_table, figure, folded, paragraph, render_page
+from rubricate.reports.plots import (
+    Guide,
+    Labels,
+    Line,
+    Point,
+    Series,
+    bar_plot,
+    curve_plot,
+    histogram,
+)
+from rubricate.reports.scoring.checks import ReportCheck
+from rubricate.reports.scoring.data import Cohort
+from rubricate.reports.scoring.viewer import notes_link
+from rubricate.reports.tables import Cell, Value, html_table, percent
+from rubricate.run.tables import BETWEEN
+from rubricate.stats import proportion_limits
+
+#: Cases whose features are drawn at once; of more, they open when asked.
+_OPEN_CASES, _PRINTED_CASES = 2, 20
+
+
+class Shown(NamedTuple):
+    """All that the page is about: the notes, the checks, the policy and run.json."""
+
+    cohort: Cohort
+    checks: Sequence[ReportCheck]
+    policy: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+def cohort_page(shown: Shown, *, title: str = "Scores") -> str:
+    """Return the page about the cohort; see `rubricate.reports.scoring.write_scoring_report`."""
+    cohort, rubrics = shown.cohort, shown.cohort.rubrics
+    sections = [
+        *_look_first(shown),
+        Section("overview", "At a glance", _overview(cohort)),
+        Section("scores", "Scores", _scores(cohort)),
+        Section("features", "Features", _features(cohort)),
+        Section("review", "Sent to review", _review(cohort, shown.policy)),
+        *_contradicted(cohort),
+        *(Section(one.anchor, one.title, one.section(rubrics)) for one in shown.checks),
+    ]
+    if shown.facts:
+        sections.append(Section("run", "How it was done", _facts(shown.facts)))
+    n_cases = len(cohort.cases)
+    lead = (
+        f"{len(cohort):,} notes of {n_cases:,} {'case' if n_cases == 1 else 'cases'}, "
+        "each score with the words it rests on."
+    )
+    warnings = _warnings(cohort) + [one for check in shown.checks for one in check.warnings()]
+    return render_page(
+        title, sections, lead=lead, warnings=warnings, footer=f"rubricate {__version__}"
+    )
+
+
+def _look_first(shown: Shown) -> list[Section]:
+    """Return the section a page opens with where a person must look: least sure first."""
+    cohort, listed = shown.cohort, shown.cohort.least_sure()
+    if not listed and not cohort.for_review:
+        return []
+    parts = []
+    unsure = shown.facts.get("unsure")
+    if unsure:
+        parts.append(
+            paragraph(
+                f"Items with a probability between {unsure['low']:g} and {unsure['high']:g} are "
+                "unsure. There is no review policy: nothing is promised about errors."
+            )
+        )
+    if cohort.for_review:
+        notes: list[list[Value]] = [
+            [Cell(notes_link(note, n=note), note), why] for note, why in cohort.for_review
+        ]
+        left = cohort.n_for_review - len(notes)
+        caption = "Notes that a person must judge whole." + _more(left)
+        parts.append(f"<p>{notes_link('All of these notes', show='unlike')}</p>")
+        parts.append(html_table(["note", "why"], notes, caption=caption))
+    if listed:
+        lines: list[list[Value]] = [
+            [Cell(notes_link(one.note, n=one.note), one.note), one.item.feature.text,
+             one.item.outcome or "", one.item.certainty, BETWEEN.join(one.item.evidence.text),
+             one.item.review_reason]
+            for one in listed
+        ]  # fmt: skip
+        left = int(cohort.review.sum()) - len(lines)
+        header = ["note", "feature", "outcome", "certainty", "words", "why"]
+        caption = "Items for review, least sure first." + _more(left)
+        parts.append(html_table(header, lines, caption=caption))
+    return [Section("first", "Look at these first", "".join(parts))]
+
+
+def _more(n: int) -> str:
+    return f" {n:,} more are in the viewer." if n else ""
+
+
+def _contradicted(cohort: Cohort) -> list[Section]:
+    """Return the section on what notes contradict, where there is something."""
+    if not cohort.contradicted:
+        return []
+    lines: list[list[Value]] = []
+    for _, note, item in cohort.contradicted:
+        said = item.evidence.against
+        if said is not None:
+            lines.append(
+                [Cell(notes_link(note, n=note), note), item.feature.text, said.text, said.reason,
+                 said.probability]
+            )  # fmt: skip
+    total = sum(tally.contradicted for tally in cohort.all_tallies())
+    caption = "What notes say otherwise than the rubric; it earns nothing."
+    link = f"<p>{notes_link('All notes that contradict something', show='contradicted')}</p>"
+    header = ["note", "feature", "words", "reason", "probability"]
+    table = html_table(header, lines, caption=caption + _more(total - len(lines)))
+    return [Section("contradicted", "Contradicted", link + table)]
+
+
+def _warnings(cohort: Cohort) -> list[str]:
+    found = []
+    review = int(cohort.review.sum())
+    if review:
+        found.append(
+            f"{review:,} decisions wait for a person: the scores of their notes are not final."
+        )
+    unlike = cohort.n_for_review
+    if unlike:
+        found.append(
+            f"{unlike:,} {'note does' if unlike == 1 else 'notes do'} not read like clinical "
+            "notes: they have no score until a person has judged them."
+        )
+    failed = cohort.not_scored.total()
+    if failed:
+        found.append(f"{failed:,} {'note' if failed == 1 else 'notes'} could not be scored.")
+    return found
+
+
+def _overview(cohort: Cohort) -> str:
+    known = cohort.percentage[~np.isnan(cohort.percentage)]
+    tallies = cohort.all_tallies()
+    items, found, contradicted = (
+        sum(getattr(one, name) for one in tallies) for name in ("judged", "found", "contradicted")
+    )
+    review = int(cohort.review.sum())
+    facts: dict[str, object] = {
+        "notes": f"{len(cohort):,}",
+        "scored": f"{len(known):,}",
+        "mean score": f"{known.mean():.1f} % of the maximum" if len(known) else "–",
+        "median, quartiles": "{1:.1f} % ({0:.1f} to {2:.1f})".format(
+            *np.quantile(known, [0.25, 0.5, 0.75])
+        )
+        if len(known)
+        else "–",
+        "decisions": f"{items:,}",
+        "features found": percent(found / items if items else float("nan")),
+        "stated, contradicted, not mentioned": f"{found:,}, {contradicted:,}, "
+        f"{items - found - contradicted:,}",
+        "decisions sent to review": f"{review:,}"
+        + (f" ({percent(review / items)})" if items else ""),
+        "notes with something to review": f"{int((cohort.review > 0).sum()):,}",
+        "notes for review as a whole": f"{cohort.n_for_review:,}",
+    }
+    reasons = cohort.not_scored.most_common()
+    table = html_table(["not scored because", "notes"], reasons) if reasons else ""
+    return facts_table(facts) + f"<p>{notes_link('Read the notes with their evidence')}</p>" + table
+
+
+def _scores(cohort: Cohort) -> str:
+    percentage = cohort.percentage
+    drawn = histogram(
+        percentage.tolist(),
+        Labels("Scores", "score, % of the maximum", "notes", "How many notes have which score."),
+        n_bins=20,
+        span=(0.0, 100.0),
+    )
+    lines: list[list[Value]] = []
+    for case, number in cohort.cases.items():
+        own = cohort.case == number
+        known = percentage[own & ~np.isnan(percentage)]
+        spread = float(known.std(ddof=1)) if len(known) > 1 else None
+        ends = (float(known.min()), float(known.max())) if len(known) else (None, None)
+        lines.append(
+            [Cell(notes_link(case, case=case), case), int(own.sum()),
+             _one(float(known.mean())) if len(known) else None, _one(spread),
+             _one(ends[0]), _one(ends[1]), int((cohort.review[own] > 0).sum())]
+        )  # fmt: skip
+    table = html_table(
+        ["case", "notes", "mean, %", "SD", "lowest", "highest", "notes to review"], lines
+    )
+    shown = table if len(lines) <= 20 else folded(f"All {len(lines)} cases", table, in_print=True)
+    return figure(drawn, "Scores in per cent of each note's maximum.") + shown
+
+
+def _one(value: float | None) -> Cell | None:
+    return None if value is None else Cell(f"{value:.1f}", value, number=True)
+
+
+def _features(cohort: Cohort) -> str:
+    parts = [paragraph("In how many notes each feature was found, with 95 % intervals (Wilson).")]
+    for case, own in cohort.tallies.items():
+        tallies = list(own.values())
+        judged, found = [t.judged for t in tallies], [t.found for t in tallies]
+        low, high = proportion_limits(found, judged, method="wilson")
+        points = tuple(
+            Point(t.found / t.judged, float(low[i]), float(high[i])) for i, t in enumerate(tallies)
+        )
+        drawn = bar_plot(
+            [f"{k} {tally.feature.text}" for k, tally in enumerate(tallies, 1)],
+            [Series("found", points)],
+            Labels(f"Features of case {case}", "share of notes", description="Rate by feature."),
+        )
+        lines: list[list[Value]] = [
+            [k, tally.feature.text, tally.feature.weight, tally.feature.group, tally.judged,
+             point, tally.contradicted, tally.review,
+             Cell(notes_link("notes without it", case=case, feature=f"{k - 1} 0"))]
+            for k, (tally, point) in enumerate(zip(tallies, points, strict=True), 1)
+        ]  # fmt: skip
+        header = ["", "feature", "weight", "any of", "notes", "found", "contradicted",
+                  "to review", ""]  # fmt: skip
+        body = figure(drawn, f"Case {case}: share of notes in which each feature was found.")
+        body += folded("As a table", html_table(header, lines))
+        if len(cohort.tallies) <= _OPEN_CASES:
+            parts.append(body)
+        else:
+            printed = len(cohort.tallies) <= _PRINTED_CASES
+            parts.append(folded(f"Case {case}: {len(tallies)} features", body, in_print=printed))
+    return "".join(parts)
+
+
+def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
+    asked = sorted((t for t in cohort.all_tallies() if t.review), key=lambda t: -t.review)
+    parts = []
+    if not asked:
+        parts.append(paragraph("No decision was sent to review."))
+    else:
+        parts.append(f"<p>{notes_link('Notes with something to review', show='review')}</p>")
+        why = cohort.review_reasons.most_common(20)
+        parts.append(html_table(["why", "decisions"], why, caption="Why decisions wait."))
+        most = asked[:15]
+        drawn = bar_plot(
+            [f"{tally.feature.case}: {tally.feature.text}" for tally in most],
+            [Series("to review", tuple(Point(float(tally.review)) for tally in most))],
+            Labels("Features most often sent to review", "decisions"),
+        )
+        parts.append(figure(drawn, "The features people are asked about most."))
+    if policy.get("curve"):
+        parts.append(_curve(policy))
+    return "".join(parts)
+
+
+def _curve(policy: Mapping[str, Any]) -> str:
+    points = sorted(policy["curve"], key=lambda p: p["review_share"])
+    shares = tuple(100.0 * p["review_share"] for p in points)
+    limit = float(policy.get("max_error", float("nan")))
+    # Where hardly anything is accepted the upper limit nears 100 % and would flatten the rest
+    rates = [p["error_rate"] for p in points if p.get("error_rate") is not None]
+    top = 1.5 * max([limit, *rates])
+
+    def values(name: str) -> tuple[Point, ...]:
+        shown = (p.get(name) for p in points)
+        return tuple(Point(float("nan") if v is None or v > top else 100.0 * v) for v in shown)
+
+    confidence = float(policy.get("confidence", float("nan")))
+    drawn = curve_plot(
+        [Line("errors among the rest", shares, values("error_rate")),
+         Line("upper limit", shares, values("upper"))],
+        Labels("Review against error", "decisions sent to review, %", "errors, %",
+               "The more decisions people see, the fewer of the others are wrong."),
+        guides=[Guide(100.0 * limit, f"promised: at most {percent(limit)}")],
+    )  # fmt: skip
+    return figure(
+        drawn,
+        "Share sent to review against the error rate of what is not, on the notes the policy was "
+        f"tested on. The policy promises at most {percent(limit)} with {percent(confidence)} "
+        "confidence; the upper limit drawn holds for one threshold chosen beforehand.",
+    )
+
+
+def _facts(facts: Any, prefix: str = "", depth: int = 0) -> str:
+    """Return what run.json says as one flat table."""
+    flat: dict[str, object] = {}
+
+    def add(value: Any, name: str, level: int) -> None:
+        if isinstance(value, dict) and level < 2:
+            for key, part in value.items():
+                add(part, f"{name} {key}".strip(), level + 1)
+        elif isinstance(value, str | int | float | bool) or value is None:
+            flat[name.replace("_", " ")] = "–" if value is None else value
+
+    add(facts, prefix, depth)
+    return facts_table(flat)

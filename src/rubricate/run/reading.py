@@ -1,0 +1,155 @@
+"""Reading the tables of a finished run as the results they were written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import TypeVar
+
+from rubricate.formats.faults import Faults
+from rubricate.progress import Progress, silent, watched
+from rubricate.rubric import Feature
+from rubricate.run.evidence import CounterEvidence, Evidence, Spans, parse_spans
+from rubricate.run.results import Correction, ItemResult, NoteResult
+from rubricate.run.spill import Spill
+from rubricate.run.tables import BETWEEN, ITEM_COLUMNS, SCORE_COLUMNS, Value, read_rows
+from rubricate.run.totals import Total
+
+SCORES, ITEMS = "scores.csv", "items.csv"
+#: The reason of an item that a table sends to a person without giving one.
+UNEXPLAINED = "a person must look"
+T = TypeVar("T", str, float, bool)
+
+
+def read_results(folder: str | Path, *, progress: Progress = silent) -> Iterator[NoteResult]:
+    r"""Yield the results in the tables of a run, in the order of scores.csv.
+
+    Columns that a table lacks are taken for empty, but for those that are needed. The rows of
+    items.csv may come in any order: they lie in a temporary file until their note's turn.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scores.csv").write_text("note,case,score,maximum\nn1,c,1,2\n")
+    >>> _ = (folder / "items.csv").write_text("note,feature,found,spans\nn1,f,yes,0 5\n")
+    >>> [(result.note, result.items[0].evidence.spans) for result in read_results(folder)]
+    [('n1', (((0, 5),),))]
+    """
+    place = Path(folder)
+    heads = [_head(row) for row in read_rows(place / SCORES, SCORE_COLUMNS)]
+    items = _Items(place / ITEMS, heads, progress)
+    for number, head in enumerate(watched(heads, progress, "reading results", len(heads))):
+        note, case, status, reason, total, same_as = head
+        yield NoteResult(note, case, status, reason, total, items.of(number), same_as)
+
+
+_Head = tuple[str, str, str, str, Total | None, str]
+
+
+def _head(row: dict[str, Value]) -> _Head:
+    score, maximum = _get(row, "score", float), _get(row, "maximum", float)
+    total = None
+    if score is not None:
+        total = Total(score, float("nan") if maximum is None else maximum, {})
+    note, case, status, reason, same_as = (
+        _get(row, name, str) or "" for name in ("note", "case", "status", "reason", "same_as")
+    )
+    return note, case, status, reason, total, same_as
+
+
+def _get(row: dict[str, Value], name: str, kind: type[T]) -> T | None:
+    value = row.get(name)
+    return value if isinstance(value, kind) else None
+
+
+def _spans(row: dict[str, Value], name: str, number: int, faults: Faults) -> Spans:
+    try:
+        return parse_spans(_get(row, name, str) or "")
+    except ValueError:
+        faults.add(f"{name}: need e.g. 0 5;8 12 (0 <= start < end)", line=number)
+        return ()
+
+
+def _against(row: dict[str, Value], number: int, faults: Faults) -> CounterEvidence | None:
+    spans = _spans(row, "contradicted_spans", number, faults)
+    if not spans:
+        return None
+    words, reason = (
+        _get(row, name, str) or "" for name in ("contradicted_by", "contradicted_reason")
+    )
+    return CounterEvidence(spans[0], words, _get(row, "contradicted_probability", float), reason)
+
+
+#: An item with the number of its feature in its place.
+_Kept = tuple[int, Evidence, bool | None, float | None, str, Correction | None]
+
+
+class _Items:
+    """The items of each note, in the order in which the features of its case came first."""
+
+    def __init__(self, path: Path, heads: list[_Head], progress: Progress) -> None:
+        self._spill: Spill[list[_Kept]] = Spill()
+        self._parts: dict[int, list[int]] = {}
+        self._features: list[Feature] = []
+        self._number: dict[tuple[str, str], int] = {}
+        # Of several notes with one id the first was scored; the rows of the others are empty.
+        first = {head[0]: i for i, head in reversed(list(enumerate(heads)))}
+        last = {head[0]: i for i, head in enumerate(heads)}
+        faults = Faults(path, unit="row")
+        rows = enumerate(watched(read_rows(path, ITEM_COLUMNS), progress, "reading items"), start=1)
+        keyed = groupby(rows, key=lambda pair: (pair[1]["note"], pair[1]["found"] is None))
+        for (note, undecided), group in keyed:
+            number = (last if undecided else first).get(str(note))
+            if number is None:
+                for row, _ in group:
+                    faults.add("the note has no row in scores.csv", line=row)
+                continue
+            own = [self._item(value, row, heads[number][1], faults) for row, value in group]
+            self._parts.setdefault(number, []).append(self._spill.add(own))
+        faults.raise_any()
+
+    def _item(self, row: dict[str, Value], number: int, case: str, faults: Faults) -> _Kept:
+        name, found = str(row["feature"]), _get(row, "found", bool)
+        spans = _spans(row, "spans", number, faults)
+        text = _get(row, "text", str)
+        evidence = Evidence(
+            spans,
+            _get(row, "probability", float),
+            _get(row, "confidence", float),
+            tuple(text.split(BETWEEN)) if text else (),
+            _get(row, "reason", str) or "",
+            _against(row, number, faults),
+        )
+        corrected = None
+        if by := _get(row, "corrected_by", str):
+            at, comment = (_get(row, column, str) or "" for column in ("corrected_at", "comment"))
+            corrected = Correction(str(row["note"]), name, bool(found), by, at, comment=comment)
+        why = (_get(row, "review_reason", str) or UNEXPLAINED) if row.get("review") else ""
+        points = _get(row, "points", float)
+        return self._feature(case, name, row), evidence, found, points, why, corrected
+
+    def _feature(self, case: str, name: str, row: dict[str, Value]) -> int:
+        number = self._number.setdefault((case, name), len(self._features))
+        if number == len(self._features):
+            text, weight = _get(row, "feature_text", str), _get(row, "weight", float)
+            group = _get(row, "group", str) or ""
+            weight = 1.0 if weight is None else weight
+            self._features.append(Feature(name, case, text or name, weight, group=group))
+        return number
+
+    def of(self, number: int) -> tuple[ItemResult, ...]:
+        found = [kept for part in self._parts.get(number, ()) for kept in self._spill[part]]
+        found.sort(key=lambda kept: kept[0])
+        return tuple(ItemResult(self._features[kept[0]], *kept[1:]) for kept in found)
+
+
+def read_evidence(
+    folder: str | Path, *, progress: Progress = silent
+) -> dict[str, dict[str, Evidence]]:
+    """Return where each feature was found in each note of a finished run, by note and feature."""
+    return {
+        result.note: {item.feature.id: item.evidence for item in result.items if item.found}
+        for result in read_results(folder, progress=progress)
+    }

@@ -1,0 +1,193 @@
+"""The result of a note and of each of its items, and what is counted over a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypedDict
+
+from rubricate.rubric import Feature
+from rubricate.run.evidence import (
+    CONTRADICTED,
+    NOT_MENTIONED,
+    STATED,
+    Evidence,
+    Outcome,
+    Spans,
+    certainty,
+    outcome_of,
+)
+from rubricate.run.totals import Total
+
+SCORED = "scored"
+NOT_SCORED = "not scored"
+BY_HAND = "scored by hand"
+#: The status of a note that reads like something else: a person must judge it whole.
+FOR_REVIEW = "for review"
+#: What the reason of an item begins with that is sent to a person for its probability alone.
+UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One item as a person saw it."""
+
+    note: str
+    feature: str
+    found: bool
+    by: str
+    at: str
+    spans: Spans | None = None
+    comment: str = ""
+    text: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what run.json keeps."""
+        return {"note": self.note, "feature": self.feature, "found": self.found,
+                "by": self.by, "at": self.at, "comment": self.comment}  # fmt: skip
+
+
+class ItemResult(NamedTuple):
+    """One feature in one note; ``found`` is None where the note could not be scored."""
+
+    feature: Feature
+    evidence: Evidence
+    found: bool | None
+    points: float | None = None
+    review_reason: str = ""
+    correction: Correction | None = None
+
+    @property
+    def certainty(self) -> float | None:
+        """How sure the decision is that holds, a person's correction included."""
+        return certainty(bool(self.found), self.evidence.probability, self.evidence.confidence)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the note says about the feature, as far as was decided; None where nothing was."""
+        if self.found is None:
+            return None
+        return outcome_of(self.found, self.evidence.against is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteResult:
+    """One note with its score and items."""
+
+    note: str
+    case: str
+    status: str
+    reason: str
+    total: Total | None
+    items: tuple[ItemResult, ...]
+    same_as: str = ""
+
+    @property
+    def n_found(self) -> int:
+        """How many features were found."""
+        return sum(item.found is True for item in self.items)
+
+    @property
+    def n_review(self) -> int:
+        """How many items a person must see."""
+        return sum(bool(item.review_reason) for item in self.items)
+
+    @property
+    def n_corrected(self) -> int:
+        """How many items a person corrected."""
+        return sum(item.correction is not None for item in self.items)
+
+    @property
+    def why_not_scored(self) -> str:
+        """Why the note has no score; empty where it has one."""
+        return "" if self.total is not None else self.reason or self.status or NOT_SCORED
+
+    def decided(self) -> tuple[ItemResult, ...]:
+        """Return the items on which there is a decision."""
+        return tuple(item for item in self.items if item.found is not None)
+
+
+class CountsRecord(TypedDict):
+    """What run.json says was counted."""
+
+    notes: int
+    scored: int
+    not_scored: dict[str, int]
+    for_review: dict[str, int]
+    identical: int
+    items: int
+    found: int
+    stated: int
+    contradicted: int
+    not_mentioned: int
+    review: int
+    unsure: int
+    corrected: int
+    mean_percentage: float | None
+
+
+@dataclass(slots=True)
+class RunCounts:
+    """What is counted while results are written."""
+
+    notes: int = 0
+    scored: int = 0
+    identical: int = 0
+    items: int = 0
+    found: int = 0
+    review: int = 0
+    unsure: int = 0
+    corrected: int = 0
+    percentage: float = 0.0
+    not_scored: Counter[str] = field(default_factory=Counter)
+    for_review: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+
+    def add(self, result: NoteResult) -> None:
+        """Count one note."""
+        self.notes += 1
+        self.identical += bool(result.same_as)
+        self.items += len(result.items)
+        self.found += result.n_found
+        self.review += result.n_review
+        self.corrected += result.n_corrected
+        for item in result.items:
+            self.unsure += item.review_reason.startswith(UNSURE)
+            if item.outcome is not None:
+                self.outcomes[item.outcome] += 1
+        if result.status == NOT_SCORED:
+            self.not_scored[_kind(result.reason)] += 1
+        elif result.status == FOR_REVIEW:
+            self.for_review[_kind(result.reason)] += 1
+        else:
+            self.scored += 1
+            total = result.total
+            self.percentage += 0.0 if total is None or not total.maximum else total.percentage
+
+    def to_dict(self) -> CountsRecord:
+        """Return plain values."""
+        mean = self.percentage / self.scored if self.scored else None
+        return {
+            "notes": self.notes,
+            "scored": self.scored,
+            "not_scored": dict(sorted(self.not_scored.items())),
+            "for_review": dict(sorted(self.for_review.items())),
+            "identical": self.identical,
+            "items": self.items,
+            "found": self.found,
+            "stated": self.outcomes[STATED],
+            "contradicted": self.outcomes[CONTRADICTED],
+            "not_mentioned": self.outcomes[NOT_MENTIONED],
+            "review": self.review,
+            "unsure": self.unsure,
+            "corrected": self.corrected,
+            "mean_percentage": None if mean is None else round(mean, 4),
+        }
+
+
+def _kind(reason: str) -> str:
+    """Return a reason without its numbers and names, so that like ones are counted together."""
+    head = reason.partition(":")[0].partition(";")[0]
+    if head.startswith("no rubric"):
+        return "no rubric for its case"
+    return " ".join(word for word in head.split() if not word[0].isdigit())

@@ -1,0 +1,164 @@
+"""The columns of scores.csv and items.csv: name, kind and where the value comes from."""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from rubricate.errors import InputError
+from rubricate.formats.faults import Faults
+from rubricate.formats.tables import guarded, unguarded
+from rubricate.run.evidence import CounterEvidence, fragments_text, spans_text
+from rubricate.run.results import ItemResult, NoteResult
+
+Kind = Literal["text", "number", "yes/no"]
+#: What a cell holds; None where it is empty and no text.
+Value = str | float | bool | None
+R = TypeVar("R")
+#: Between the words of two annotations.
+BETWEEN = " | "
+_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+
+
+class RunColumn(NamedTuple, Generic[R]):
+    """One column of a table; a table without a ``needed`` one is refused when it is read."""
+
+    name: str
+    kind: Kind
+    get: Callable[[R], Value]
+    needed: bool = False
+
+
+#: One row per note.
+SCORE_COLUMNS: tuple[RunColumn[NoteResult], ...] = (
+    RunColumn("note", "text", lambda r: r.note, needed=True),
+    RunColumn("case", "text", lambda r: r.case, needed=True),
+    RunColumn("status", "text", lambda r: r.status),
+    RunColumn("reason", "text", lambda r: r.reason),
+    RunColumn("score", "number", lambda r: r.total.score if r.total else None, needed=True),
+    RunColumn("maximum", "number", lambda r: r.total.maximum if r.total else None, needed=True),
+    RunColumn("percentage", "number", lambda r: round(r.total.percentage, 2) if r.total else None),
+    RunColumn("features", "number", lambda r: len(r.items)),
+    RunColumn("found", "number", lambda r: r.n_found if r.total else None),
+    RunColumn("review_items", "number", lambda r: r.n_review),
+    RunColumn("corrected_items", "number", lambda r: r.n_corrected),
+    RunColumn("same_as", "text", lambda r: r.same_as),
+)
+ItemRow = tuple[NoteResult, ItemResult]
+_NOTHING_AGAINST = CounterEvidence(())
+
+
+def _against(row: ItemRow) -> CounterEvidence:
+    return row[1].evidence.against or _NOTHING_AGAINST
+
+
+#: One row per note and feature of its rubric.
+ITEM_COLUMNS: tuple[RunColumn[ItemRow], ...] = (
+    RunColumn("note", "text", lambda r: r[0].note, needed=True),
+    RunColumn("case", "text", lambda r: r[0].case),
+    RunColumn("feature", "text", lambda r: r[1].feature.id, needed=True),
+    RunColumn("feature_text", "text", lambda r: r[1].feature.text),
+    RunColumn("group", "text", lambda r: r[1].feature.group),
+    RunColumn("weight", "number", lambda r: r[1].feature.weight),
+    RunColumn("found", "yes/no", lambda r: r[1].found, needed=True),
+    RunColumn("points", "number", lambda r: r[1].points),
+    RunColumn("probability", "number", lambda r: r[1].evidence.probability),
+    RunColumn("confidence", "number", lambda r: r[1].evidence.confidence),
+    RunColumn("spans", "text", lambda r: spans_text(r[1].evidence.spans)),
+    RunColumn("text", "text", lambda r: BETWEEN.join(r[1].evidence.text)),
+    RunColumn("reason", "text", lambda r: r[1].evidence.reason),
+    RunColumn("review", "yes/no", lambda r: bool(r[1].review_reason)),
+    RunColumn("review_reason", "text", lambda r: r[1].review_reason),
+    RunColumn("corrected_by", "text", lambda r: r[1].correction.by if r[1].correction else ""),
+    RunColumn("corrected_at", "text", lambda r: r[1].correction.at if r[1].correction else ""),
+    RunColumn("comment", "text", lambda r: r[1].correction.comment if r[1].correction else ""),
+    RunColumn("outcome", "text", lambda r: r[1].outcome or ""),
+    RunColumn("contradicted_by", "text", lambda r: _against(r).text),
+    RunColumn("contradicted_spans", "text", lambda r: fragments_text(_against(r).spans)),
+    RunColumn("contradicted_reason", "text", lambda r: _against(r).reason),
+    RunColumn("contradicted_probability", "number", lambda r: _against(r).probability),
+)
+
+
+def number_text(value: float | None) -> str:
+    """Return a number as short as it can be; nothing where there is none.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.1 + 0.2), number_text(None)
+    ('2', '0.3', '')
+    """
+    return "" if value is None or math.isnan(value) else f"{value:.10g}"
+
+
+def cell_text(value: Value) -> str:
+    """Return how a value is written in a CSV file.
+
+    Examples
+    --------
+    >>> cell_text("=1"), cell_text(True), cell_text(2.0), cell_text(None)
+    ("'=1", 'yes', '2', '')
+    """
+    if isinstance(value, str):
+        return guarded(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number_text(value)
+
+
+def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dict[str, Value]]:
+    """Yield the rows of a table as values by column; guards against formulas are taken away.
+
+    Columns that the file lacks, and are not needed, are left out; those it has beside them are
+    passed over. Faults of all rows are raised together at the end.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"{place}: no such file. Give the folder that `rubricate score` wrote.")
+    faults = Faults(place, unit="row")
+    csv.field_size_limit(sys.maxsize)
+    with place.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.reader(stream)
+        try:
+            header = next(rows, [])
+            for column in columns:
+                if column.needed and column.name not in header:
+                    listed = ", ".join(header)
+                    faults.add(f"column {column.name!r} is missing; there are {listed}")
+            faults.raise_any()
+            present = [(c.name, c.kind, header.index(c.name)) for c in columns if c.name in header]
+            for number, row in enumerate(rows, start=1):
+                if row:
+                    row += [""] * (len(header) - len(row))
+                    yield {n: _value(row[i], k, n, number, faults) for n, k, i in present}
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{place}: not a CSV file in UTF-8") from error
+    faults.raise_any()
+
+
+def _value(cell: str, kind: Kind, name: str, row: int, faults: Faults) -> Value:
+    if kind == "text":
+        return unguarded(cell) if cell else ""
+    if not cell:
+        return None
+    if kind == "yes/no":
+        answer = _YES.get(cell.lower())
+        if answer is None:
+            faults.add(f"{name}: need true or false", line=row)
+        return answer
+    try:
+        return float(cell)
+    except ValueError:
+        faults.add(f"{name}: need a number", line=row)
+        return None
+
+
+def read_texts(path: str | Path, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield some columns of any CSV table as text, row by row."""
+    columns: list[RunColumn[str]] = [RunColumn(name, "text", str, needed=True) for name in names]
+    for row in read_rows(path, columns):
+        yield tuple(str(row[name]) for name in names)

@@ -1,0 +1,208 @@
+"""Excel workbooks of plain tables, written row by row; the same rows give the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import IO
+from xml.sax.saxutils import escape, quoteattr
+
+from rubricate.formats.tables import FORMULA
+from rubricate.run.tables import Value
+
+#: Rows of a sheet, and characters of a cell, that Excel holds.
+MOST_ROWS = 1_048_576
+MOST_CHARACTERS = 32_767
+_CUT = "… (cut)"
+#: What XML cannot hold or would change, and what reads like Excel's way of writing that.
+_UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+#: Plain, bold (the header), and text that looks like a formula.
+_STYLES = (
+    f'{_XML}<styleSheet xmlns="{_NAMESPACE}"><fonts count="2"><font><sz val="11"/><name '
+    'val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
+    '<fills count="1"><fill><patternFill patternType="none"/></fill></fills>'
+    '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
+    '<cellXfs count="3"><xf xfId="0"/><xf xfId="0" fontId="1" applyFont="1"/>'
+    '<xf xfId="0" quotePrefix="1"/></cellXfs><cellStyles count="1">'
+    '<cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+)
+#: Texts up to this length are likely to come again: ids, features, reasons.
+_SHORT = 100
+_SHEET_START = (
+    f'{_XML}<worksheet xmlns="{_NAMESPACE}"><sheetViews><sheetView workbookViewId="0">'
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>'
+    "</sheetViews><sheetData>"
+).encode()
+_SHEET_END = b"</sheetData></worksheet>"
+
+
+class Workbook:
+    """A workbook under way, whose sheets are filled side by side.
+
+    Texts are stored as texts, whatever they begin with: none becomes a formula. A table longer
+    than a sheet goes on in another one. Nothing is kept in memory but the row at hand: rows lie in
+    temporary files until the workbook is closed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table.xlsx"
+    >>> with Workbook(path) as book:
+    ...     book.sheet("scores", ["note", "score"]).add(["=1+1", 2.0], ["'=1+1", "2"])
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._sheets: list[Sheet] = []
+
+    def __enter__(self) -> Workbook:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self._finish()
+        for sheet in self._sheets:
+            sheet.close()
+        self._zip.close()
+
+    def sheet(self, name: str, columns: Sequence[str]) -> Sheet:
+        """Open a sheet with a header."""
+        self._sheets.append(Sheet(name, columns))
+        return self._sheets[-1]
+
+    def _open(self, name: str) -> IO[bytes]:
+        # A fixed time: otherwise every run would give other bytes.
+        info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+        info.compress_type = zipfile.ZIP_DEFLATED
+        return self._zip.open(info, "w", force_zip64=True)
+
+    def _finish(self) -> None:
+        names: list[str] = []
+        for sheet in self._sheets:
+            for part, stream in enumerate(sheet.parts(), start=1):
+                names.append(sheet.name if part == 1 else f"{sheet.name} {part}")
+                with self._open(f"xl/worksheets/sheet{len(names)}.xml") as target:
+                    shutil.copyfileobj(stream, target, 1 << 20)
+        numbers = range(1, len(names) + 1)
+        sheets = "".join(
+            f'<sheet name={quoteattr(name)} sheetId="{i}" r:id="rId{i}"/>'
+            for i, name in enumerate(names, start=1)
+        )
+        parts = {
+            "xl/styles.xml": _STYLES,
+            "xl/workbook.xml": f'{_XML}<workbook xmlns="{_NAMESPACE}" xmlns:r="{_RELATIONS}">'
+            f"<sheets>{sheets}</sheets></workbook>",
+            "xl/_rels/workbook.xml.rels": _relations(
+                [(f"rId{i}", "worksheet", f"worksheets/sheet{i}.xml") for i in numbers]
+                + [("rId0", "styles", "styles.xml")]
+            ),
+            "_rels/.rels": _relations([("rId1", "officeDocument", "xl/workbook.xml")]),
+            "[Content_Types].xml": _content_types(numbers),
+        }
+        for name, body in parts.items():
+            with self._open(name) as target:
+                target.write(body.encode())
+
+
+class Sheet:
+    """One table of a workbook under way; its rows wait in temporary files, compressed."""
+
+    def __init__(self, name: str, columns: Sequence[str]) -> None:
+        self.name = name
+        self._header = f"<row>{''.join(_text_cell(column, 1) for column in columns)}</row>".encode()
+        self._parts: list[IO[bytes]] = []
+        self._start()
+
+    def _start(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._parts.append(self._file)
+        self._stream = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=1)
+        self._stream.write(_SHEET_START + self._header)
+        self._n_rows = 1
+
+    def add(self, values: Iterable[Value], texts: Iterable[str]) -> None:
+        """Add a row: values beside the texts they have in a CSV file."""
+        cells = "".join(map(_cell, values, texts))
+        self._stream.write(f"<row>{cells}</row>".encode())
+        self._n_rows += 1
+        if self._n_rows == MOST_ROWS:
+            self._end()
+            self._start()
+
+    def _end(self) -> None:
+        self._stream.write(_SHEET_END)
+        self._stream.close()
+
+    def close(self) -> None:
+        """Let the temporary files go, written or not."""
+        self._stream.close()
+        for part in self._parts:
+            part.close()
+
+    def parts(self) -> Iterator[gzip.GzipFile]:
+        """Close the sheet, and yield the body of each of its parts."""
+        self._end()
+        for part in self._parts:
+            part.seek(0)
+            with gzip.GzipFile(fileobj=part) as body:
+                yield body
+            part.close()
+
+
+def _relations(links: Iterable[tuple[str, str, str]]) -> str:
+    body = "".join(
+        f'<Relationship Id="{i}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
+        for i, kind, target in links
+    )
+    return f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships">{body}</Relationships>'
+
+
+def _content_types(numbers: Iterable[int]) -> str:
+    sheets = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
+        for i in numbers
+    )
+    return (
+        f'{_XML}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType='
+        '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
+        'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" '
+        f'ContentType="{_TYPES}.sheet.main+xml"/><Override PartName="/xl/styles.xml" '
+        f'ContentType="{_TYPES}.styles+xml"/>{sheets}</Types>'
+    )
+
+
+def _cell(value: Value, text: str) -> str:
+    if not text:
+        return "<c/>"
+    if isinstance(value, str):
+        return _text_cell(value, 2 if text[0] == "'" and FORMULA.match(value) else 0)
+    if isinstance(value, bool):
+        return _text_cell(text, 0)
+    # The number the CSV file holds, to its last digit.
+    return f"<c><v>{float(text):.15g}</v></c>"
+
+
+def _text_cell(text: str, style: int) -> str:
+    return _short_cell(text, style) if len(text) <= _SHORT else _any_cell(text, style)
+
+
+def _any_cell(text: str, style: int) -> str:
+    held = _UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    if len(held) > MOST_CHARACTERS:
+        held = held[: MOST_CHARACTERS - len(_CUT)] + _CUT
+    shown = f' s="{style}"' if style else ""
+    return f'<c{shown} t="inlineStr"><is><t xml:space="preserve">{escape(held)}</t></is></c>'
+
+
+_short_cell = lru_cache(maxsize=4096)(_any_cell)

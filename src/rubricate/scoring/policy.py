@@ -1,0 +1,189 @@
+"""Which items a person must see: the policy, what it promises, and how it is applied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.errors import Fault, InputError
+from rubricate.files import whole_output
+from rubricate.formats.faults import read_text
+from rubricate.rubric import Rubric
+from rubricate.run.evidence import Evidence
+from rubricate.scoring.error_model import ErrorModel
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+FORMAT_VERSION = 1
+
+
+@overload
+def is_accepted(risk: float, threshold: float, rank: int = 0, most: int | None = None) -> bool: ...
+
+
+@overload
+def is_accepted(risk: F64, threshold: float, rank: I64, most: int) -> Bools: ...
+
+
+def is_accepted(risk: Any, threshold: float, rank: Any = 0, most: int | None = None) -> Any:
+    """Tell whether nobody must see an item: the one rule, when a threshold is chosen and after.
+
+    ``risk`` is its estimated error; ``rank`` says how many accepted items of its note are surer, of
+    which ``most`` go unseen. Thresholds are risks of items that were accepted when they were
+    tested, so an item at the threshold is accepted.
+
+    Examples
+    --------
+    >>> is_accepted(0.05, 0.05), is_accepted(0.051, 0.05), is_accepted(0.01, 0.05, 2, 2)
+    (True, False, False)
+    """
+    return (risk <= threshold) & (True if most is None else rank < most)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRule:
+    """A threshold, and the test it passed."""
+
+    threshold: float | None
+    confidence: float
+    notes: int
+    accepted: int
+    errors: int
+    review_share: float
+    upper: float
+    method: str
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One threshold: what share goes to a person, and how wrong the rest is.
+
+    ``upper`` is the limit at this threshold alone, at the policy's confidence: it holds for a
+    threshold chosen beforehand, not for the best looking one of the curve.
+    """
+
+    threshold: float
+    review_share: float
+    accepted: int
+    errors: int
+    error_rate: float | None
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which items a person must see, chosen by `choose_policy`."""
+
+    max_error: float
+    confidence: float
+    unit: str
+    matcher: str
+    model: ErrorModel
+    rules: Mapping[str, ReviewRule]
+    pooled: ReviewRule | None
+    texts: Mapping[str, str]
+    curve: tuple[CurvePoint, ...]
+    settings: Mapping[str, Any]
+
+    def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:
+        """Return why a person must see each item of a note; empty for those nobody must.
+
+        ``found`` has what was found for each feature of the note's rubric, in its order.
+        """
+        risks = {
+            name: self.model.estimate(name, one.found, one.certainty) for name, one in found.items()
+        }
+        reasons = {name: self._why(name, one, risks[name]) for name, one in found.items()}
+        pooled = [name for name, why in reasons.items() if not why and name not in self.rules]
+        if self.pooled is not None and self.pooled.threshold is not None:
+            limit, most = self.pooled.threshold, self.pooled.most
+            for rank, name in enumerate(sorted(pooled, key=lambda name: risks[name] or 0.0)):
+                if not is_accepted(risks[name] or 0.0, limit, rank, most):
+                    reasons[name] = f"{most} items of the note are surer: no more go unseen"
+        return reasons
+
+    def _why(self, feature: str, evidence: Evidence, risk: float | None) -> str:
+        rule = self.rules.get(feature, self.pooled)
+        if risk is None or rule is None:
+            return "the policy was chosen without this feature"
+        if rule.threshold is None:
+            return "no threshold keeps the promised error rate"
+        if is_accepted(risk, rule.threshold):
+            return ""
+        kind = "found" if evidence.found else "absent"
+        sure = evidence.certainty
+        stated = "of unknown certainty" if sure is None else f"with certainty {sure:.2f}"
+        return f"{kind} {stated}: estimated error {risk:.1%}, at most {rule.threshold:.1%} allowed"
+
+    def check(self, rubrics: Mapping[str, Rubric], matcher: str) -> None:
+        """Raise InputError when the policy is for another matcher or other wording."""
+        faults = []
+        if matcher != self.matcher:
+            faults.append(
+                Fault(f"the policy is for the matcher {self.matcher!r}, the model is {matcher!r}")
+            )
+        for rubric in rubrics.values():
+            faults += [
+                Fault(f"feature {f.id!r} has another text than when the policy was chosen")
+                for f in rubric
+                if self.texts.get(f.id, f.text) != f.text
+            ]
+        if faults:
+            raise InputError(faults)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "policy": FORMAT_VERSION,
+            "max_error": self.max_error,
+            "confidence": self.confidence,
+            "unit": self.unit,
+            "matcher": self.matcher,
+            "settings": dict(self.settings),
+            "pooled": None if self.pooled is None else asdict(self.pooled),
+            "rules": {name: asdict(rule) for name, rule in self.rules.items()},
+            "curve": [asdict(point) for point in self.curve],
+            "model": self.model.to_dict(),
+            "texts": dict(self.texts),
+        }
+
+
+def write_policy(policy: Policy, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a policy as JSON, whole or not at all."""
+    with whole_output(Path(path), overwrite=overwrite) as place:
+        text = json.dumps(policy.to_dict(), ensure_ascii=False, indent=1)
+        place.write_text(text + "\n", encoding="utf-8")
+
+
+def read_policy(path: str | Path) -> Policy:
+    """Read a policy written by `write_policy`."""
+    place = Path(path)
+    try:
+        value = json.loads(read_text(place))
+        if value["policy"] != FORMAT_VERSION:
+            fault = Fault(f"version {value['policy']!r}; this one reads {FORMAT_VERSION}", place)
+            raise InputError([fault])
+        return Policy(
+            float(value["max_error"]),
+            float(value["confidence"]),
+            str(value["unit"]),
+            str(value["matcher"]),
+            ErrorModel.from_dict(value["model"]),
+            {str(name): ReviewRule(**rule) for name, rule in value["rules"].items()},
+            None if value["pooled"] is None else ReviewRule(**value["pooled"]),
+            dict(value["texts"]),
+            tuple(CurvePoint(**point) for point in value["curve"]),
+            dict(value["settings"]),
+        )
+    except InputError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError([Fault("not a policy written by `rubricate route`", place)]) from None

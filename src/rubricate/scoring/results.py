@@ -1,0 +1,111 @@
+"""From the evidence of one note to its score and items, with review and corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rubricate.rubric import Feature, Rubric
+from rubricate.run.evidence import Evidence, EvidenceLine
+from rubricate.run.results import (
+    BY_HAND,
+    FOR_REVIEW,
+    NOT_SCORED,
+    SCORED,
+    Correction,
+    ItemResult,
+    NoteResult,
+)
+from rubricate.run.totals import Total, total_score
+from rubricate.scoring.doubt import ReviewRules
+
+
+def judge_note(
+    line: EvidenceLine,
+    rubric: Rubric,
+    *,
+    corrections: Mapping[str, Correction] | None = None,
+    policy: ReviewRules | None = None,
+    any_text: bool = False,
+    same_as: str = "",
+) -> NoteResult:
+    """Return the result of one note.
+
+    A text that does not read like a clinical note gets no score, unless ``any_text``: all of its
+    items are for review.
+
+    Examples
+    --------
+    >>> rubric = Rubric("c", (Feature("f", "c", "No fever", weight=2.0),))
+    >>> found = Evidence((((0, 8),),), 0.9, 0.9, ("no fever",), "exact")
+    >>> line = {"note": "n", "case": "c", "items": [found.to_json()]}
+    >>> judge_note(line, rubric).total.score
+    2.0
+    """
+    known = corrections or {}
+    found = _evidence(line, rubric)
+    status, why = _standing(line, any_text)
+    if status == SCORED:
+        reasons = {} if policy is None else policy.why_review(found)
+        items = [
+            _item(feature, found[feature.id], known.get(feature.id), reasons.get(feature.id, ""))
+            for feature in rubric
+        ]
+    else:
+        items = [
+            _undecided(feature, found[feature.id], known.get(feature.id), f"{status}: {why}")
+            for feature in rubric
+        ]
+        if items and all(item.correction is not None for item in items):
+            status = BY_HAND
+    total = None
+    if status in (SCORED, BY_HAND):
+        total, items = _summed(rubric, items)
+    return NoteResult(line["note"], line["case"], status, why, total, tuple(items), same_as)
+
+
+def _evidence(line: EvidenceLine, rubric: Rubric) -> dict[str, Evidence]:
+    if "failed" in line:
+        return {feature.id: Evidence() for feature in rubric}
+    pairs = zip(rubric, line["items"], strict=True)
+    return {feature.id: Evidence.from_json(value) for feature, value in pairs}
+
+
+def _standing(line: EvidenceLine, any_text: bool) -> tuple[str, str]:
+    """Return the status of a note before anybody looked at it, and why it is not scored."""
+    if failed := line.get("failed", ""):
+        return NOT_SCORED, failed
+    no_note = "" if any_text else line.get("no_note", "")
+    return (FOR_REVIEW, no_note) if no_note else (SCORED, "")
+
+
+def _summed(rubric: Rubric, items: Sequence[ItemResult]) -> tuple[Total, list[ItemResult]]:
+    total = total_score(rubric, [item.feature.id for item in items if item.found])
+    points = total.points
+    return total, [item._replace(points=points.get(item.feature.id, 0.0)) for item in items]
+
+
+def _undecided(
+    feature: Feature, evidence: Evidence, correction: Correction | None, why: str
+) -> ItemResult:
+    if correction is not None:
+        return _corrected(feature, evidence, correction)
+    return ItemResult(feature, evidence, None, review_reason=why)
+
+
+def _item(
+    feature: Feature, evidence: Evidence, correction: Correction | None, why: str
+) -> ItemResult:
+    if correction is not None:
+        return _corrected(feature, evidence, correction)
+    return ItemResult(feature, evidence, evidence.found, review_reason=why)
+
+
+def _corrected(feature: Feature, evidence: Evidence, correction: Correction) -> ItemResult:
+    """Return the item as the person said; its probability stays the matcher's."""
+    if not correction.found:
+        kept = evidence._replace(spans=(), text=(), reason="by hand")
+    elif correction.spans is not None and correction.spans != evidence.spans:
+        kept = evidence._replace(spans=correction.spans, text=correction.text, reason="by hand")
+    else:
+        kept = evidence if evidence.found else evidence._replace(reason="by hand")
+    return ItemResult(feature, kept, correction.found, correction=correction)

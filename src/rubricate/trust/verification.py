@@ -1,0 +1,122 @@
+"""Whether the files of a run are still those that its run.json names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rubricate.batch import BatchStore
+from rubricate.errors import Fault, InputError
+from rubricate.files import file_hash
+from rubricate.run.reading import ITEMS, SCORES
+from rubricate.run.writing import RUN, TIMES, read_record
+
+EVIDENCE = "evidence"
+FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedFile:
+    """One file or folder of a run, and whether it is what run.json says."""
+
+    name: str
+    status: FileStatus
+    note: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the file is not what the run wrote."""
+        return self.status not in ("unchanged", "not covered")
+
+    def to_dict(self) -> dict[str, str]:
+        """Return plain values."""
+        return {"name": self.name, "status": self.status, "note": self.note}
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerification:
+    """All files of a run beside what run.json says of them.
+
+    ``run_sha256`` is the hash of run.json itself: kept elsewhere, it shows whether run.json and the
+    files were changed together, which nothing inside the folder can.
+    """
+
+    files: tuple[VerifiedFile, ...]
+    run_sha256: str
+
+    @property
+    def differing(self) -> tuple[VerifiedFile, ...]:
+        """The files that are not what the run wrote."""
+        return tuple(one for one in self.files if one.differs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "unchanged": not self.differing,
+            "run_sha256": self.run_sha256,
+            "files": [one.to_dict() for one in self.files],
+        }
+
+
+def verify_run(folder: str | Path) -> RunVerification:
+    """Compare every file of a finished run with run.json.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scores.csv").write_text("note", encoding="utf-8")
+    >>> wanted = '{"outputs": {"scores.csv": "' + "0" * 64 + '"}}'
+    >>> _ = (folder / "run.json").write_text(wanted, encoding="utf-8")
+    >>> [(one.name, one.status) for one in verify_run(folder).differing]
+    [('scores.csv', 'changed')]
+    """
+    place = Path(folder)
+    outputs = read_record(place)["outputs"]
+    files = [_verified(place, name, wanted) for name, wanted in outputs.items()]
+    for path in sorted(place.iterdir()):
+        if path.name not in outputs and path.name != RUN:
+            own = path.name == TIMES
+            note = "not the same for equal runs" if own else "not written by the run"
+            files.append(VerifiedFile(path.name, "not covered", note))
+    return RunVerification(tuple(files), file_hash(place / RUN))
+
+
+def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:
+    if Path(name).name != name or name in ("", ".", ".."):
+        return VerifiedFile(name, "unsafe name", "run.json may name what lies beside it alone")
+    path = folder / name
+    if not path.exists():
+        return VerifiedFile(name, "missing")
+    if file_hash(path) == wanted:
+        return VerifiedFile(name, "unchanged")
+    return VerifiedFile(name, "changed", _broken_batches(path) if name == EVIDENCE else "")
+
+
+def _broken_batches(folder: Path) -> str:
+    """Return which batches of evidence are wrong in themselves."""
+    faults = BatchStore(folder).faults()
+    shown = [f"{path.name}: {fault}" for path, fault in list(faults.items())[:3]]
+    return "; ".join(shown) + (f"; {len(faults) - 3} more" if len(faults) > 3 else "")
+
+
+def check_tables(folder: str | Path) -> None:
+    """Raise InputError if the tables of a run are not those that it wrote.
+
+    Tables without a run.json were not written by `rubricate score`, or by a run that was not
+    finished, which its evidence gives away.
+    """
+    place = Path(folder)
+    if not (place / RUN).exists() and not (place / EVIDENCE).exists():
+        return
+    outputs = read_record(place)["outputs"]
+    tables = [_verified(place, name, outputs.get(name, "")) for name in (SCORES, ITEMS)]
+    faults = [
+        Fault(f"not the table that the run wrote ({table.status})", place / table.name)
+        for table in tables
+        if table.differs
+    ]
+    if faults:
+        hint = "Score again, or use --accept-edited to go on with them as they are"
+        raise InputError([*faults, Fault(hint)])
