@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Metadata, Note, Rubric, Score
-from rubricate.rows import Detail
+from rubricate.rows import Contradiction, Detail
 
 #: Pieces that break readers: astral, combining, bidi, CRLF, tabs, quotes, separators.
 PIECES = [
@@ -55,6 +55,7 @@ def corpora(
     details: bool = True,
     partial: bool = True,
     metadata: bool = True,
+    contradictions: bool = False,
 ) -> Corpus:
     """A whole corpus; switch off what a format cannot hold."""
     some_metadata = METADATA if metadata else st.just(Metadata())
@@ -92,6 +93,8 @@ def corpora(
         for note in list(builder.notes.values()):
             if draw(st.booleans()):
                 _annotate(draw, builder, annotator, note, fragments, details, partial)
+                if contradictions and note.text:
+                    _contradict(draw, builder, annotator, note)
     if metadata and annotators and draw(st.booleans()):
         note_id = draw(st.sampled_from(sorted(builder.notes)))
         builder.add_score(Score(note_id, annotators[0], 3.5, draw(st.sampled_from([None, 7.0]))))
@@ -132,3 +135,12 @@ def _annotate(
                     else st.just(Detail())
                 ),
             )
+
+
+def _contradict(draw: st.DrawFn, builder: CorpusBuilder, annotator: str, note: Note) -> None:
+    for feature in builder.features_of(note.case):
+        if builder.is_judged(annotator, note.id, feature.id) and draw(st.booleans()):
+            words = tuple(draw(spans(len(note.text), fragments=True)))
+            sure = draw(st.one_of(st.none(), st.floats(0, 1)))
+            said = Contradiction(words, sure, draw(st.sampled_from(["", "says left", 'a "b"\n'])))
+            builder.contradict(annotator, note.id, feature.id, said)

@@ -1,10 +1,22 @@
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from strategies import corpora
 
-from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Metadata, Note, Rubric, Span
+from rubricate import (
+    Annotator,
+    Corpus,
+    CorpusBuilder,
+    Feature,
+    Metadata,
+    Note,
+    Rubric,
+    Score,
+    Span,
+)
+from rubricate.rows import Contradiction
 
 
 def small() -> Corpus:
@@ -52,13 +64,13 @@ def test_values_say_what_the_columns_say(corpus: Corpus) -> None:
     assert builder.build() == corpus
 
 
-@given(corpora())
+@given(corpora(contradictions=True))
 def test_selecting_everything_changes_nothing(corpus: Corpus) -> None:
     assert corpus.select() == corpus
     assert corpus.select(cases=[r.case for r in corpus.rubrics]) == corpus
 
 
-@given(corpora())
+@given(corpora(contradictions=True))
 def test_a_corpus_survives_pickling(corpus: Corpus) -> None:
     assert pickle.loads(pickle.dumps(corpus)) == corpus
 
@@ -88,3 +100,63 @@ def test_values_are_frozen_and_checked() -> None:
         builder.add_note(Note("n", "c", ""))
         builder.add_note(Note("n", "c", ""))
     assert hash(Metadata(a=1)) == hash(Metadata({"a": 1}))
+
+
+def test_a_corpus_differs_by_each_of_its_parts() -> None:
+    corpus = small()
+    assert corpus == small() and hash(corpus) == hash(small())
+    for change in (
+        {"notes": corpus.notes[:1]},
+        {"rubrics": ()},
+        {"annotators": corpus.annotators[::-1]},
+        {"rows": corpus.rows.take([0])},
+        {"scores": (Score("n1", "ann", 1.0),)},
+        {"metadata": Metadata(a=1)},
+    ):
+        assert replace(corpus, **change) != corpus
+    assert corpus != "corpus"
+
+
+def test_rows_of_a_note_are_its_own() -> None:
+    corpus = small()
+    assert list(corpus.note_rows("n1")) == [0, 1]
+    assert list(corpus.note_rows("n2")) == [2]
+    assert corpus.row("n2", "fever", "bob") == 2
+    assert corpus.row("n2", "chills", "bob") is None
+    assert corpus.row("n1", "fever", "bob") is None
+
+
+def test_scores_are_selected_with_their_note_and_annotator() -> None:
+    scores = tuple(Score(note, who, 1.0) for note in ("n1", "n2") for who in ("ann", "bob"))
+    corpus = replace(small(), scores=scores)
+    assert corpus.select(notes=["n1"], annotators=["bob"]).scores == (scores[1],)
+    assert corpus.select(cases=[]).scores == ()
+    assert corpus.select(annotators=["ann"]).scores == (scores[0], scores[2])
+    assert corpus.with_rows(corpus.rows).scores == ()
+
+
+def test_a_note_matches_its_whole_value_or_one_of_several() -> None:
+    note = Note("n", "4", "", Metadata(site="A,B", age=3, gone=None))
+    assert note.value("case") == "4" and note.value("age") == 3 and note.value("x") is None
+    assert note.matches("site", "A,B") and not note.matches("site", "A")
+    assert note.matches("age", "2,3") and not note.matches("age", "2,33")
+    assert note.matches("gone", "None")
+
+
+def test_a_case_without_rubric_has_an_empty_one() -> None:
+    assert len(small().rubric("unknown")) == 0
+    assert len(small().rubric("c")) == 2
+
+
+def test_a_contradiction_is_found_by_its_names() -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "c", "pain on the left"))
+    builder.add_feature(Feature("f", "c", "Pain on the right"))
+    builder.add_feature(Feature("g", "c", "Fever"))
+    said = Contradiction(((0, 16),), 0.9, "says left")
+    builder.contradict("a", "n", "f", said)
+    corpus = builder.build()
+    assert corpus.contradiction("n", "f", "a") == said
+    assert corpus.contradiction("n", "g", "a") is None
+    assert corpus.annotations("n", "f", "a") == ()
+    assert corpus.select(notes=["n"]).contradiction("n", "f", "a") == said

@@ -2,8 +2,9 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.evaluation import evaluate_systems
-from rubricate.joining import join_corpora
+from rubricate.evaluation import evaluate_systems, note_weights, refuse_unweighted
+from rubricate.measures import Matching
+from rubricate.merge import join_corpora
 from rubricate.stats import Resampling
 
 CORPUS = load_corpus("open-notes").select(cases=["0", "1"])
@@ -36,7 +37,7 @@ def test_the_ceiling_says_whether_notes_are_the_same() -> None:
 
 def test_an_unknown_protocol_is_refused() -> None:
     with pytest.raises(UnknownNameError):
-        evaluate_systems(CORPUS, {"rater": RATER}, matching=("nonsense", "token"))
+        evaluate_systems(CORPUS, {"rater": RATER}, matching=Matching("nonsense"))
 
 
 def weighted_corpus() -> Corpus:
@@ -105,3 +106,59 @@ def test_weights_that_no_note_has_are_one_fault() -> None:
 def test_an_annotator_no_system_has_is_refused() -> None:
     with pytest.raises(UnknownNameError):
         evaluate_systems(CORPUS, {"rater": RATER}, predicted_annotator="nobody", settings=FEW)
+
+
+def test_long_work_is_shown() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    evaluate_systems(
+        CORPUS, {"one": RATER, "two": RATER}, ceiling=CORPUS, missing="skip", settings=FEW,
+        progress=lambda *now: seen.append(now),
+    )  # fmt: skip
+    labels = list(dict.fromkeys(label for _, _, label in seen))
+    assert labels == [
+        "intervals of one", "intervals of two", "comparing systems", "comparing groups",
+        "intervals",
+    ]  # fmt: skip
+    for name in labels:
+        done, total, _ = [one for one in seen if one[2] == name][-1]
+        assert done == total
+
+
+def test_weights_are_the_inverse_of_the_chance_to_be_drawn() -> None:
+    assert note_weights(weighted_corpus(), "share") == {
+        "0": 1.0, "1": 1.0, "2": 1.0, "3": 10.0, "4": 10.0, "5": 10.0
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.0, -0.5, 1.5, True, "half", None])
+def test_a_chance_that_is_none_is_refused(share: object) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("good", "c", "", Metadata(share=1.0)))
+    builder.add_note(Note("bad", "c", "", Metadata(share=share)))
+    with pytest.raises(InputError, match="note bad: 'share'"):
+        note_weights(builder.build(), "share")
+
+
+def test_one_chance_for_all_needs_no_weights() -> None:
+    builder = CorpusBuilder()
+    for i in range(3):
+        builder.add_note(Note(str(i), "c", "", Metadata(inclusion_probability=0.5)))
+    builder.add_note(Note("rest", "c", ""))
+    refuse_unweighted(builder.build())
+    builder.add_note(Note("other", "c", "", Metadata(inclusion_probability=0.25)))
+    with pytest.raises(InputError, match="2 different"):
+        refuse_unweighted(builder.build())
+
+
+def test_a_system_is_tested_against_a_margin() -> None:
+    found = evaluate_systems(
+        CORPUS, {"one": RATER, "two": RATER}, ceiling=CORPUS, missing="skip", settings=FEW,
+        margin=0.2,
+    )  # fmt: skip
+    # Each system beside the annotators, and the second beside the first, in two measures.
+    assert len(found.margins) == 6
+    assert all(test.non_inferior and test.equivalent for test in found.margins.values())
+    stored = found.to_dict()["systems"]["two"]["margins"]
+    assert set(stored) == {
+        "characters, annotators", "presence, annotators", "characters, one", "presence, one"
+    }  # fmt: skip

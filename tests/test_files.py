@@ -1,9 +1,12 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.files import file_hash, whole_output
+from rubricate.files import file_hash, hold_folder, whole_output
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -116,3 +119,84 @@ def test_the_working_folder_is_never_replaced(
         with pytest.raises(InputError), whole_output(target, overwrite=True) as place:
             place.mkdir()
     assert inside.is_dir()
+
+
+WRITING = """
+import os, signal, sys
+import os
+import subprocess
+import sys
+from pathlib import Path
+from rubricate.files import whole_output
+
+with whole_output(Path(sys.argv[1]), overwrite=True) as place:
+    place.mkdir()
+    (place / "new").write_text("half")
+    if sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print("ready", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def start_writing(target: Path, what: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", WRITING, str(target), what],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.engine
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    target, beside = tmp_path / "out", tmp_path / ".out.making-mine"
+    beside.mkdir()
+    with start_writing(target, "kill") as killed:
+        killed.communicate()
+    [left] = set(tmp_path.glob(".out.making-*")) - {beside}
+    with start_writing(target, "wait") as working:
+        assert working.stdout is not None and working.stdout.readline() == "ready\n"
+        assert not left.exists()
+        with whole_output(target) as place:
+            place.mkdir()
+            (place / "own").write_text("x", encoding="utf-8")
+        # What another process is still at work on stays.
+        assert len(set(tmp_path.glob(".out.making-*")) - {beside}) == 1
+        working.communicate("\n")
+        assert working.returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"out", ".out.making-mine"}
+    assert [path.name for path in target.iterdir()] == ["new"]
+
+
+def test_an_old_folder_that_a_killed_process_moved_aside_comes_back(tmp_path: Path) -> None:
+    aside = tmp_path / ".out.making-abcdefgh" / ".old.out"
+    aside.mkdir(parents=True)
+    (aside / "old").write_text("x", encoding="utf-8")
+    with pytest.raises(OutputExistsError), whole_output(tmp_path / "out"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out" / "old").exists()
+
+
+def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("x", encoding="utf-8")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / ".lock").symlink_to(precious)
+    with pytest.raises(InputError), hold_folder(folder):
+        pass
+    assert precious.read_text(encoding="utf-8") == "x"
+
+
+def test_a_folder_has_one_holder(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with hold_folder(folder):
+        with pytest.raises(InputError, match=f"process {os.getpid()} "), hold_folder(folder):
+            pass
+        (folder / "kept").touch()
+    with hold_folder(folder):
+        pass
+    assert [path.name for path in folder.iterdir()] == ["kept"]
+    with pytest.raises(RuntimeError), hold_folder(tmp_path / "new"):
+        raise RuntimeError
+    assert not (tmp_path / "new").exists()

@@ -16,5 +16,7 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
         "import sys, rubricate, rubricate.cli; "
         "print([m for m in ('numpy','polars','scipy','jinja2','cassis') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

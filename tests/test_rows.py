@@ -4,22 +4,22 @@ from strategies import corpora
 
 from rubricate import Corpus
 from rubricate.builder import RowsBuilder
-from rubricate.rows import Detail, Rows
+from rubricate.rows import Contradiction, Detail, Rows
 
 
-@given(corpora())
+@given(corpora(contradictions=True))
 def test_taking_everything_changes_nothing(corpus: Corpus) -> None:
     assert corpus.rows.take(np.arange(len(corpus.rows))) == corpus.rows
 
 
-@given(corpora())
+@given(corpora(contradictions=True))
 def test_parts_put_together_are_the_whole(corpus: Corpus) -> None:
     even = np.arange(len(corpus.rows)) % 2 == 0
     parts = [corpus.rows.take(~even), corpus.rows.take(even)]
     assert Rows.concatenate(parts) == corpus.rows
 
 
-@given(corpora())
+@given(corpora(contradictions=True))
 def test_relabelling_there_and_back_is_the_identity(corpus: Corpus) -> None:
     turned = np.arange(len(corpus.notes))[::-1]
     assert corpus.rows.relabel(note=turned).relabel(note=turned) == corpus.rows
@@ -48,6 +48,21 @@ def test_judged_absent_is_a_row_without_annotations() -> None:
     assert len(Rows.empty()) == 0
 
 
+def test_contradictions_stay_with_their_rows() -> None:
+    builder = RowsBuilder()
+    said = Contradiction(((5, 9), (0, 2)), 0.75, "says left")
+    builder.contradict(1, 0, 1, said)
+    builder.judge(1, 0, 0)
+    builder.judge(0, 0, 1)
+    rows = builder.build()
+    kept = said._replace(spans=((0, 2), (5, 9)))
+    assert rows.contradictions == {2: kept}
+    assert rows.take([2]).contradictions == {0: kept}
+    assert rows.take([0, 1]).contradictions == {}
+    assert rows.relabel(note=[1, 0]).contradictions == {1: kept}
+    assert rows != rows.take([0, 1, 2]).relabel(feature=[1, 0])
+
+
 def test_half_a_million_rows_cost_megabytes() -> None:
     n = 44_000 * 14
     note = np.repeat(np.arange(44_000), 14)
@@ -62,3 +77,73 @@ def test_half_a_million_rows_cost_megabytes() -> None:
     )
     columns = [getattr(rows, name) for name in rows.__slots__]
     assert sum(c.nbytes for c in columns if isinstance(c, np.ndarray)) < 30e6
+
+
+def rows_of(*annotations: tuple[int, list[tuple[int, int]], Detail]) -> Rows:
+    builder = RowsBuilder()
+    for feature, spans, detail in annotations:
+        builder.annotate(0, 0, feature, spans, detail=detail)
+    return builder.build()
+
+
+def test_annotations_of_a_row_are_those_and_no_others() -> None:
+    builder = RowsBuilder()
+    builder.judge(0, 0, 0)
+    builder.annotate(0, 0, 1, [(3, 8), (0, 2)], confidence=0.5)
+    builder.annotate(0, 0, 1, [(0, 1)], detail=Detail(reason="r"))
+    builder.annotate(1, 0, 0, [(9, 4)])
+    rows = builder.build()
+    assert rows.annotations(0) == []
+    assert [(a.spans, a.confidence, a.detail.reason) for a in rows.annotations(1)] == [
+        (((0, 1),), None, "r"),
+        (((0, 2), (3, 8)), 0.5, ""),
+    ]
+    assert [a.spans for a in rows.annotations(2)] == [((9, 4),)]
+
+
+def test_annotations_are_ordered_by_all_spans_and_then_by_details() -> None:
+    none = Detail()
+    given = [
+        (0, [(0, 2), (5, 6)], none),
+        (0, [(0, 2), (3, 4)], none),
+        (0, [(0, 2)], Detail(comment="b")),
+        (0, [(0, 2)], Detail(comment="a")),
+        (0, [(0, 1)], none),
+    ]
+    rows = rows_of(*given)
+    assert [(a.spans, a.detail.comment) for a in rows.annotations(0)] == [
+        (((0, 1),), ""),
+        (((0, 2),), "a"),
+        (((0, 2),), "b"),
+        (((0, 2), (3, 4)), ""),
+        (((0, 2), (5, 6)), ""),
+    ]
+    assert rows_of(*given[::-1]) == rows
+
+
+def test_rows_differ_by_each_column_and_by_details() -> None:
+    one = rows_of((0, [(0, 2)], Detail()))
+    assert one == rows_of((0, [(0, 2)], Detail()))
+    for other in (
+        rows_of((1, [(0, 2)], Detail())),
+        rows_of((0, [(1, 2)], Detail())),
+        rows_of((0, [(0, 3)], Detail())),
+        rows_of((0, [(0, 2)], Detail(comment="c"))),
+        Rows.empty(),
+    ):
+        assert one != other
+    assert one != "rows"
+
+
+def test_a_column_of_unknown_values_is_no_column() -> None:
+    builder = RowsBuilder()
+    builder.judge(0, 0, 0)
+    assert builder.build().probability is None
+    builder.judge(0, 0, 1, probability=0.0)
+    rows = builder.build()
+    assert rows.probability is not None and np.isnan(rows.probability[0])
+    assert rows.take([0]).probability is None
+    assert rows.take(np.array([False, True])).probability is not None
+    whole = Rows.concatenate([rows.take([0]), rows.take([1])])
+    assert whole == rows
+    assert Rows.concatenate([]) == Rows.empty()

@@ -5,12 +5,14 @@ from hypothesis import given, settings
 from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, load_corpus, read_corpus
-from rubricate.agreement import agree, pair_annotators
+from rubricate.agreement import agree, pair_annotators, span_lengths
 from rubricate.errors import InputError
+from rubricate.formats import stored_tokens
 from rubricate.measures import Matching, evaluate
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)
+RELEASE = Path(__file__).parents[1] / "resources" / "ebmnlp" / "release2"
 EXPERTS = Path(__file__).parents[2].parent / "shared" / "data" / "ebmnlp" / "experts"
 
 
@@ -154,6 +156,43 @@ def test_the_pico_papers_expert_figures() -> None:
     assert ours == pytest.approx((0.576, 0.721, 0.733), abs=0.0006)
 
 
+@pytest.mark.skipif(not EXPERTS.is_dir(), reason="the public EBM-NLP data is not there")
+def test_span_lengths_are_in_the_corpuss_own_tokens() -> None:
+    # Lee and Sun 2019, Table 4: 6.356, 1.903 and 4.379 over all 200 documents.
+    found = span_lengths(read_corpus(EXPERTS), stored_tokens(EXPERTS))["expert"]
+    published = {"participants": 6.366, "interventions": 1.902, "outcomes": 4.412}
+    for feature, mean in published.items():
+        assert found[feature]["tokens"]["mean"] == pytest.approx(mean, abs=0.0006)
+
+
+def test_stored_tokens_are_used_where_there_are_any() -> None:
+    corpus = read_corpus(RELEASE, strict=False)
+    own = stored_tokens(RELEASE)
+    assert len(own["101"]) == 24
+    spans = span_lengths(corpus, own)["expert"]["participants"]["tokens"]["mean"]
+    assert spans == pytest.approx(span_lengths(corpus)["expert"]["participants"]["tokens"]["mean"])
+    # Tokens of another cut are counted as they are given.
+    halves = {"101": [(0, 40), (40, len(corpus.note("101").text))]}
+    assert span_lengths(corpus, halves)["expert"]["participants"]["tokens"]["mean"] < spans
+
+
+def test_no_f1_exceeds_1_by_default() -> None:
+    # One long span against two short ones: both short ones hit, which is more than there are.
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    for i in range(3):
+        builder.add_note(Note(f"n{i}", "c", "aaaa bbbb cccc"))
+        builder.annotate("ann", f"n{i}", "f", [(0, 14)])
+        builder.annotate("bob", f"n{i}", "f", [(0, 4)])
+        builder.annotate("bob", f"n{i}", "f", [(5, 9)])
+    corpus = builder.build()
+    paper = agree(corpus, matching=Matching("paper", "token"), settings=FEW)
+    assert paper.pooled.evaluation.spans["token_overlap"].total().f1 > 1
+    assert any("exceeds 1" in warning for warning in paper.pooled.evaluation.warnings())
+    usual = agree(corpus, settings=FEW)
+    assert usual.pooled.evaluation.spans["token_overlap"].total().f1 <= 1
+
+
 def test_agreement_that_never_varies_gets_exact_limits_or_none() -> None:
     builder = CorpusBuilder()
     builder.add_feature(Feature("f", "c", "F"))
@@ -166,9 +205,28 @@ def test_agreement_that_never_varies_gets_exact_limits_or_none() -> None:
     whole = builder.build()
     found = agree(whole, settings=FEW, empty="agree")
     limit = 0.025 ** (1 / 8)
-    assert found.per_note["", ""]["f"]["exact"].interval == pytest.approx((limit, 1))
-    assert found.chance_corrected["krippendorff_alpha"]["interval"] == pytest.approx([limit, 1])
+    exact = found.per_note["", ""]["f"]["exact"].f1
+    alpha = found.chance_corrected["krippendorff_alpha"].estimate
+    assert (exact.low, exact.high) == pytest.approx((limit, 1))
+    assert (alpha.low, alpha.high) == pytest.approx((limit, 1))
     one = agree(three().select(notes=["n1"]), settings=FEW)
     # A single note shows nothing of the spread.
-    assert one.pooled.to_dict()["characters"]["interval"] == [None, None]
-    assert one.chance_corrected["krippendorff_alpha"]["interval"] == [None, None]
+    assert not one.pooled.overall("characters").has_interval
+    assert not one.chance_corrected["krippendorff_alpha"].estimate.has_interval
+
+
+def test_tokens_and_characters_by_group() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    builder.add_note(Note("n", "c", "no fever, some chills"))
+    builder.add_annotator(Annotator("e", "expert"))
+    builder.add_annotator(Annotator("w", "crowd"))
+    builder.annotate("e", "n", "f", [(0, 8)])
+    builder.annotate("e", "n", "f", [(15, 21)])
+    builder.annotate("w", "n", "f", [(0, 21)])
+    found = span_lengths(builder.build())
+    assert found["expert"]["f"]["n_spans"] == 2
+    assert found["expert"]["f"]["tokens"]["mean"] == 1.5
+    assert found["expert"]["f"]["characters"]["mean"] == 7
+    assert found["crowd"]["f"]["tokens"]["mean"] >= 4
+    assert found["crowd"]["f"]["tokens"]["sd"] is None

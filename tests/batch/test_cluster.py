@@ -42,7 +42,7 @@ class Cluster:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         tests = str(Path(__file__).parent)
         process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *arguments],
+            [sys.executable, "-P", "-m", "dask", *arguments],
             env={**os.environ, "PYTHONPATH": tests, **ENVIRONMENT},
             stdout=self.log,
             stderr=self.log,
@@ -134,3 +134,38 @@ def test_no_scheduler_is_said_plainly(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rubricate.batch.cluster, "CONNECTING", "1s")
     with pytest.raises(InputError):
         open_pool(Squaring(tmp_path), dask="tcp://127.0.0.1:9")
+
+
+SCORING = """
+import sys
+from pathlib import Path
+from killing import Squaring
+from rubricate.batch import open_pool, run_batches
+from rubricate.errors import RubricateError
+
+pool = open_pool(Squaring(Path(sys.argv[1]), pause=0.3), dask=sys.argv[2])
+try:
+    for key, _ in run_batches(pool, [(key, [key]) for key in range(200)]):
+        print(key, flush=True)
+except RubricateError as error:
+    sys.exit(f"Error: {error}")
+finally:
+    pool.close()
+"""
+
+
+def test_the_death_of_the_scheduler_is_one_line(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.start_worker()
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.Popen(
+        [sys.executable, "-P", "-c", SCORING, str(tmp_path), cluster.await_address()],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert run.stdout is not None
+    run.stdout.readline()
+    cluster.processes[0].kill()
+    _, said = run.communicate()
+    assert run.returncode == 1
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("Error: ") and "same command again" in said

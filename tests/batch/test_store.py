@@ -1,4 +1,6 @@
 import gzip
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,10 +33,12 @@ def test_a_second_start_goes_on_and_another_plan_is_refused(tmp_path: Path) -> N
     folder = tmp_path / "batches"
     BatchStore(folder).open({"notes": "a"})
     BatchStore(folder).put(0, [1])
-    assert BatchStore(folder).open({"notes": "a"}) == 1
+    BatchStore(folder).open({"notes": "a"})
+    assert BatchStore(folder).done() == {0}
     with pytest.raises(InputError):
         BatchStore(folder).open({"notes": "b"})
-    assert BatchStore(folder).open({"notes": "b"}, overwrite=True) == 0
+    BatchStore(folder).open({"notes": "b"}, overwrite=True)
+    assert BatchStore(folder).done() == set()
 
 
 def test_half_written_batches_do_not_count(tmp_path: Path) -> None:
@@ -42,28 +46,66 @@ def test_half_written_batches_do_not_count(tmp_path: Path) -> None:
     store.open({})
     (tmp_path / ".000000.jsonl.gz.1.part").write_bytes(b"x")
     assert store.done() == set()
+    store.open({})
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"], "the next one removes them"
 
 
-WHOLE = gzip.compress(b"[1, 2, 3]\n")
-BROKEN = {
-    "empty": b"",
-    "no archive": b"text",
-    "no list": gzip.compress(b'{"a'),
-    "head alone": WHOLE[:12],
-    "end missing": WHOLE[:-4],
-    "altered": WHOLE[:10] + b"\xff\xff" + WHOLE[12:],
+def changed(body: bytes, old: bytes, new: bytes) -> bytes:
+    return gzip.compress(gzip.decompress(body).replace(old, new), mtime=0)
+
+
+#: What may lie where a batch was, made of its file.
+BROKEN: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: b"",
+    "an empty archive": lambda whole: gzip.compress(b""),
+    "no archive": lambda whole: b"text",
+    "no JSON": lambda whole: gzip.compress(b'{"a'),
+    "nested": lambda whole: gzip.compress(b"[" * 100_000),
+    "a long number": lambda whole: gzip.compress(b"9" * 5_000),
+    "head alone": lambda whole: whole[:12],
+    "end missing": lambda whole: whole[:-4],
+    "half the results": lambda whole: changed(whole, b'\n{"text":"b"}', b""),
+    "other results": lambda whole: changed(whole, b'"b"', b'"c"'),
+    "another batch": lambda whole: changed(whole, b'"batch":0', b'"batch":1'),
+    "other items": lambda whole: changed(whole, b'"items":"ab"', b'"items":"ba"'),
+    "without a head": lambda whole: gzip.compress(b'{"text":"a"}\n{"text":"b"}\n'),
 }
 
 
-# By name: an archive holds its time, so workers that collect at other times would differ.
-@pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN)
-def test_a_broken_batch_is_named(tmp_path: Path, body: bytes) -> None:
-    store = BatchStore(tmp_path)
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_file_that_is_not_the_batch_is_refused(
+    tmp_path: Path, broken: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "000000.jsonl.gz"
+    store = BatchStore(tmp_path, ["ab"])
     store.open({})
-    store.put(0, [{"text": "abc"}])
-    (tmp_path / "000000.jsonl.gz").write_bytes(body)
+    store.put(0, [{"text": "a"}, {"text": "b"}])
+    path.write_bytes(broken(path.read_bytes()))
+    again = BatchStore(tmp_path, ["ab"])
+    assert again.done() == set()
+    assert list(again.faults()) == [path]
     with pytest.raises(RubricateError, match="000000"):
-        BatchStore(tmp_path).get(0)
+        again.get(0)
+    assert again.drop_others(again.done()) == 1
+    assert not path.exists()
+
+
+def test_a_batch_under_another_number_is_refused(tmp_path: Path) -> None:
+    store = BatchStore(tmp_path, ["same", "same"])
+    store.open({})
+    store.put(0, [1])
+    shutil.copy(tmp_path / "000000.jsonl.gz", tmp_path / "000001.jsonl.gz")
+    shutil.copy(tmp_path / "000000.jsonl.gz", tmp_path / "0.jsonl.gz")
+    assert store.done() == {0}
+    assert len(store.faults()) == 2
+
+
+def test_results_the_caller_refuses_are_not_done(tmp_path: Path) -> None:
+    store = BatchStore(tmp_path, check=lambda key, values: "odd" if values[0] % 2 else "")
+    store.open({})
+    store.put(0, [1])
+    store.put(1, [2])
+    assert store.done() == {1}
 
 
 def test_same_results_are_the_same_bytes(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -7,6 +10,19 @@ from strategies import corpora
 from rubricate import Corpus, CorpusBuilder, Feature, Note, load_corpus
 from rubricate.checking import RULES, check_corpus, choose_rules
 from rubricate.errors import UnknownNameError
+
+DOCS = Path(__file__).parents[2] / "docs" / "checking.md"
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_every_rule_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in DOCS.read_text(encoding="utf-8")
+
+
+def test_the_table_is_frozen() -> None:
+    with pytest.raises(TypeError):
+        RULES["new"] = RULES["repeated"]  # type: ignore[index]
+
 
 SECRET = "zanzibar"
 
@@ -84,3 +100,9 @@ def test_the_embedded_corpus_is_nearly_clean() -> None:
     assert found.pop("leading-reference") == 2
     assert found.pop("negation-left-out") <= 3
     assert not any(found.values())
+
+
+def test_progress_is_told_row_by_row() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    check_corpus(faulty(), progress=lambda *now: seen.append(now))
+    assert seen == [(0, 2, "checking"), (1, 2, "checking"), (2, 2, "checking")]

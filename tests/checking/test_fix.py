@@ -118,7 +118,7 @@ def test_unsafe_repairs_are_left_to_a_person() -> None:
 @st.composite
 def wrong_offsets(draw: st.DrawFn) -> Corpus:
     """A random corpus, some of whose offsets are moved."""
-    corpus = draw(corpora())
+    corpus = draw(corpora(contradictions=True))
     rows = corpus.rows
     moved = [
         np.asarray([x + draw(st.sampled_from([0, 0, -1, 1, 2])) for x in column], dtype=np.int32)

@@ -161,7 +161,7 @@ def test_planted_faults_are_found_and_mended(rule: str, data: st.DataObject) -> 
     assert result.counts[rule] == 1
     assert check_corpus(corpus, rules=[rule]).counts == {rule: 1}
     fixed, log = fix_corpus(corpus, result)
-    if not RULES[rule].repairable:
+    if rule == "no-words":  # What was meant, only a person can tell.
         assert not any(change.rule == rule for change in log)
         return
     assert rule in {change.rule for change in log}

@@ -46,7 +46,8 @@ def test_the_rule_for_those_who_marked_nothing_is_said(
 
 def test_a_recall_above_one_is_explained(tmp_path: Path) -> None:
     pieces = {("ann", "n1"): [(0, 19)], ("bob", "n1"): [(0, 4), (5, 9), (10, 14)]}
-    done = agree(tmp_path, pieces, "--annotator", "ann", "--annotator", "bob")
+    ours = ("--annotator", "ann", "--annotator", "bob")
+    done = agree(tmp_path, pieces, *ours, "--protocol", "paper")
     assert "recall exceeds 1" in done.stderr
 
 

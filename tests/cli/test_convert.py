@@ -97,3 +97,33 @@ def test_where_names_the_values_there_are_but_no_long_text(tmp_path: Path) -> No
     wrong = run(main, ["describe", str(tmp_path / "c.jsonl"), "--where", "remark=x"])
     assert wrong.exit_code == 1
     assert "SECRET" not in wrong.output
+
+
+def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    table, texts = tmp_path / "notes.csv", tmp_path / "texts"
+    table.write_text("id,text,site\n1,no fever,A\n2,fever,B\n", encoding="utf-8")
+    texts.mkdir()
+    (texts / "1.txt").write_text("no fever", encoding="utf-8")
+    rubric = tmp_path / "rubric.csv"
+    rubric.write_text("case,id,text\nc,f,Fever\n", encoding="utf-8")
+    for place, n in ((table, 2), (texts, 1)):
+        described = run(main, ["describe", str(place), "--json"])
+        assert json.loads(described.output)["notes"] == n
+        out = str(tmp_path / f"{n}.jsonl")
+        assert run(main, ["convert", str(place), out, "--to", "jsonl"]).exit_code == 0
+        assert read_corpus(out) == read_corpus(place)
+        found = str(tmp_path / f"found{n}.jsonl")
+        arguments = ["match", str(place), "--rubric", str(rubric), "--matcher", "exact"]
+        done = run(main, [*arguments, "--out", found])
+        assert done.exit_code == 0, done.output
+        assert len(read_corpus(found).rows) == n
+    only = run(main, ["describe", str(table), "--where", "site=A", "--json"])
+    assert json.loads(only.output)["notes"] == 1
+    wrong = run(main, ["score", str(table), "--rubric", str(rubric), "--matcher", "exact",
+                       "--where", "sight=A", "--out", str(tmp_path / "run")])  # fmt: skip
+    assert wrong.exit_code == 1 and "There are: case, site" in wrong.output
+    back = run(main, ["convert", str(table), str(tmp_path / "x"), "--to", "texts"])
+    assert back.exit_code == 1 and "read only" in back.output
+    for command in ("describe", "score"):
+        assert run(main, [command, str(table), "--where", "site", "--out", "x"][:4]).exit_code == 2

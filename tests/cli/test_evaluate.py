@@ -123,7 +123,8 @@ def test_probabilities_are_calibrated_for_each_system_that_has_them(tmp_path: Pa
     assert calibration["n_rows"] == 320
     assert sum(one["n_rows"] for one in calibration["bins"]) == 320
     for name in ("brier", "ece"):
-        low, high = calibration["intervals"][name]
+        estimate = calibration["intervals"][name]
+        low, high = estimate["low"], estimate["high"]
         assert 0 <= low <= calibration[name] <= high <= 1
     features = systems["found"]["features"].values()
     assert sum(one["calibration"]["n_rows"] for one in features) == 320

@@ -15,7 +15,12 @@ def test_show_says_what_the_embedded_lexicon_holds() -> None:
     result = CliRunner().invoke(lexicon_command, ["show", "--json"])
     assert result.exit_code == 0
     shown = json.loads(result.stdout)
-    assert {source["name"] for source in shown["sources"]} == {"lay_terms", "abbreviations"}
+    assert {source["name"] for source in shown["sources"]} == {
+        "lay_terms",
+        "abbreviations",
+        "drug_classes",
+        "bank",
+    }
     assert CliRunner().invoke(lexicon_command, ["show"]).output.count("\n") > 3
 
 

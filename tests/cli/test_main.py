@@ -48,7 +48,7 @@ def test_the_module_is_the_command() -> None:
     shown = [
         subprocess.run([*start, "--version"], capture_output=True, text=True, check=True).stdout
         for start in (
-            [sys.executable, "-m", "rubricate"],
+            [sys.executable, "-P", "-m", "rubricate"],
             [str(Path(sys.executable).with_name("rubricate"))],
         )
     ]
@@ -75,7 +75,7 @@ def test_describe_prints_numbers_that_add_up() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_full_disk_is_one_message() -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-m", "rubricate", "describe", "open-notes"]
+        command = [sys.executable, "-P", "-m", "rubricate", "describe", "open-notes"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

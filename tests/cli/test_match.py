@@ -75,7 +75,7 @@ def test_nothing_found_is_said_on_standard_error(tmp_path: Path) -> None:
 
 def test_several_models_are_averaged(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
-    from rubricate.neural.encoder import EncoderMatcher
+    from rubricate.neural.encoder.matcher import EncoderMatcher
 
     for name in ("a", "b"):
         EncoderMatcher(threads=1).save(tmp_path / name)

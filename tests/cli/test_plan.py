@@ -153,7 +153,7 @@ def test_several_variables(tmp_path: Path, suffix: str) -> None:
     place.write_text(text, encoding="utf-8")
     found = plan("--variables", str(place), "--total", "600")
     assert found["underpowered"] == ["obesity"]
-    assert [v["plan"]["total"] for v in found["variables"]] == [571, 2320]
+    assert [v["plan"]["total"] for v in found["variables"]] == [577, 2358]
 
 
 def test_faults_of_a_variables_file_come_together(tmp_path: Path) -> None:
@@ -179,3 +179,42 @@ def test_the_plot_is_written_once(tmp_path: Path) -> None:
     assert run(*arguments).exit_code == 1
     assert run(*arguments, "--overwrite").exit_code == 0
     assert run(*arguments[:-1], str(tmp_path / "plan.pdf")).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "n"),
+    [
+        (
+            ("--method", "kappa", "--kappa", ".8", "--frequency", ".3", "--half-width", ".1"),
+            "n",
+            167,
+        ),
+        (("--method", "icc", "--icc", ".8", "--half-width", ".1"), "n", 51),
+        (("--method", "auc", "--auc", ".9", "--frequency", ".3"), "n", 238),
+        (("--method", "non-inferiority", "--margin", ".03", "--discordant", ".1"), "n", 873),
+        (("--method", "route", "--max-error", ".05", "--error-rate", "0"), "total", 89),
+    ],
+)
+def test_other_methods(arguments: tuple[str, ...], key: str, n: int) -> None:
+    found = plan(*arguments)
+    assert found["method"] == arguments[1]
+    assert found[key] == n
+    assert f"{n:,}" in run(*arguments).output
+
+
+def test_other_methods_name_what_is_missing_and_what_is_idle() -> None:
+    done = run("--method", "kappa", "--precision", ".8", "--frequency", ".3")
+    assert done.exit_code == 1
+    assert "--kappa is missing" in done.output
+    assert "--precision means nothing" in done.output
+    assert "--kappa means nothing" in run(*ASTHMA, "--frequency", ".48", "--kappa", ".8").output
+
+
+def test_a_pilot_is_measured_as_the_study_will_be() -> None:
+    found = plan(
+        "--pilot", "open-notes", "--reference-annotator", "reference", "--annotator",
+        "second_rater", "--measure", "characters", "--half-width", ".01",
+    )  # fmt: skip
+    assert found["pilot_notes"] == 200
+    assert 10 < found["notes"] < 200
+    assert found["met"] >= 0.9

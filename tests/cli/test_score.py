@@ -60,11 +60,45 @@ def test_a_policy_sends_items_to_review(model: Path, tmp_path: Path) -> None:
     assert 0 < counts["review"] <= counts["items"]
 
 
+def test_doubt_is_said_and_can_be_changed(model: Path, tmp_path: Path) -> None:
+    arguments = [*NOTES, "--matcher", "lexicon", "--no-report"]
+    done = score(*arguments, "--out", str(tmp_path / "a"))
+    assert "between 0.2 and 0.8" in done.stdout
+    assert "nothing is promised" in done.stdout
+    assert all(word in done.stdout for word in ("stated", "contradicted", "not mentioned"))
+    wide = json.loads(
+        score(*arguments, "--out", str(tmp_path / "b"), "--unsure", "0,1", "--json").stdout
+    )
+    off = json.loads(
+        score(*arguments, "--out", str(tmp_path / "c"), "--unsure", "off", "--json").stdout
+    )
+    assert wide["unsure"] == {"low": 0.0, "high": 1.0}
+    assert wide["counts"]["unsure"] > off["counts"]["unsure"] == off["counts"]["review"] == 0
+    assert "unsure" not in off
+    for wrong in ("0.2", "high,low", "0.6,0.8"):
+        assert score(*arguments, "--out", str(tmp_path / "d"), "--unsure", wrong).exit_code != 0
+
+
+def test_texts_that_are_no_notes_are_for_review_unless_told(tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    recipe = Path(__file__).parents[1] / "resources" / "no_notes" / "pancakes.txt"
+    (texts / "recipe.txt").write_text(recipe.read_text(encoding="utf-8"), encoding="utf-8")
+    rubric = tmp_path / "rubric.csv"
+    rubric.write_text("Item\nChest pain\nNo fever\nVomiting for two days\nFather had a stroke\n")
+    arguments = [str(texts), "--rubric", str(rubric), "--matcher", "lexicon", "--json"]
+    value = json.loads(score(*arguments, "--out", str(tmp_path / "a")).stdout)
+    assert sum(value["counts"]["for_review"].values()) == 1
+    assert (value["counts"]["scored"], value["counts"]["review"]) == (0, 4)
+    value = json.loads(score(*arguments, "--out", str(tmp_path / "b"), "--any-text").stdout)
+    assert (value["counts"]["scored"], value["counts"]["for_review"]) == (1, {})
+
+
 def test_wrong_settings_are_refused(model: Path, tmp_path: Path) -> None:
     out = ["--model", str(model), "--out", str(tmp_path / "out")]
     assert score(*NOTES, *out, "--batch-size", "0").exit_code == 1
     assert score(*NOTES, *out, "--workers", "1", "--dask", "tcp://127.0.0.1:9").exit_code == 1
-    assert score("open-notes", "--where", "split", *out).exit_code == 1
+    assert score("open-notes", "--where", "split", *out).exit_code == 2
     assert not (tmp_path / "out" / "run.json").exists()
 
 
@@ -81,7 +115,7 @@ def test_a_run_that_lacks_its_report_says_how_to_get_it(model: Path, tmp_path: P
 def test_several_encoders_are_averaged(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("tokenizers")
-    from rubricate.neural.encoder import EncoderMatcher
+    from rubricate.neural.encoder.matcher import EncoderMatcher
 
     saved = tmp_path / "saved"
     EncoderMatcher().save(saved)

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,8 @@ from rubricate.errors import InputError
 from rubricate.formats import FORMATS
 from rubricate.formats.annotations import (
     has_fragments,
-    json_has_lone_surrogate,
     linked_groups,
     located_text,
-    plain_annotations,
     refuse_lone_surrogates,
     rows_by_annotator,
 )
@@ -26,7 +23,7 @@ def test_plain_annotations_are_those_of_the_corpus(corpus: Corpus) -> None:
         len(a.spans) > 1 for *_, own in corpus.values() for a in own
     )
     for row in range(len(corpus.rows)):
-        plain, values = plain_annotations(corpus, row), corpus.row_annotations(row)
+        plain, values = corpus.rows.annotations(row), corpus.row_annotations(row)
         assert [a.spans for a in plain] == [
             tuple((s.start, s.end) for s in v.spans) for v in values
         ]
@@ -57,19 +54,6 @@ def test_groups_are_a_partition_that_keeps_links_together(
 
 def test_a_wrong_span_locates_nothing() -> None:
     assert located_text("abc", [(-2, 2), (0, 1), (2, 9)]) == " a "
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (r'["\ud83d"]', True),
-        (r'["\uDE00x"]', True),
-        (r'["\ud83d\ude00"]', False),
-        ('["😀"]', False),
-    ],
-)
-def test_halves_of_surrogate_pairs_are_found(source: str, expected: bool) -> None:
-    assert json_has_lone_surrogate(json.loads(source), source) == expected
 
 
 @pytest.mark.parametrize("name", ["doccano", "labelstudio", "cas"])

@@ -7,8 +7,13 @@ from strategies import corpora
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats.annotations import first_annotator
-from rubricate.formats.conll import FORMAT, looks_like_conll, read_conll
-from rubricate.formats.conll_writer import count_conll_losses, write_conll
+from rubricate.formats.conll import (
+    FORMAT,
+    count_conll_losses,
+    looks_like_conll,
+    read_conll,
+    write_conll,
+)
 from rubricate.formats.losses import count_losses
 from rubricate.formats.pico import PICO
 from rubricate.formats.token_labels import note_tokens
@@ -147,7 +152,7 @@ def test_cut_words_are_counted() -> None:
 
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     corpus = Corpus((Note("n", "c", "a\ud83d"),), ())
-    with pytest.raises(InputError, match="note n"):
+    with pytest.raises(InputError, match="note 'n'"):
         write_conll(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -175,3 +175,21 @@ def test_other_files_are_not_claimed(line: str, tmp_path: Path) -> None:
     assert not FORMAT.looks_like(place)
     assert not FORMAT.looks_like(tmp_path)
     assert not FORMAT.looks_like(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("key", ["label", "labels", "annotations", "entities"])
+def test_exports_of_versions_that_call_the_text_data(key: str, tmp_path: Path) -> None:
+    marked: object = [[4, 9, "Fever"]]
+    if key in {"annotations", "entities"}:
+        marked = [{"id": 1, "label": "Fever", "start_offset": 4, "end_offset": 9, "user": 1}]
+    place = write_lines(tmp_path / "all.jsonl", {"id": 3, "data": "No  fever", key: marked})
+    assert FORMAT.looks_like(place)
+    assert texts(read_doccano(place), "3", "all") == {"Fever": ["fever"]}
+
+
+def test_labels_given_by_number_keep_it(tmp_path: Path) -> None:
+    marked = [{"label": 7, "start_offset": 0, "end_offset": 2, "user": 1}]
+    place = write_lines(
+        tmp_path / "all.jsonl", {"id": 3, "text": "No fever", "annotations": marked}
+    )
+    assert texts(read_doccano(place), "3", "all") == {"7": ["No"]}

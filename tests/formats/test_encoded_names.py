@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rubricate.errors import InputError
-from rubricate.formats.encoded_names import id_to_name, name_to_id
+from rubricate.formats.encoded_names import LONGEST_NAME, id_to_name, name_to_id
 
 
 @given(st.text(max_size=20))
@@ -34,3 +34,17 @@ def test_names_nobody_encoded_stand_for_themselves(name: str) -> None:
 def test_ids_too_long_for_a_file_are_refused() -> None:
     with pytest.raises(InputError):
         id_to_name("x" * 300)
+
+
+def test_the_longest_name_is_still_a_name() -> None:
+    assert len(id_to_name("x" * LONGEST_NAME)) == LONGEST_NAME
+    with pytest.raises(InputError, match=str(LONGEST_NAME + 1)):
+        id_to_name("x" * (LONGEST_NAME + 1))
+
+
+@pytest.mark.parametrize(
+    ("identifier", "name"),
+    [("a.b", "a.b"), ("a.txt", "a%2Etxt"), ("a.txt.b", "a.txt.b"), ("a.", "a%2E"), ("", "%")],
+)
+def test_only_dots_that_would_be_misread_are_encoded(identifier: str, name: str) -> None:
+    assert id_to_name(identifier) == name

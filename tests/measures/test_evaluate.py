@@ -91,7 +91,9 @@ def test_evaluations_of_parts_add_to_the_whole(corpus: Corpus) -> None:
     merged = parts[0] + parts[1]
     assert merged.coverage == whole.coverage
     bys: tuple[By, ...] = ("note", "feature", "case")
-    for (path, table), (other_path, other) in zip(merged.tables(), whole.tables(), strict=True):
+    for (path, table), (other_path, other) in zip(
+        merged.tables.items(), whole.tables.items(), strict=True
+    ):
         assert path == other_path
         for by in bys:
             one, two = table.by(by), other.by(by)
@@ -113,3 +115,37 @@ def test_parts_counted_differently_do_not_add(make_pairing: Make) -> None:
     pairing = make_pairing([([[(0, 3)]], [])])
     with pytest.raises(ValueError, match="cannot be added"):
         evaluate_pairing(pairing) + evaluate_pairing(pairing, Matching("paper"))
+
+
+def test_a_prediction_that_found_nothing_is_warned_of() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    for i in range(5):
+        builder.add_note(Note(str(i), "c", "fever"))
+        builder.annotate("ref", str(i), "f", [(0, 5)])
+        builder.judge("pred", str(i), "f")
+    corpus = builder.build()
+    found = evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="pred")
+    assert any("nothing was found in any of 5 rows" in warning for warning in found.warnings())
+    turned = evaluate(corpus, corpus, reference_annotator="pred", predicted_annotator="ref")
+    assert turned.warnings() == []
+
+
+def test_spans_meet_as_nervaluate_counts_them() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    builder.add_note(Note("n", "c", "aaaa bbbb cccc dddd eeee"))
+    for span in ((0, 4), (5, 9), (15, 19)):
+        builder.annotate("ref", "n", "f", [span])
+    for span in ((0, 4), (5, 14), (20, 24)):
+        builder.annotate("pred", "n", "f", [span])
+    corpus = builder.build()
+    found = evaluate(
+        corpus, corpus, reference_annotator="ref", predicted_annotator="pred",
+        matching=Matching(unit="token"),
+    )  # fmt: skip
+    # One the same, one in part (half a point), one missed, one spurious: 2 * 1.5 / 6.
+    assert found.span_outcomes() == {
+        "correct": 1, "partial": 1, "missed": 1, "spurious": 1, "f1": 0.5
+    }  # fmt: skip
+    assert found.to_dict()["span_outcomes"]["missed"] == 1

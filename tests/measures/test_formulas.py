@@ -45,12 +45,23 @@ def test_f1_is_a_function_of_jaccard(counts: list[int]) -> None:
     [
         (
             [0, 0, 0, 0],
-            {"precision", "recall", "f1", "jaccard", "kappa", "accuracy", "specificity"},
+            {
+                "precision",
+                "recall",
+                "f1",
+                "jaccard",
+                "kappa",
+                "accuracy",
+                "specificity",
+                "npv",
+                "pabak",
+                "ac1",
+            },
         ),
         ([0, 0, 0, 9], {"precision", "recall", "f1", "jaccard", "kappa"}),
         ([0, 0, 5, 4], {"precision"}),
         ([0, 5, 0, 4], {"recall"}),
-        ([5, 0, 0, 0], {"kappa", "specificity"}),
+        ([5, 0, 0, 0], {"kappa", "specificity", "npv"}),
         ([3, 2, 2, 4], set()),
     ],
 )
@@ -106,3 +117,17 @@ def test_macro_mean_leaves_undefined_groups_out() -> None:
     counts = np.array([[[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 7]]] * 2)
     assert MacroMean(formulas.f1, 4)(counts.reshape(2, 12)).tolist() == [0.75, 0.75]
     assert math.isnan(float(MacroMean(formulas.f1, 4)([0, 0, 0, 7])))
+
+
+def test_kappa_falls_with_prevalence_and_ac1_does_not() -> None:
+    # Feinstein & Cicchetti 1990, Table 1: the same agreement of .85, kappa .70 and .32.
+    balanced, skewed = [40, 9, 6, 45], [80, 10, 5, 5]
+    assert float(formulas.kappa(balanced)) == pytest.approx(0.70, abs=0.005)
+    assert float(formulas.kappa(skewed)) == pytest.approx(0.32, abs=0.005)
+    assert float(formulas.pabak(balanced)) == float(formulas.pabak(skewed)) == pytest.approx(0.70)
+    assert float(formulas.gwet_ac1(skewed)) == pytest.approx(0.81, abs=0.005)
+
+
+def test_the_negative_predictive_value() -> None:
+    assert float(formulas.negative_predictive_value([5, 1, 2, 6])) == 0.75
+    assert np.isnan(formulas.negative_predictive_value([5, 1, 0, 0]))

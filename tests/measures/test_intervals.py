@@ -3,13 +3,23 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError
+from rubricate.evaluation import note_weights, refuse_unweighted
 from rubricate.measures import Evaluation, evaluate
 from rubricate.measures.comparing import compare_evaluations
 from rubricate.measures.intervals import add_intervals
-from rubricate.measures.weighting import note_weights, refuse_unweighted
-from rubricate.stats import Resampling, bootstrap_interval, proportion_interval
+from rubricate.stats import (
+    EstimateJson,
+    Resampling,
+    bootstrap_interval,
+    effective_items,
+    proportion_interval,
+)
 
 FEW = Resampling(resamples=300)
+
+
+def limits(estimate: EstimateJson) -> tuple[float | None, float | None]:
+    return estimate["low"], estimate["high"]
 
 
 def raters(cases: list[str]) -> Evaluation:
@@ -29,7 +39,10 @@ def test_every_value_has_an_interval_that_contains_it() -> None:
     places = [result, *result["cases"].values(), *result["features"].values()]
     for place in places:
         for measure in (place["characters"], place["presence"], *place["spans"].values()):
-            for name, (low, high) in measure["intervals"].items():
+            for name, one in measure["intervals"].items():
+                low, high = one["low"], one["high"]
+                assert one["value"] == measure[name]
+                assert one["level"] == 0.95
                 if low is not None and measure[name] is not None:
                     seen += 1
                     assert low - 1e-9 <= measure[name] <= high + 1e-9
@@ -43,20 +56,25 @@ def test_every_value_has_an_interval_that_contains_it() -> None:
 
 def test_one_case_overall_is_the_plain_bootstrap_by_note() -> None:
     evaluation = raters(["0"])
-    ours = add_intervals(evaluation, FEW).interval("characters")
+    ours = add_intervals(evaluation, FEW).overall("characters")
     table = evaluation.characters.by("note")
     plain = bootstrap_interval(table.values, table.measure.statistics["f1"], FEW)
     assert ours.low == pytest.approx(float(plain.low), abs=0.004)
     assert ours.high == pytest.approx(float(plain.high), abs=0.004)
 
 
-def test_perfect_notes_get_an_exact_limit() -> None:
+def test_perfect_notes_get_an_exact_limit_by_items() -> None:
     evaluation = raters(["0"])
     found = add_intervals(evaluation, FEW)
     assert evaluation.presence.total().f1 == 1
-    interval = found.interval("presence")
-    assert interval.low == pytest.approx(proportion_interval(20, 20).low)
+    interval = found.overall("presence")
+    # 320 rows, of which 12.2 in a note were found by somebody: worth 244 / (1 + 11.3 * .3).
+    per_note = (evaluation.presence.by("note").values[:, :3]).sum(axis=1)
+    items = effective_items(per_note)
+    low = proportion_interval(items, items).low
+    assert interval.low == pytest.approx(2 * low / (1 + low))
     assert interval.high == 1
+    assert interval.method == "bootstrap-bca+items"
 
 
 def found_in(n_found: int, n_present: int, n_notes: int) -> Evaluation:
@@ -78,20 +96,22 @@ def test_an_exact_limit_rests_on_the_notes_that_inform_the_value() -> None:
     for place in (found, found["features"]["f"], found["cases"]["c"]):
         presence, characters = place["presence"], place["characters"]
         # Precision is 1 in the five notes with a prediction; sixty others say nothing of it.
-        assert presence["intervals"]["precision"][0] == pytest.approx(proportion_interval(5, 5).low)
+        assert presence["intervals"]["precision"]["low"] == pytest.approx(
+            proportion_interval(5, 5).low
+        )
         assert characters["intervals"]["precision"] == presence["intervals"]["precision"]
         # Nothing was found wrongly in the forty notes without the feature.
         specificity = presence["intervals"]["specificity"]
-        assert specificity[0] == pytest.approx(proportion_interval(40, 40).low)
+        assert specificity["low"] == pytest.approx(proportion_interval(40, 40).low)
     macro = found["presence"]["macro"]["features"]["intervals"]["precision"]
-    assert macro[0] == pytest.approx(proportion_interval(5, 5).low)
+    assert macro["low"] == pytest.approx(proportion_interval(5, 5).low)
 
 
 def test_where_nothing_is_ever_present_all_notes_speak_of_specificity() -> None:
     presence = add_intervals(found_in(0, 0, 30), FEW).to_dict()["presence"]
     assert presence["f1"] is None
     for name in ("accuracy", "specificity"):
-        assert presence["intervals"][name][0] == pytest.approx(proportion_interval(30, 30).low)
+        assert presence["intervals"][name]["low"] == pytest.approx(proportion_interval(30, 30).low)
 
 
 def test_with_unequal_weights_a_perfect_value_has_no_known_limit() -> None:
@@ -99,9 +119,9 @@ def test_with_unequal_weights_a_perfect_value_has_no_known_limit() -> None:
     weights = {str(i): 1.0 if i < 20 else 90.0 for i in range(30)}
     recall = add_intervals(evaluation, FEW, weights=weights).to_dict()["presence"]["intervals"]
     # Ten notes stand for 900 in which anything may have been missed.
-    assert recall["recall"] == [None, None]
+    assert limits(recall["recall"]) == (None, None)
     equal = add_intervals(evaluation, FEW, weights=dict.fromkeys(weights, 3.0)).to_dict()
-    low = equal["presence"]["intervals"]["recall"][0]
+    low = equal["presence"]["intervals"]["recall"]["low"]
     assert low == pytest.approx(proportion_interval(20, 20).low)
 
 
@@ -171,14 +191,15 @@ def test_bad_weights_are_all_named() -> None:
 
 def test_comparing_a_system_with_itself_finds_no_difference() -> None:
     evaluation = raters(["0", "1"])
-    found = compare_evaluations(evaluation, evaluation, FEW)
-    assert found["characters"]["difference"] == 0
-    assert found["characters"]["p_value"] == 1
+    found = compare_evaluations(("a", evaluation), ("b", evaluation), FEW)
+    for one in found.differences.values():
+        assert one.difference.value == 0
+        assert one.p_value == 1
 
 
 def test_comparing_systems_on_other_rows_is_refused() -> None:
     with pytest.raises(InputError, match="same rows"):
-        compare_evaluations(raters(["0"]), raters(["1"]), FEW)
+        compare_evaluations(("a", raters(["0"])), ("b", raters(["1"])), FEW)
 
 
 def test_a_worse_system_is_seen_to_be_worse() -> None:
@@ -186,10 +207,15 @@ def test_a_worse_system_is_seen_to_be_worse() -> None:
     worse = corpus.with_rows(corpus.rows.take(np.arange(len(corpus.rows)) % 3 > 0))
     good = evaluate(corpus, corpus)
     bad = evaluate(corpus, worse)
-    found = compare_evaluations(good, bad, FEW)
-    assert found["characters"]["difference"] > 0.1
-    assert found["characters"]["interval"][0] > 0
-    assert found["characters"]["p_value"] < 0.01
+    found = compare_evaluations(("good", good), ("bad", bad), FEW)
+    characters = found.differences["characters",]
+    assert characters.difference.value > 0.1
+    assert characters.difference.low > 0
+    assert characters.p_value is not None
+    assert characters.p_value < 0.01
+    stored = found.to_dict()
+    assert (stored["first"], stored["second"]) == ("good", "bad")
+    assert set(stored["spans"]) == {"exact", "one_side_boundary", "token_overlap"}
 
 
 def each_its_own_case(n: int) -> Evaluation:
@@ -207,20 +233,72 @@ def each_its_own_case(n: int) -> Evaluation:
 def test_a_value_from_one_note_has_no_interval() -> None:
     found = add_intervals(each_its_own_case(1), FEW).to_dict()["characters"]
     assert 0 < found["f1"] < 1
-    assert found["interval"] == [None, None]
-    assert found["intervals"]["precision"][0] == pytest.approx(proportion_interval(1, 1).low)
+    assert limits(found["interval"]) == (None, None)
+    assert found["intervals"]["precision"]["low"] == pytest.approx(proportion_interval(1, 1).low)
 
 
 def test_notes_alone_in_their_case_still_give_a_width() -> None:
     found = add_intervals(each_its_own_case(30), FEW).to_dict()
-    low, high = found["characters"]["interval"]
+    low, high = limits(found["characters"]["interval"])
     assert low < found["characters"]["f1"] < high
-    assert found["cases"]["c0"]["characters"]["interval"] == [None, None]
+    assert limits(found["cases"]["c0"]["characters"]["interval"]) == (None, None)
 
 
 def test_a_kappa_of_zero_is_no_share_of_notes() -> None:
     everything = found_in(40, 10, 40)
     presence = add_intervals(everything, FEW).to_dict()["presence"]
     assert presence["kappa"] == 0
-    assert presence["intervals"]["kappa"] == [None, None]
-    assert presence["intervals"]["specificity"][1] == pytest.approx(proportion_interval(0, 30).high)
+    assert limits(presence["intervals"]["kappa"]) == (None, None)
+    assert presence["intervals"]["specificity"]["high"] == pytest.approx(
+        proportion_interval(0, 30).high
+    )
+
+
+def test_estimates_are_those_of_the_dictionary() -> None:
+    found = add_intervals(raters(["0", "1"]), FEW)
+    stored = found.to_dict()
+    for key in found.evaluation.tables:
+        place = stored
+        for name in key:
+            place = place[name]
+        for statistic in found.evaluation.tables[key].measure.statistics:
+            overall = found.overall(*key, statistic=statistic)
+            assert overall.to_dict() == place["intervals"][statistic]
+            for level in ("cases", "features"):
+                mean = found.macro_mean(*key, level=level, statistic=statistic)
+                assert mean.to_dict() == place["macro"][level]["intervals"][statistic]
+                assert mean.method.startswith("bootstrap-percentile")
+                for group, one in found.by_group(*key, level=level, statistic=statistic).items():
+                    block = stored[level][group]
+                    for name in key:
+                        block = block[name]
+                    assert one.to_dict() == block["intervals"][statistic]
+
+
+def test_resampling_says_how_far_it_has_come() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    few = Resampling(resamples=5)
+    add_intervals(raters(["0"]), few, progress=lambda *now: seen.append(now), label="all")
+    assert seen == [(done, 5, "all") for done in range(6)]
+
+
+def test_cases_like_these_are_less_certain_than_these_cases() -> None:
+    evaluation = raters(["0", "1", "2", "3", "4"])
+    these = add_intervals(evaluation, FEW)
+    like = add_intervals(evaluation, Resampling(resamples=300, population="cases-like-these"))
+    for key in (("characters",), ("spans", "exact")):
+        assert like.overall(*key).value == these.overall(*key).value
+        assert like.overall(*key).width > 1.2 * these.overall(*key).width
+        for level in ("cases", "features"):
+            mean = like.macro_mean(*key, level=level)
+            assert mean.value == pytest.approx(these.macro_mean(*key, level=level).value)
+            assert mean.low < mean.value < mean.high
+        # A case's own value is about its notes either way.
+        assert like.by_group(*key, level="cases") == these.by_group(*key, level="cases")
+    stored = like.to_dict()["intervals"]
+    assert (stored["population"], stored["unit"]) == ("cases-like-these", "case")
+
+
+def test_one_case_says_nothing_of_cases_like_it() -> None:
+    with pytest.raises(InputError, match="two cases"):
+        add_intervals(raters(["0"]), Resampling(resamples=9, population="cases-like-these"))

@@ -5,7 +5,7 @@ from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures import pair_rows
+from rubricate.measures import Coverage, pair_rows
 
 
 def corpus_of(
@@ -106,6 +106,68 @@ def test_unknown_rows_can_be_skipped() -> None:
     pairing = pair_rows(corpus_of(FULL), predicted, unknown="skip")
     assert pairing.coverage.n_unknown_rows == 1
     assert pairing.coverage.n_missing_rows == 3
+
+
+def test_rows_nobody_judged_are_told_from_rows_nobody_knows() -> None:
+    """One row is judged by both, two are known but unjudged, three are unknown."""
+    reference = corpus_of({("n1", "f2"): [(0, 3)]})
+    predicted = corpus_of(
+        {
+            ("n1", "f2"): [(1, 2)],
+            ("n1", "f1"): [], ("n2", "f2"): [],
+            ("n3", "f1"): [], ("n1", "f9"): [], ("n3", "f9"): [],
+        },
+        texts={"n3": "0", "n1": "0123456789", "n2": "abcdefghij"},
+        features=("f9", "f1", "f2"),
+    )  # fmt: skip
+    pairing = pair_rows(reference, predicted, unknown="skip")
+    assert pairing.coverage.to_dict() == {
+        "n_notes": 1, "n_rows": 1, "n_missing_notes": 0, "n_missing_rows": 0,
+        "n_unjudged_rows": 2, "n_unknown_rows": 3,
+    }  # fmt: skip
+    assert pairing.predicted_marks.start.tolist() == [1]
+
+
+def test_an_unknown_row_is_never_taken_for_the_first_known_one() -> None:
+    """Note and feature of index 0 are the place an index of -1 could be mistaken for."""
+    reference = corpus_of({("n1", "f1"): [(0, 3)], ("n2", "f2"): []})
+    predicted = corpus_of(
+        {("n3", "f1"): [(0, 1)], ("n1", "f9"): [(0, 1)]},
+        texts={"n3": "0", "n1": "0123456789"},
+        features=("f9", "f1"),
+    )
+    pairing = pair_rows(reference, predicted, unknown="skip")
+    assert pairing.predicted_row.tolist() == [-1, -1]
+    assert (pairing.coverage.n_unjudged_rows, pairing.coverage.n_unknown_rows) == (0, 2)
+
+
+def test_coverage_adds_field_by_field() -> None:
+    both = Coverage(1, 2, 3, 4, 5, 6) + Coverage(10, 20, 30, 40, 50, 60)
+    assert both == Coverage(11, 22, 33, 44, 55, 66)
+
+
+def test_a_span_may_end_where_its_note_ends() -> None:
+    marks = {("n1", "f1"): [(9, 10)]}
+    pairing = pair_rows(corpus_of(marks), corpus_of(marks))
+    assert pairing.reference_marks.end.tolist() == [10]
+    assert pairing.length.tolist() == [10]
+
+
+def test_notes_that_are_missing_whole_are_counted_apart() -> None:
+    predicted = corpus_of({("n1", "f1"): []})
+    coverage = pair_rows(corpus_of(FULL), predicted).coverage
+    assert (coverage.n_notes, coverage.n_missing_notes, coverage.n_missing_rows) == (2, 1, 3)
+
+
+def test_the_case_of_a_row_is_that_of_its_note() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f1", "c1", "f1"))
+    for note, case in (("n1", "c1"), ("n2", "other")):
+        builder.add_note(Note(note, case, "0123456789"))
+    builder.judge("a", "n1", "f1")
+    corpus = builder.build()
+    keys = pair_rows(corpus, corpus).keys
+    assert [keys.cases[i] for i in keys.case] == ["c1"]
 
 
 def test_predicted_notes_may_come_without_text() -> None:

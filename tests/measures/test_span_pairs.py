@@ -67,6 +67,19 @@ def test_pairs_equal_brute_force(make_pairing: Make, rows: list[Any]) -> None:
         assert set(found_pairs) == expected
 
 
+def test_annotations_that_start_together_meet_once(make_pairing: Make) -> None:
+    pairing = make_pairing([([[(2, 6)]], [[(2, 9)]]), ([[(0, 4)]], [[(0, 4)]])])
+    sides = distinct_annotations(pairing.reference_marks, pairing.predicted_marks, pairing.length)
+    one, two = agreeing_pairs(*sides)["token_overlap"]
+    assert sorted(zip(one.tolist(), two.tolist(), strict=True)) == [(0, 0), (1, 1)]
+
+
+def test_annotations_that_touch_do_not_meet(make_pairing: Make) -> None:
+    pairing = make_pairing([([[(2, 6)]], [[(6, 9)]]), ([[(4, 9)]], [[(0, 4)]])])
+    sides = distinct_annotations(pairing.reference_marks, pairing.predicted_marks, pairing.length)
+    assert len(agreeing_pairs(*sides)["token_overlap"][0]) == 0
+
+
 def test_identity_tells_prefixes_and_rows_apart(make_pairing: Make) -> None:
     long = [(0, 2), (4, 6), (8, 10)]
     rows = [([long, long[:2], long[:1]], [long[:2]]), ([long[:2]], [long])]

@@ -31,6 +31,7 @@ def test_a_span_becomes_the_tokens_it_touches(make_pairing: Make) -> None:
         tuple(zip(marks.start[i:j].tolist(), marks.end[i:j].tolist(), strict=True))
         for i, j in zip(marks.first[:-1].tolist(), marks.first[1:].tolist(), strict=True)
     }
+    assert marks.first.tolist() == [0, 1, 2, 2, 4]
     # (2, 3) is the space between two tokens
     assert found == {((0, 2),), (), ((1, 2), (4, 6))}
 

@@ -12,10 +12,10 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 
 if TYPE_CHECKING:
-    from rubricate.neural.batching import SpecialPieces
-    from rubricate.neural.learning_set import LearningSet
-    from rubricate.neural.network import Network
-    from rubricate.neural.pieces import PieceMaker
+    from rubricate.neural.encoder.batching import SpecialPieces
+    from rubricate.neural.encoder.network import Network
+    from rubricate.neural.encoder.pieces import PieceMaker
+    from rubricate.neural.training.learning_set import LearningSet
 
 NEEDED = ("torch", "tokenizers", "onnxruntime", "onnx", "safetensors")
 collect_ignore_glob = ["test_*.py"] if any(find_spec(name) is None for name in NEEDED) else []
@@ -63,7 +63,7 @@ def one_thread() -> None:
 def maker() -> PieceMaker:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    from rubricate.neural.pieces import PieceMaker
+    from rubricate.neural.encoder.pieces import PieceMaker
 
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *"abcdefghijklmnopqrstuvwxyz"]
     pieces += [f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz0123456789"] + [".", ","]
@@ -76,9 +76,8 @@ def maker() -> PieceMaker:
 
 @pytest.fixture(scope="session")
 def special(maker: PieceMaker) -> SpecialPieces:
-    from rubricate.neural.batching import SpecialPieces
 
-    return SpecialPieces(maker.start_id, maker.stop_id, maker.fill_id)
+    return maker.special
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +97,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="session")
 def data(corpus: Corpus, maker: PieceMaker) -> LearningSet:
-    from rubricate.neural.learning_set import learning_set
+    from rubricate.neural.training.learning_set import learning_set
 
     return learning_set(corpus, "ann", maker)
 
@@ -110,21 +109,21 @@ def network(maker: PieceMaker) -> Network:
 
 @pytest.fixture(scope="session")
 def model_folder(maker: PieceMaker, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from rubricate.neural.export import export_int8
-    from rubricate.neural.model_folder import Settings
+    from rubricate.neural.encoder.export import export_int8
+    from rubricate.neural.encoder.model_folder import EncoderSettings
 
     folder = tmp_path_factory.mktemp("tiny")
     network = tiny_network(maker)
     export_int8(network, folder / "network.onnx")
     maker.save(folder / "tokenizer.json")
-    Settings(shape=asdict(network.shape)).write(folder / "settings.json")
+    EncoderSettings(shape=asdict(network.shape)).write(folder / "settings.json")
     return folder
 
 
 def tiny_network(maker: PieceMaker) -> Network:
     import torch
 
-    from rubricate.neural.network import Network, Shape
+    from rubricate.neural.encoder.network import Network, Shape
 
     torch.manual_seed(0)
     shape = Shape(

@@ -11,7 +11,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.agreement import agree
-from rubricate.measures.intervals import Interpreted
+from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.reports import agreement_page, evaluation_page
 from rubricate.reports.page import write_report
 from rubricate.stats import Resampling
@@ -43,7 +43,7 @@ def opened(page: Path, profile: Path) -> tuple[str, list[str]]:
 
 
 def test_the_console_stays_silent(
-    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     page = evaluation_page(measured, trapped, dict.fromkeys(measured, trapped))
     dom, console = opened(write_report(tmp_path / "page", page), tmp_path / "profile")
@@ -75,7 +75,7 @@ def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Pat
 
 
 def test_tables_sort_and_fragments_light_up_together(
-    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     page = evaluation_page({"cy": measured["cy"]}, trapped, {"cy": trapped})
     check = """

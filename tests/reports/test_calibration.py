@@ -10,7 +10,7 @@ import pytest
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric
 from rubricate.measures import evaluate
-from rubricate.measures.intervals import Interpreted, add_intervals
+from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.reports import evaluation_page
 from rubricate.reports.calibration import calibration_section
 from rubricate.stats import Resampling
@@ -41,7 +41,7 @@ def stated(slope: float, *, n_notes: int = 40) -> Corpus:
     return builder.build()
 
 
-def measured(corpus: Corpus, predicted: str = "system") -> Interpreted:
+def measured(corpus: Corpus, predicted: str = "system") -> EvaluationWithIntervals:
     other = {"system": "reference", "reference": "system"}[predicted]
     evaluation = evaluate(corpus, corpus, reference_annotator=other, predicted_annotator=predicted)
     return add_intervals(evaluation, Resampling(resamples=50))
@@ -61,10 +61,10 @@ def test_the_page_draws_what_was_measured(bold: Corpus, read_page: Callable[[str
     calibration = found.calibration
     assert calibration is not None
     for name in ("brier", "ece"):
-        value, interval = calibration.overall.values[name], calibration.intervals[name]
+        value, interval = calibration.overall.values[name], calibration.estimates[name]
         assert f"{value:.3f}[{interval.low:.3f}, {interval.high:.3f}]" in reader.text
     for one in calibration.bins:
-        assert f"{one.probability:.2f} stated, {one.present:.3f}" in page
+        assert f"{one.probability:.2f} stated, {one.present.value:.3f}" in page
     assert reader.text.count(TRAP) > 5
 
 

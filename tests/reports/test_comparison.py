@@ -1,86 +1,116 @@
-"""The page of a comparison, from plain values and from evaluations."""
+"""The page of a comparison: matchers on the same notes, beside the annotators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric
+from rubricate.agreement import agree
 from rubricate.errors import InputError
-from rubricate.measures.intervals import Interpreted
-from rubricate.reports import (
-    Compared,
-    Comparing,
-    Difference,
-    LearningCurve,
-    Reached,
-    comparison_page,
-)
-from rubricate.reports.plots import UNDEFINED, Point
-from rubricate.reports.readings import case_points
+from rubricate.measures import evaluate
+from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.reports import comparison_page
+from rubricate.reports.values import case_points
+from rubricate.stats import Resampling
+from rubricate.trials import TrialResult
 
-CASES = {str(i): f"{i} case <b>" for i in range(45)}
+FEW = Resampling(resamples=50)
 
 
-def reached(value: float) -> Reached:
-    return Reached(Point(value), {case: Point(value, value - 0.05, value) for case in CASES})
+def as_result(
+    measured: dict[str, EvaluationWithIntervals], groups: Iterable[str] = ("",)
+) -> TrialResult:
+    found = {(group, name): one for group in groups for name, one in measured.items()}
+    return TrialResult(found, None, FEW)
 
 
-def comparing(**more: Any) -> Comparing:
-    matchers = (
-        Compared("exact <b>", reached(0.53), reached(0.8), "fast <b>"),
-        Compared("fuzzy", reached(0.62), reached(0.85)),
-    )
-    return Comparing("One <b> fold.", CASES, matchers, **more)
+def many_cases(n: int) -> Corpus:
+    """One note per case, which two systems mark like the reference."""
+    builder = CorpusBuilder()
+    for i in range(n):
+        builder.add_rubric(Rubric(str(i), (Feature(f"f{i}", str(i), "Fever"),), title="case <b>"))
+        builder.add_note(Note(f"n{i}", str(i), "fever for two days"))
+        for annotator in ("ref", "exact <b>", "fuzzy"):
+            builder.annotate(annotator, f"n{i}", f"f{i}", [(0, 5)])
+    return builder.build()
 
 
-def test_everything_is_on_the_page(read_page: Callable[[str], Any]) -> None:
-    points = (Point(0.1, 0.05, 0.2), Point(0.5, 0.4, 0.6))
-    page = comparison_page(
-        comparing(
-            human=Compared("annotators", reached(0.84), reached(0.97)),
-            differences=(
-                Difference("fuzzy", "exact", "characters", Point(0.09, 0.05, 0.13), 0.0001),
-                Difference("fuzzy", "exact", "presence", Point(0.05)),
-            ),
-            curves=(LearningCurve("exact", (0, 40), points),),
-            facts={"seed": "17"},
-        ),
-        warnings=["<b> beware"],
-    )
+def test_everything_is_on_the_page(
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+) -> None:
+    several = as_result(measured, ("2", "40"))
+    result = TrialResult(several.measured, agree(trapped, settings=FEW), FEW)
+    seen: list[tuple[int, int | None, str]] = []
+    page = comparison_page(result, trapped, "One <b> fold.", progress=lambda *now: seen.append(now))
     text = read_page(page).text
-    for words in ("fuzzy − exact", "< 0.001", "annotated notes a case", "seed17", "<b> beware"):
+    for words in ("One <b> fold.", "cy − bob", "annotated notes per case", "seed0", "resamples50"):
         assert words in text
-    assert "fast <b>" in text
-    assert "annotators: 0.840" in text  # the level of the human line in the learning curve
+    assert "bob, 40 notes per case" in text
+    assert result.ceiling is not None
+    level = result.ceiling.pooled.evaluation.characters.total().f1
+    n_notes = result.ceiling.pooled.evaluation.coverage.n_notes
+    # the human line in the learning curve
+    assert f"annotators ({n_notes} notes): {level:.3f}" in text
+    assert seen[0] == (0, 5, "report")
+    assert seen[-1] == (5, 5, "report")
+
+
+def test_differences_are_tested(
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+) -> None:
+    text = read_page(comparison_page(as_result(measured), trapped, "p")).text
+    both = [measured[name].evaluation.characters.total().f1 for name in ("cy", "bob")]
+    assert f"cy − bobCharacters{both[0] - both[1]:.3f}[" in text
+    assert "Learning curve" not in text  # only one number of notes
+
+
+def test_one_matcher_has_no_difference(
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+) -> None:
+    page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
+    assert "differences" not in read_page(page).ids
 
 
 def test_many_cases_are_drawn_in_several_figures(read_page: Callable[[str], Any]) -> None:
-    page = comparison_page(comparing())
+    corpus = many_cases(45)
+    measured = {
+        name: add_intervals(
+            evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator=name), FEW
+        )
+        for name in ("exact <b>", "fuzzy")
+    }
+    page = comparison_page(as_result(measured), corpus, "p")
     read_page(page)
     assert page.count('class="plot"') == 1 + 2 * 2  # all together; 45 cases twice, for two measures
-    for name in CASES.values():
-        assert page.count(f"<title>{name.replace('<', '&lt;').replace('>', '&gt;')}: fuzzy") == 2
+    for i in range(45):
+        assert page.count(f"<title>{i} case &lt;b&gt;: fuzzy") == 2
 
 
 def test_means_and_sds_are_over_cases(
-    measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
-    one = Compared.of("bob", measured["bob"])
     values = [p.value for p in case_points(measured["bob"], ("characters",)).values()]
-    page = comparison_page(Comparing("p", {"a": "a", "b": "b"}, (one,)))
+    page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
     expected = f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})"
     assert expected in read_page(page).text
 
 
 def test_undefined_cases_do_not_stop_it(read_page: Callable[[str], Any]) -> None:
-    nothing = Reached(UNDEFINED, {})
-    one = Compared("none", nothing, nothing)
-    read_page(comparison_page(Comparing("p", {"a": "a"}, (one,))))
+    builder = CorpusBuilder()
+    builder.add_rubric(Rubric("a", (Feature("f", "a", "Fever"),)))
+    builder.add_note(Note("n", "a", "well"))
+    for annotator in ("ref", "none"):
+        builder.judge(annotator, "n", "f")
+    corpus = builder.build()
+    found = evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="none")
+    result = as_result({"none": add_intervals(found, FEW)})
+    read_page(comparison_page(result, corpus, "p"))
 
 
-def test_nothing_to_compare() -> None:
+def test_nothing_to_compare(trapped: Corpus) -> None:
     with pytest.raises(InputError):
-        comparison_page(Comparing("p", {}, ()))
+        comparison_page(as_result({}), trapped, "p")

@@ -7,13 +7,13 @@ from typing import Any
 
 from rubricate import CorpusBuilder, Feature, Note
 from rubricate.measures import evaluate
-from rubricate.reports.costly_notes import Source, costly_notes, marked_rows
-from rubricate.reports.marks import Sides
+from rubricate.reports.costly_notes import MarkSource, costly_notes, marked_rows
+from rubricate.reports.highlight import Sides
 from rubricate.rows import Detail
 from rubricate.spans import Span
 
 
-def make_source() -> Source:
+def make_source() -> MarkSource:
     builder = CorpusBuilder()
     for k, text in enumerate(["No fever", "Cough", "Age", "Pain"]):
         builder.add_feature(Feature(f"f{k}", "c", text))
@@ -30,7 +30,7 @@ def make_source() -> Source:
     builder.annotate("pred", "n", "f2", [(0, 5)])
     corpus = builder.build()
     evaluation = evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="pred")
-    return Source(evaluation, corpus, corpus, Sides("ref", "pred"))
+    return MarkSource(evaluation, corpus, corpus, Sides("ref", "pred"))
 
 
 def test_rows_have_marks_and_costs() -> None:

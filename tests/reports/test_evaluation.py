@@ -14,7 +14,7 @@ from rubricate import Corpus, __version__, load_corpus
 from rubricate.agreement import agree
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.measures import evaluate
-from rubricate.measures.intervals import Interpreted, add_intervals
+from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.reports import evaluation_page, write_evaluation_report
 from rubricate.stats import Resampling
 
@@ -22,7 +22,7 @@ FEW = Resampling(resamples=50)
 
 
 @pytest.fixture(scope="module")
-def raters() -> tuple[Corpus, Interpreted]:
+def raters() -> tuple[Corpus, EvaluationWithIntervals]:
     """The 200 notes that a second rater annotated, and that rater against the reference."""
     corpus = load_corpus("open-notes").select(cases=[str(i) for i in range(10)])
     second = corpus.annotator_index["second_rater"]
@@ -35,7 +35,7 @@ def raters() -> tuple[Corpus, Interpreted]:
 
 
 def test_a_real_page_is_whole_and_small(
-    raters: tuple[Corpus, Interpreted], read_page: Callable[[str], Any]
+    raters: tuple[Corpus, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
     corpus, found = raters
     page = evaluation_page({"second_rater": found}, corpus, {"second_rater": corpus})
@@ -50,7 +50,9 @@ def test_a_real_page_is_whole_and_small(
         assert feature.text in reader.text
 
 
-def test_the_notes_that_cost_most_come_first(raters: tuple[Corpus, Interpreted]) -> None:
+def test_the_notes_that_cost_most_come_first(
+    raters: tuple[Corpus, EvaluationWithIntervals],
+) -> None:
     corpus, found = raters
     page = evaluation_page({"s": found}, corpus, {"s": corpus}, worst=8)
     table = found.evaluation.characters.by("note")
@@ -65,7 +67,7 @@ def test_the_notes_that_cost_most_come_first(raters: tuple[Corpus, Interpreted])
 
 
 def test_traps_stay_text(
-    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
     trap = '<script>alert("x")</script>'
     systems = {f"{name} {trap}": found for name, found in measured.items()}
@@ -80,7 +82,7 @@ def test_traps_stay_text(
 
 
 def test_method_names_version_inputs_and_settings(
-    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
     page = evaluation_page(
         {"bob": measured["bob"]}, trapped, {"bob": trapped}, inputs={"ref.csv": "ab12"}
@@ -92,7 +94,9 @@ def test_method_names_version_inputs_and_settings(
     assert "one-to-one, by character" in text
 
 
-def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Interpreted]) -> None:
+def test_ceiling_draws_a_line(
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+) -> None:
     systems, predicted = {"bob": measured["bob"]}, {"bob": trapped}
     without = evaluation_page(systems, trapped, predicted)
     ceiling = agree(trapped, settings=FEW)
@@ -102,7 +106,7 @@ def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Interpreted])
 
 
 def test_a_system_may_be_called_like_the_annotators(
-    trapped: Corpus, measured: dict[str, Interpreted], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
     page = evaluation_page(
         {"annotators": measured["bob"]}, trapped, {"annotators": trapped},
@@ -145,7 +149,7 @@ def test_weights_move_the_confusion(trapped: Corpus, read_page: Callable[[str], 
 
 def test_many_features_are_limited_and_it_says_so(
     trapped: Corpus,
-    measured: dict[str, Interpreted],
+    measured: dict[str, EvaluationWithIntervals],
     read_page: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -155,7 +159,9 @@ def test_many_features_are_limited_and_it_says_so(
     assert "Of 4 features the 2 with the lowest F1 of bob are drawn; the other 2" in text
 
 
-def test_systems_need_their_corpus(trapped: Corpus, measured: dict[str, Interpreted]) -> None:
+def test_systems_need_their_corpus(
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+) -> None:
     with pytest.raises(InputError, match="cy"):
         evaluation_page(measured, trapped, {"bob": trapped})
     with pytest.raises(InputError):
@@ -163,7 +169,7 @@ def test_systems_need_their_corpus(trapped: Corpus, measured: dict[str, Interpre
 
 
 def test_reports_are_written_once(
-    trapped: Corpus, measured: dict[str, Interpreted], tmp_path: Path
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     predicted = dict.fromkeys(measured, trapped)
     path = write_evaluation_report(tmp_path / "report", measured, trapped, predicted)

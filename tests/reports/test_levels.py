@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rubricate import Corpus
-from rubricate.measures.intervals import Interpreted
+from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.reports.levels import (
     HUMAN,
     Measuring,
@@ -14,7 +14,7 @@ from rubricate.reports.levels import (
 
 
 def test_tables_have_a_line_a_case_and_a_column_a_system(
-    trapped: Corpus, measured: dict[str, Interpreted]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
 ) -> None:
     measuring = Measuring(measured, trapped)
     table = case_values_table(measuring, [("characters",), ("presence",)], "caption")
@@ -23,7 +23,7 @@ def test_tables_have_a_line_a_case_and_a_column_a_system(
 
 
 def test_the_human_line_appears_where_known(
-    trapped: Corpus, measured: dict[str, Interpreted]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
 ) -> None:
     human = measured["cy"]
     with_line = case_figure(Measuring({"bob": measured["bob"]}, trapped, human), ("presence",))
@@ -33,14 +33,14 @@ def test_the_human_line_appears_where_known(
 
 
 def test_cases_nobody_compared_are_left_open(
-    trapped: Corpus, measured: dict[str, Interpreted]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
 ) -> None:
     more = Measuring(measured, trapped.select(cases=["a"]))
     assert more.cases == ["a"]
 
 
 def test_all_features_are_drawn_and_listed(
-    trapped: Corpus, measured: dict[str, Interpreted]
+    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
 ) -> None:
     html = feature_section(Measuring(measured, trapped))
     assert "All 4 features in a table" in html

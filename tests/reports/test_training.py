@@ -64,7 +64,7 @@ def test_several_networks_have_a_line_each(read_page: Callable[[str], Any]) -> N
     report = TrainingReport(tuple(course(f"fold {i}", lift=i / 100) for i in range(3)))
     page = training_page(report, matcher="encoder")
     reader = read_page(page)
-    assert page.count("<svg ") == 3  # loss, and one a measure
+    assert page.count("<svg ") == 3  # loss, and one per measure
     assert "kept: step" not in page  # three upright lines would hide the curves
     rings = page.count('r="8"')
     assert rings == 3 * 3

@@ -4,8 +4,8 @@ import pytest
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
+from rubricate.run import ITEM_COLUMNS
 from rubricate.scoring import read_corrections
-from rubricate.scoring.cells import ITEM_COLUMNS
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))
 
@@ -53,13 +53,14 @@ def test_columns_are_checked(tmp_path: Path) -> None:
 
 
 def test_rows_of_an_items_file_count_where_somebody_signed(tmp_path: Path) -> None:
-    cells = dict.fromkeys(ITEM_COLUMNS, "")
+    names = [column.name for column in ITEM_COLUMNS]
+    cells = dict.fromkeys(names, "")
     rows = [
         cells | {"note": "'-1", "feature": "f", "found": "no", "spans": "0 5",
                  "corrected_by": "Ann", "corrected_at": "2025-01-01"},
         cells | {"note": "m", "feature": "f", "found": "yes"},
     ]  # fmt: skip
-    body = "\n".join([",".join(ITEM_COLUMNS), *(",".join(row.values()) for row in rows)])
+    body = "\n".join([",".join(names), *(",".join(row.values()) for row in rows)])
     found = read_corrections(write(tmp_path / "items.csv", body + "\n"))
     assert [(c.note, c.found) for c in found.all()] == [("-1", False)]
 

@@ -25,16 +25,16 @@ from rubricate.scoring import ScoreSettings, score_notes
 
 notes, model, out, stop_at, more = sys.argv[1:]
 
-def watch(n_done, n_all):
-    if n_done == int(stop_at):
+def stop(done, total, label):
+    if label == "finding evidence" and done == int(stop_at):
         os.kill(os.getpid(), signal.SIGSTOP)
 
-settings = ScoreSettings(batch_size=25, watch=watch, **json.loads(more))
-score_notes(notes, out, model=model, settings=settings)
+settings = ScoreSettings(batch_size=25, **json.loads(more))
+score_notes(notes, out, model=model, settings=settings, progress=stop)
 """
 
 
-class Run:
+class RunProcess:
     """A scoring run in a process of its own."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Run:
     ) -> None:
         self.out = out
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CODE, str(notes), str(model), str(out), str(stop_at),
+            [sys.executable, "-P", "-c", CODE, str(notes), str(model), str(out), str(stop_at),
              json.dumps(settings)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -63,7 +63,7 @@ class Run:
         found = []
         for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
             for pid in map(int, children.read_text().split()):
-                if b"rubricate.batch.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"rubricate.batch.work" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     found.append(pid)
         return found
 
@@ -85,7 +85,7 @@ def await_end(pid: int) -> None:
             time.sleep(0.05)
 
 
-Start = Callable[..., Run]
+Start = Callable[..., RunProcess]
 in_proc = pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="workers are found in /proc"
 )
@@ -95,17 +95,17 @@ in_proc = pytest.mark.skipif(
 def undisturbed(
     notes_file: Path, model: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> list[bytes]:
-    run = Run(notes_file, model, tmp_path_factory.mktemp("run") / "out")
+    run = RunProcess(notes_file, model, tmp_path_factory.mktemp("run") / "out")
     run.finish()
     return contents(run.out)
 
 
 @pytest.fixture
 def start(notes_file: Path, model: Path, tmp_path: Path) -> Iterator[Start]:
-    runs: list[Run] = []
+    runs: list[RunProcess] = []
 
-    def started(**more: object) -> Run:
-        runs.append(Run(notes_file, model, tmp_path / "out", **more))  # type: ignore[arg-type]
+    def started(**more: object) -> RunProcess:
+        runs.append(RunProcess(notes_file, model, tmp_path / "out", **more))  # type: ignore[arg-type]
         return runs[-1]
 
     yield started
@@ -160,7 +160,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(
     def dask(*arguments: str) -> subprocess.Popen[bytes]:
         processes.append(
             subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                [sys.executable, "-P", "-m", "dask", *arguments, "--no-dashboard"],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )

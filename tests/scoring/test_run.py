@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,25 +9,19 @@ from typing import Any
 
 import pytest
 
-from rubricate import Corpus, Note, write_corpus
+from rubricate import Corpus, Feature, Note, Rubric, write_corpus
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.scoring import (
-    ITEM_COLUMNS,
-    SCORE_COLUMNS,
-    ScoreSettings,
-    parse_spans,
-    read_rows,
-    score_notes,
-    total_score,
-)
-from rubricate.scoring.evidence import EvidenceFinder
+from rubricate.reports.scoring import ScoringReport
+from rubricate.run import ITEM_COLUMNS, SCORE_COLUMNS, parse_spans, read_rows, total_score
+from rubricate.scoring import ScoreSettings, score_notes
+from rubricate.scoring.evidence_search import EvidenceFinder
 
 #: What must be the same, byte for byte, when the same is scored again.
 SAME = ("scores.csv", "items.csv", "scores.xlsx", "run.json")
 
 
 def scores(folder: Path) -> dict[str, dict[str, Any]]:
-    return {row["note"]: row for row in read_rows(folder / "scores.csv", SCORE_COLUMNS)}
+    return {str(row["note"]): row for row in read_rows(folder / "scores.csv", SCORE_COLUMNS)}
 
 
 def items(folder: Path) -> list[dict[str, Any]]:
@@ -218,4 +213,28 @@ def test_what_is_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
             tmp_path / "notes.csv", tmp_path / "out", rubric=tmp_path / "rubric.csv",
             settings=ScoreSettings(matcher="exact"),
         )  # fmt: skip
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_are_no_utf8_can_be_written(tmp_path: Path) -> None:
+    notes = tmp_path / os.fsdecode(b"notes\xff.csv")
+    try:
+        notes.write_text("note,text\n1,chest pain\n")
+    except OSError:
+        pytest.skip("the file system has no such names")
+    (tmp_path / "rubric.csv").write_text("case,feature,text\nc,f,Chest pain\n")
+    settings = ScoreSettings(matcher="exact")
+    run = score_notes(
+        notes, tmp_path / "out", rubric=tmp_path / "rubric.csv", settings=settings,
+        report=ScoringReport(),
+    )  # fmt: skip
+    assert run.run["input"]["name"] == "notes?.csv"
+    assert "notes?.csv" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_rubric_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    rubric = Rubric("c", (Feature("f", "c", "chest\ud800 pain"),))
+    corpus = Corpus((Note("n", "c", "chest pain"),), (rubric,))
+    with pytest.raises(InputError, match="surrogate"):
+        score_notes(corpus, tmp_path / "out", settings=ScoreSettings(matcher="exact"))
     assert not (tmp_path / "out").exists()

@@ -1,10 +1,11 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import Note
-from rubricate.scoring.note_streams import Unreadable
-from rubricate.scoring.survey import survey_notes
+from rubricate.formats.format import Unreadable
+from rubricate.scoring.survey import survey_notes, why_not_scored
 
 NOTES = st.lists(
     st.builds(
@@ -36,3 +37,21 @@ def test_the_hash_follows_order_and_text() -> None:
     assert survey_notes([a, b]).hash == survey_notes(iter([a, b])).hash
     assert len({survey_notes(n).hash for n in ([a, b], [b, a], [a], [])}) == 4
     assert survey_notes([]).first.dtype == np.int64
+
+
+@pytest.mark.parametrize("text", ["no fever", "é😀\r\n\tcough", "x" * 50])
+def test_text_is_scored(text: str) -> None:
+    assert why_not_scored(Note("1", "c", text), {"c"}, longest=50) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\t\u00a0", "x" * 51, "%PDF\x00\x01", "\x02\x03ab", "a\ud800b", "\ufffd" * 9]
+)
+def test_what_is_no_note_has_a_reason(text: str) -> None:
+    reason = why_not_scored(Note("1", "c", text), {"c"}, longest=50)
+    assert reason
+    assert not text.strip() or text not in reason
+
+
+def test_a_case_without_rubric_has_a_reason() -> None:
+    assert "'d'" in why_not_scored(Note("1", "d", "no fever"), {"c"})

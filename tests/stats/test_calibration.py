@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 
 from rubricate.errors import InputError
@@ -12,7 +11,6 @@ from rubricate.stats.calibration import (
     chance_error,
     expected_calibration_error,
     fit_calibration,
-    fit_isotonic,
     logit,
     place_in_bins,
     reliability,
@@ -21,11 +19,6 @@ from rubricate.stats.calibration import (
 RNG = np.random.default_rng(3)
 CHANCE = RNG.random(500).round(2)
 PRESENT = RNG.random(500) < CHANCE**2
-
-
-def test_isotonic_steps_are_those_of_scikit_learn() -> None:
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(CHANCE, PRESENT.astype(float))
-    np.testing.assert_allclose(fit_isotonic(CHANCE, PRESENT)(CHANCE), theirs.predict(CHANCE))
 
 
 def test_brier_is_that_of_scikit_learn() -> None:
@@ -57,8 +50,6 @@ def test_bins_hold_every_row() -> None:
 def test_sizes_must_agree() -> None:
     with pytest.raises(InputError):
         fit_calibration([0.5], [1, 0])
-    with pytest.raises(InputError):
-        fit_isotonic([], [])
 
 
 def test_to_json_and_back() -> None:

@@ -9,10 +9,16 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.stats import (
+    Estimate,
     Resampling,
+    Side,
+    Support,
     bootstrap_interval,
     compare_paired,
     compare_with_ceiling,
+    difference_of_estimates,
+    effective_items,
+    limit_by_items,
     permutation_p_value,
     precision_recall_f1,
 )
@@ -82,29 +88,83 @@ def test_pairing_removes_the_difficulty_of_notes() -> None:
     second = RNG.binomial(20, easy)
     one, two = (np.stack([x, 20 - x, 20 - x], axis=1) for x in (first, second))
     paired = compare_paired(one, two, precision_recall_f1, permutations=0)
-    apart = compare_with_ceiling(one, two, precision_recall_f1, same_notes=False)
+    apart = compare_with_ceiling(side(one), side(two, first=1000), f1)
     assert paired.p_value is None
-    assert paired.difference.interval(2).width < 0.7 * apart.difference.interval(2).width
+    assert paired.difference.at(2).width < 0.7 * apart.width
+    # On the same notes the correlation of both takes the difficulty out as well.
+    same = compare_with_ceiling(side(one), side(two), f1)
+    assert same.width == pytest.approx(paired.difference.at(2).width, rel=0.1)
+
+
+def f1(sums: np.ndarray) -> np.ndarray:
+    return precision_recall_f1(sums)[..., 2]
+
+
+def side(counts: np.ndarray, *, first: int = 0, options: Resampling | None = None) -> Side:
+    """Counts of notes numbered from `first`, with the interval an evaluation gives them."""
+    found = bootstrap_interval(counts, f1, options)
+    wrong, right = counts[:, 1:].any(axis=1).sum(), (counts[:, 0] > 0).sum()
+    support = Support(effective_items(counts.sum(axis=1)), wrong, right)
+    return Side(
+        limit_by_items(found, support, through_jaccard=True).at(),
+        counts,
+        range(first, first + len(counts)),
+    )
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_ceiling_on_other_notes(method: str) -> None:
     system, humans = RNG.poisson([6, 3, 3], (50, 3)), RNG.poisson([8, 1, 1], (30, 3))
     options = Resampling(method=method, resamples=4000)  # type: ignore[arg-type]
-    result = compare_with_ceiling(system, humans, precision_recall_f1, options, same_notes=False)
-    one = bootstrap_interval(system, precision_recall_f1, options)
-    two = bootstrap_interval(humans, precision_recall_f1, options)
-    assert np.allclose(result.first, one.estimate) and np.allclose(result.second, two.estimate)
+    one, two = side(system, options=options), side(humans, first=100, options=options)
+    found = compare_with_ceiling(one, two, f1, options)
+    assert found.value == pytest.approx(one.estimate.value - two.estimate.value)
     # Independent variances add.
-    width = np.hypot(one.interval(2).width, two.interval(2).width)
-    assert result.difference.interval(2).width == pytest.approx(width, rel=0.1)
+    width = np.hypot(one.estimate.width, two.estimate.width)
+    assert found.width == pytest.approx(width, rel=0.05)
 
 
-def test_ceiling_on_the_same_notes_is_the_paired_difference() -> None:
-    system, humans = RNG.poisson(6, (40, 3)), RNG.poisson(5, (40, 3))
-    ceiling = compare_with_ceiling(system, humans, precision_recall_f1, same_notes=True)
-    paired = compare_paired(system, humans, precision_recall_f1, permutations=0)
-    assert np.array_equal(ceiling.difference.low, paired.difference.low)
+def test_limits_that_are_not_symmetric_are_kept_apart() -> None:
+    # Zou & Donner 2008: d - sqrt((a - l_a)^2 + (u_b - b)^2), and upwards likewise.
+    one, two = Estimate(0.9, 0.86, 0.93), Estimate(0.8, 0.7, 0.92)
+    found = difference_of_estimates(one, two)
+    assert found.low == pytest.approx(0.1 - np.hypot(0.04, 0.12))
+    assert found.high == pytest.approx(0.1 + np.hypot(0.03, 0.1))
+    together = difference_of_estimates(one, two, correlation=1.0)
+    assert together.low == pytest.approx(0.1 - 0.08)
+
+
+def human_counts(rng: np.random.Generator, notes: int, p: float) -> np.ndarray:
+    """15 items in each note, of which a share p is found by both, correlation .1 in a note."""
+    found = rng.binomial(15, rng.beta(9 * p, 9 * (1 - p), size=notes))
+    return np.stack([found, 15 - found, np.zeros_like(found)], axis=1)
+
+
+@pytest.mark.parametrize(("humans", "system"), [(0.9, 0.8), (0.97, 0.9)])
+def test_a_ceiling_of_five_notes_is_uncertain(humans: float, system: float) -> None:
+    # As if the ceiling were exact the coverage was .77 to .80, and 0 where it showed no error.
+    true = 2 * system / (1 + system) - 2 * humans / (1 + humans)
+    options, covered, perfect = Resampling(resamples=300), [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        sides = [
+            side(human_counts(rng, n, p), first=first, options=options)
+            for n, p, first in ((100, system, 0), (5, humans, 1000))
+        ]
+        found = compare_with_ceiling(*sides, f1, options)
+        covered.append(found.low <= true <= found.high)
+        if sides[1].estimate.value == 1:
+            perfect.append(covered[-1])
+    assert np.mean(covered) >= 0.92
+    assert all(perfect)
+
+
+def test_annotators_without_an_error_still_leave_room() -> None:
+    system = side(human_counts(RNG, 100, 0.98))
+    perfect = side(np.tile([15, 0, 0], (5, 1)), first=1000)
+    found = compare_with_ceiling(system, perfect, f1)
+    assert perfect.estimate.value == 1
+    assert found.value < 0 < found.high
 
 
 def test_nothing_counted_has_no_p_value() -> None:
@@ -126,7 +186,9 @@ def test_unequal_tables_are_refused() -> None:
         compare_paired(np.ones((3, 3)), np.ones((4, 3)), precision_recall_f1)
     with pytest.raises(InputError, match="same counts"):
         compare_with_ceiling(
-            np.ones((3, 3)), np.ones((4, 4)), precision_recall_f1, same_notes=False
+            Side(Estimate(1.0), np.ones((3, 3)), range(3)),
+            Side(Estimate(1.0), np.ones((4, 4)), range(4)),
+            f1,
         )
     with pytest.raises(InputError, match="permutations"):
         permutation_p_value([[1, 0, 0]], [[1, 0, 0]], precision_recall_f1, permutations=0)

@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 from rubricate.errors import InputError
 from rubricate.stats import (
     METHODS,
+    Estimate,
     Method,
     coverage,
     f1_corner_interval,
@@ -148,3 +149,35 @@ def test_coverage_equals_the_sum_over_outcomes(p: float, n: int, method: Method)
 def test_coverage_refuses_a_proportion_above_one() -> None:
     with pytest.raises(InputError):
         coverage(1.1, 10)
+
+
+def test_an_estimate_goes_to_json_and_back() -> None:
+    full = Estimate(0.5, 0.4, 0.6, 0.95, "wilson")
+    assert full.to_dict() == {
+        "value": 0.5, "low": 0.4, "high": 0.6, "level": 0.95, "method": "wilson"
+    }  # fmt: skip
+    assert Estimate.from_dict(full.to_dict()) == full
+    bare = Estimate(0.5)
+    assert bare.to_dict() == {
+        "value": 0.5, "low": None, "high": None, "level": None, "method": ""
+    }  # fmt: skip
+    again = Estimate.from_dict(bare.to_dict())
+    assert again.value == 0.5
+    assert not again.has_interval
+
+
+def test_an_estimate_needs_both_limits_to_have_an_interval() -> None:
+    assert Estimate(0.5, 0.4, 0.6).has_interval
+    assert not Estimate(0.5, 0.4).has_interval
+    assert not Estimate(0.5, high=0.6).has_interval
+    assert not Estimate(float("nan"), 0.4, 0.6).is_defined
+    assert str(Estimate(0.5, 0.4)) == "0.500"
+
+
+def test_intervals_come_with_their_value() -> None:
+    assert proportion_interval(3, 4).value == 0.75
+    assert math.isnan(proportion_interval(0, 0).value)
+    for function in (f1_interval, f1_corner_interval):
+        assert function(3, 1, 2).value == pytest.approx(6 / 9)
+        assert function(0, 0, 2).value == 0
+        assert math.isnan(function(0, 0, 0).value)

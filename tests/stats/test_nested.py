@@ -74,7 +74,7 @@ def test_correlated_features_widen_the_overall_interval() -> None:
     layout = Layout(unit, group, np.zeros(400))
     overall = bootstrap_levels(counts, layout, precision_recall_f1).overall
     as_if_free = bootstrap_interval(counts, precision_recall_f1)
-    assert overall.interval(1).width > 2 * as_if_free.interval(1).width
+    assert overall.at(1).width > 2 * as_if_free.at(1).width
 
 
 def test_levels_add_up() -> None:

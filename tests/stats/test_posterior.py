@@ -19,7 +19,7 @@ def test_estimates_are_weighted() -> None:
     assert measures.recall.value == pytest.approx(tp / (tp + fn))
     assert measures.f1.value == pytest.approx(2 * tp / (2 * tp + fp + fn))
     for estimate in (measures.precision, measures.recall, measures.f1):
-        assert estimate.interval.low < estimate.value < estimate.interval.high
+        assert estimate.low < estimate.value < estimate.high
 
 
 def test_one_endless_stratum_is_jeffreys() -> None:
@@ -27,26 +27,26 @@ def test_one_endless_stratum_is_jeffreys() -> None:
         [Stratum(10**9, tp=80, fp=20, predicted="positive")], draws=100_000
     )
     jeffreys = proportion_interval(80, 100, method="jeffreys")
-    assert measures.precision.interval.low == pytest.approx(jeffreys.low, abs=0.002)
-    assert measures.precision.interval.high == pytest.approx(jeffreys.high, abs=0.002)
+    assert measures.precision.low == pytest.approx(jeffreys.low, abs=0.002)
+    assert measures.precision.high == pytest.approx(jeffreys.high, abs=0.002)
 
 
 def test_a_population_seen_whole_has_no_width() -> None:
     measures = stratified_posterior([Stratum(10, tp=4, fp=1, fn=1, tn=4)])
-    assert measures.recall.interval.low == measures.recall.interval.high == 0.8
+    assert measures.recall.low == measures.recall.high == 0.8
 
 
 def test_no_missed_note_seen_still_leaves_doubt() -> None:
     measures = stratified_posterior([POSITIVES, Stratum(9000, fn=0, tn=250, predicted="negative")])
     assert measures.recall.value == 1
-    assert measures.recall.interval.low < 0.95
+    assert measures.recall.low < 0.95
 
 
 def test_an_unsampled_stratum_widens() -> None:
-    known = stratified_posterior([POSITIVES, NEGATIVES]).recall.interval
+    known = stratified_posterior([POSITIVES, NEGATIVES]).recall
     unknown = stratified_posterior(
         [POSITIVES, NEGATIVES, Stratum(500, predicted="negative")]
-    ).recall.interval
+    ).recall
     assert unknown.width > known.width
 
 
@@ -74,7 +74,7 @@ def test_weighted_covers_where_naive_never_does() -> None:
             ],
             draws=2000,
             seed=seed,
-        ).recall.interval
+        ).recall
         weighted += interval.low <= truth <= interval.high
     assert naive / rounds < 0.02
     assert weighted / rounds > 0.92

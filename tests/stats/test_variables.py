@@ -31,7 +31,7 @@ def test_a_small_total_leaves_rare_variables_underpowered() -> None:
     rare = plan.outlooks[1]
     assert rare.plan.total > plan.total
     assert rare.half_width_precision > 0.05
-    assert rare.detected == 57  # floor(571 * .10)
+    assert rare.detected == 57  # floor(577 * .10)
 
 
 def test_each_variable_gets_what_it_needs_alone() -> None:

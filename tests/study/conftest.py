@@ -29,7 +29,7 @@ site = "site"
 [[variables]]
 name = "smoking"
 role = "primary"
-feature_text = "tobacco"
+feature_text = "tobacco use"
 [[variables]]
 name = "weight"
 features = ["f2"]
@@ -113,7 +113,7 @@ def send_back(study: Study, marks: dict, tool_format: str) -> Path:
 def returned_study(make_study: Callable[..., Study]) -> Callable[..., Study]:
     """Return a function that takes the small study up to what came back.
 
-    Both annotators mark what the reference holds; in every eighth note bob marks more of it.
+    Both annotators mark what the reference holds; in every fourth note bob marks more of it.
     With ``smokers=0`` nobody marks the primary variable.
     """
 
@@ -125,7 +125,7 @@ def returned_study(make_study: Callable[..., Study]) -> Callable[..., Study]:
         for i in range(120):
             note = f"n{i}"
             for who in ("ann", "bob"):
-                more = who == "bob" and i % 8 == 0
+                more = who == "bob" and i % 4 == 0
                 own = {"f1": [(0, 12 if more else 6)]} if i < smokers else {}
                 if i % 10 == 0:
                     own["f2"] = [(14, 25)]

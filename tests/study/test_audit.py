@@ -48,7 +48,7 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_counts_alone_are_enough(tmp_path: Path) -> None:
     audit = audit_table(write(tmp_path, "name,tp,fp,fn\na,8,2,2\nb,0,0,0\n"))
     assert audit.cells == ()
-    assert audit.rows[0]["precision"] == 0.8
+    assert audit.rows[0].values["precision"] == 0.8
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,23 @@ def test_rounding_takes_halves_either_way(tmp_path: Path) -> None:
         assert not audit_table(
             write(tmp_path, f"name,tp,fp,fn,precision\na,1,7,1,{shown}\n")
         ).flagged
+
+
+def test_a_table_saved_by_a_spreadsheet_has_the_same_errors(tmp_path: Path) -> None:
+    # It writes 0.90 as 0.9 and 1.00 as 1.0; by cell only three of the six were found.
+    lines = TABLE_3.read_text(encoding="utf-8").splitlines()
+    saved = [lines[0]]
+    for line in lines[1:]:
+        cells = [str(float(cell)) if "." in cell else cell for cell in line.split(",")]
+        saved.append(",".join(cells))
+    place = tmp_path / "saved.csv"
+    place.write_text("\n".join(saved), encoding="utf-8")
+    audit = audit_table(place)
+    original = audit_table(TABLE_3)
+    assert len(audit.flagged) == 6
+    assert [(c.row, c.cell) for c in audit.flagged] == [(c.row, c.cell) for c in original.flagged]
+    assert set(audit.decimals.values()) == {2}
+    assert "longest cell" in audit.assumption
+    stated = audit_table(place, decimals=2)
+    assert stated.flagged == audit.flagged
+    assert "as stated" in stated.assumption

@@ -3,13 +3,14 @@ import math
 import pytest
 
 from rubricate.reports.plots import Point
+from rubricate.stats import Estimate
 from rubricate.study.blocks import (
     Chapter,
     Figure,
     Heading,
     Listing,
     Paragraph,
-    Table,
+    TableBlock,
     point,
     to_html,
     to_markdown,
@@ -22,7 +23,7 @@ CHAPTERS = [
         [
             Heading("<h>"),
             Paragraph("a < b & *c*"),
-            Table("A table", ["x", "y"], [["a|b", Point(0.5, 0.4, 0.6)], ["c", None]]),
+            TableBlock("A table", ["x", "y"], [["a|b", Point(0.5, 0.4, 0.6)], ["c", None]]),
             Figure("fig", flow_plot([("A <b>", ["1 note"])]), "A figure"),
             Listing("study.toml", "x = '<script>'"),
         ],
@@ -49,11 +50,10 @@ def test_markdown_keeps_tables_whole() -> None:
 @pytest.mark.parametrize(
     ("estimate", "shown"),
     [
-        (None, "undefined"),
-        ({"value": None, "interval": {}}, "undefined"),
-        ({"value": 1.0, "interval": {"low": 1.0, "high": 1.0}}, "1.000"),
-        ({"value": 1.0, "interval": {"low": None, "high": None}}, "1.000"),
-        ({"value": 0.5, "interval": {"low": 0.4, "high": 0.6}}, "0.500 [0.400, 0.600]"),
+        (Estimate(float("nan")).to_dict(), "undefined"),
+        (Estimate(1.0, 1.0, 1.0).to_dict(), "1.000"),
+        (Estimate(1.0).to_dict(), "1.000"),
+        (Estimate(0.5, 0.4, 0.6).to_dict(), "0.500 [0.400, 0.600]"),
     ],
 )
 def test_points_from_records(estimate, shown: str) -> None:

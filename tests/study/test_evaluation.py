@@ -2,6 +2,7 @@ import pytest
 
 from rubricate import read_corpus, write_corpus
 from rubricate.errors import InputError
+from rubricate.stats import Estimate
 from rubricate.study.collection import collect_study
 from rubricate.study.decisions import curate_study
 from rubricate.study.evaluation import (
@@ -32,7 +33,7 @@ def test_values_are_those_of_the_population(curated: Study) -> None:
     smoking, weight = summary["variables"]
     # The system finds 54 notes, 48 of the 60 that hold it; the secondary variable is perfect.
     for name, value in (("precision", 48 / 54), ("recall", 48 / 60)):
-        interval = smoking["presence"][name]["interval"]
+        interval = smoking["presence"][name]
         assert interval["low"] <= value <= interval["high"]
     assert weight["presence"]["f1"]["value"] == 1.0
     # The system marks 12 characters where 6 are right.
@@ -80,11 +81,18 @@ def test_notes_from_elsewhere_have_no_design(corpus) -> None:
 
 
 def test_width_is_judged_on_both() -> None:
-    narrow = {"interval": {"low": 0.8, "high": 0.88}}
-    wide = {"interval": {"low": 0.7, "high": 0.9}}
-    line = {"presence": {"precision": narrow, "recall": wide}}
+    narrow = Estimate(0.84, 0.8, 0.88).to_dict()
+    wide = Estimate(0.8, 0.7, 0.9).to_dict()
+    line = {"precision": narrow, "recall": wide, "f1": narrow}
     assert not width_met(line, 0.05)["met"]
     assert width_met(line, 0.11)["met"]
+
+
+def test_a_width_that_is_just_the_planned_one_is_not_narrower() -> None:
+    half = Estimate(0.5, 0.25, 0.75).to_dict()
+    line = {"precision": half, "recall": half, "f1": half}
+    assert not width_met(line, 0.25)["met"]
+    assert width_met(line, 0.2500001)["met"]
 
 
 def test_status_leads_from_step_to_step(curated: Study) -> None:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 
 import pytest
@@ -39,5 +40,37 @@ def test_perfect_agreement_on_characters_has_an_interval(
     weight = next(line for line in lines if line["variable"] == "weight")
     found = weight["characters_f1"]
     assert found["value"] == 1
-    # All n notes that anybody marked agree: Clopper and Pearson's limit for n of n.
-    assert found["interval"]["low"] == pytest.approx(0.025 ** (1 / weight["both"]))
+    # All n notes that anybody marked agree: Clopper and Pearson's limit for n of n, through J.
+    jaccard = 0.025 ** (1 / weight["both"])
+    assert found["low"] == pytest.approx(2 * jaccard / (1 + jaccard))
+
+
+def test_long_steps_say_how_far_they_have_come(returned_study: Callable[..., Study]) -> None:
+    study = returned_study("jsonl")
+    seen: list[tuple[int, int | None, str]] = []
+
+    def progress(done: int, total: int | None, label: str) -> None:
+        seen.append((done, total, label))
+
+    collect_study(study, progress=progress)
+    curate_study(study, allow_undecided=True)
+    evaluate_study(study, progress=progress)
+    report_study(study, progress=progress)
+    last = {label: (done, total) for done, total, label in seen}
+    assert list(last) == [
+        "reading batches", "agreement", "measuring variables", "drawing sample sizes"
+    ]  # fmt: skip
+    assert all(done == total for done, total in last.values())
+
+
+def test_a_plan_recorded_by_an_earlier_version_is_still_read(
+    returned_study: Callable[..., Study],
+) -> None:
+    study = returned_study("jsonl")
+    place = study.output("plan", "record.json")
+    record = json.loads(place.read_text(encoding="utf-8"))
+    now = record["summary"]["frequency_estimate"]
+    interval = {"low": now["low"], "high": now["high"], "confidence": 0.95, "method": "wilson"}
+    record["summary"]["frequency_estimate"] = {"value": now["value"], "interval": interval}
+    place.write_text(json.dumps(record), encoding="utf-8")
+    assert study.need("plan")["frequency_estimate"] == now

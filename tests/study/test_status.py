@@ -8,7 +8,7 @@ from rubricate.study.collection import collect_study
 from rubricate.study.population import define_population
 from rubricate.study.record import Study
 from rubricate.study.sampling import plan_study, sample_study
-from rubricate.study.status import study_status
+from rubricate.study.status import stale_warnings, study_status
 
 
 def states(study: Study) -> dict[str, str]:
@@ -83,3 +83,36 @@ def test_a_finite_population_changes_the_plan(make_study: Callable[..., Study]) 
     with pytest.raises(InputError, match="population"):
         plan_study(finite)
     assert plan_study(finite, overwrite=True).summary["total"] < total
+
+
+def test_a_stale_step_makes_those_after_it_stale(returned_study: Callable[..., Study]) -> None:
+    study = returned_study()
+    collect_study(study)
+    assert stale_warnings(study, "report") == []
+    # Another sampling: sample is out of date, and so is all that was built on it.
+    changed = edit(study, "half_width = 0.2", "half_width = 0.19")
+    found = states(changed)
+    assert [found[step] for step in ("plan", "sample", "assign", "collect")] == ["stale"] * 4
+    why = {step.step: step.why for step in study_status(changed).steps}
+    assert "'plan'" in why["collect"]
+    warnings = stale_warnings(changed, "report")
+    assert len(warnings) == 4
+    assert "'collect'" in warnings[-1]
+    assert stale_warnings(changed, "plan") == []
+
+
+def test_a_frequency_far_from_the_detected_one_is_a_warning(
+    make_study: Callable[..., Study],
+) -> None:
+    # 54 of 120 notes have a detection: .45 (.36 to .54).
+    def warnings(study: Study) -> list[str]:
+        found = plan_study(study, overwrite=True).summary["warnings"]
+        return [one for one in found if "counts on" in one]
+
+    study = make_study()
+    define_population(study)
+    assert warnings(study) == []
+    near = edit(study, "half_width = 0.2", "frequency = 0.48\nhalf_width = 0.2")
+    assert warnings(near) == []
+    (warning,) = warnings(edit(near, "frequency = 0.48", "frequency = 0.3"))
+    assert "30.0%" in warning and "45.0%" in warning

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.study.tables import read_table
+from rubricate.study.tables import read_table, write_table
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +61,26 @@ def test_every_fault_names_the_file(tmp_path: Path, content: bytes, words: str) 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_table(tmp_path / "none.csv")
+
+
+def test_no_cell_of_a_written_table_is_a_formula(tmp_path: Path) -> None:
+    cells = [
+        "=1+1",
+        "+1",
+        "-1",
+        "@x",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "＝1",
+        "＋1",
+        "－1",
+        "＠x",
+        "'=1",
+        "plain",
+    ]
+    write_table(tmp_path / "sample.csv", ["note", "n"], [[cell, 1] for cell in cells])
+    with (tmp_path / "sample.csv").open(encoding="utf-8", newline="") as stream:
+        written = [row[0] for row in csv.reader(stream)][1:]
+    assert not [cell for cell in written if cell[0] in "=+-@\t\r\n＝＋－＠"]
+    assert [row["note"] for row in read_table(tmp_path / "sample.csv")] == cells

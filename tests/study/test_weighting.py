@@ -33,27 +33,27 @@ def test_equal_weights_give_the_stratified_posterior() -> None:
     for name in ("precision", "recall", "f1"):
         one, two = getattr(found, name), getattr(known, name)
         assert one.value == pytest.approx(two.value)
-        assert one.interval.low == pytest.approx(two.interval.low, abs=1e-9)
-        assert one.interval.high == pytest.approx(two.interval.high, abs=1e-9)
+        assert one.low == pytest.approx(two.low, abs=1e-9)
+        assert one.high == pytest.approx(two.high, abs=1e-9)
 
 
 def test_a_census_of_a_finite_population_leaves_nothing_to_chance() -> None:
     census = notes([8, 2, 1, 9], np.ones(20), np.repeat([True, False], 10))
     recall = design_posterior(census, finite=True).recall
-    assert recall.value == recall.interval.low == recall.interval.high == pytest.approx(8 / 9)
-    assert design_posterior(census).recall.interval.width > 0.2
+    assert recall.value == recall.low == recall.high == pytest.approx(8 / 9)
+    assert design_posterior(census).recall.width > 0.2
 
 
 def test_nothing_found_is_undefined_not_wrong() -> None:
     found = design_posterior(notes([0, 0, 0, 9], np.ones(9), np.zeros(9)), finite=True)
     assert np.isnan(found.recall.value)
-    assert np.isnan(found.precision.interval.low)
+    assert np.isnan(found.precision.low)
 
 
 def test_perfect_samples_still_have_width() -> None:
     found = design_posterior(notes([30, 0, 0, 30], np.ones(60), np.repeat([True, False], 30)))
-    assert found.recall.interval.high == 1.0
-    assert 0.8 < found.recall.interval.low < 1.0
+    assert found.recall.high == 1.0
+    assert 0.8 < found.recall.low < 1.0
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def test_intervals_cover_what_they_claim(world: str, monkeypatch: pytest.MonkeyP
         sample, values = draw(WORLDS[world], rng)
         found = design_posterior(sample, Resampling(seed=seed), finite=WORLDS[world].finite)
         for name, value in values.items():
-            interval = getattr(found, name).interval
+            interval = getattr(found, name)
             covered[name] += interval.low <= value <= interval.high
         tp, _, fn, _ = sample.cells.sum(axis=0)
         plain = proportion_interval(tp, tp + fn)

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.text.clauses import find_clauses, find_sentences
+from rubricate.spans import Span
+from rubricate.text.clauses import clause_ranges, sentence_ranges
+from rubricate.text.words import find_tokens
+
+
+def sentences(text: str) -> list[Span]:
+    tokens = find_tokens(text)
+    return [Span(tokens[a].start, tokens[b - 1].end) for a, b in sentence_ranges(text, tokens)]
+
+
+def clauses(text: str) -> list[Span]:
+    tokens = find_tokens(text)
+    return [Span(tokens[a].start, tokens[b - 1].end) for a, b in clause_ranges(text, tokens)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +43,7 @@ from rubricate.text.clauses import find_clauses, find_sentences
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert [span.text(text) for span in find_sentences(text)] == expected
+    assert [span.text(text) for span in sentences(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -48,17 +60,17 @@ def test_sentences(text: str, expected: list[str]) -> None:
     ],
 )
 def test_clauses(text: str, expected: list[str]) -> None:
-    assert [span.text(text) for span in find_clauses(text)] == expected
+    assert [span.text(text) for span in clauses(text)] == expected
 
 
 @given(st.text(alphabet="ab .;:\n-?!•,1 but", max_size=40))
 def test_sentences_hold_all_words_in_order(text: str) -> None:
-    for spans in (find_sentences(text), find_clauses(text)):
+    for spans in (sentences(text), clauses(text)):
         end = 0
         for span in spans:
             assert end <= span.start < span.end <= len(text)
             end = span.end
     outside = list(text)
-    for span in find_sentences(text):
+    for span in sentences(text):
         outside[span.start : span.end] = [" "] * len(span)
     assert "".join(outside).strip() == ""

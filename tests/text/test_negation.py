@@ -6,15 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.spans import Span
-from rubricate.text.negation import find_negations, list_items
+from rubricate.text.negation import find_negations
 
 
-def pairs(text: str, *, pseudo: bool = False) -> list[tuple[str, str]]:
-    return [
-        (n.cue_span.text(text), n.scope_span.text(text))
-        for n in find_negations(text, pseudo=pseudo)
-    ]
+def pairs(text: str) -> list[tuple[str, str]]:
+    return [(n.cue_span.text(text), n.scope_span.text(text)) for n in find_negations(text)]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +127,9 @@ def test_what_only_looks_negative(text: str) -> None:
     assert pairs(text) == []
 
 
-def test_pseudo_negation_can_be_asked_for() -> None:
-    [scope] = find_negations("not only the knee", pseudo=True)
-    assert scope.kind == "pseudo"
+@pytest.mark.parametrize("text", ["not only the knee", "not only fever, no chills"])
+def test_a_pseudo_cue_negates_nothing_and_ends_there(text: str) -> None:
+    assert pairs(text) == [("no", "chills")] * ("chills" in text)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +146,6 @@ def test_narrow_negation_spares_what_follows(text: str, word: str) -> None:
     assert scope.scope_span.text(text) == word
 
 
-def test_list_items_leave_out_the_joints() -> None:
-    text = "no fever, chills and/or rash,"
-    items = list_items(text, Span(3, len(text)))
-    assert [item.text(text) for item in items] == ["fever", "chills", "rash"]
-    assert list_items(", or", Span(0, 4)) == []
-
-
 WORDS = (
     "no denies denied without not never fever chills N/V rash , . ; but and or has she reports"
     " absent : none neg (-) + is are \n 3 pain with nor neither - / ( ) however"
@@ -167,14 +156,12 @@ PLAIN_ENDS = {".", ";", "but", "however", "+"}
 @given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=14))
 def test_scopes_are_valid_and_hold_no_end(words: list[str]) -> None:
     text = " ".join(words)
-    for negation in find_negations(text, pseudo=True):
+    for negation in find_negations(text):
         cue, scope = negation.cue_span, negation.scope_span
         assert scope.end <= len(text) and cue.end <= len(text)
         assert scope.text(text).strip() == scope.text(text) != ""
         assert not cue.overlaps(scope)
         assert not PLAIN_ENDS & set(scope.text(text).split())
-        items = list_items(text, scope)
-        assert all(scope.start <= item.start and item.end <= scope.end for item in items)
 
 
 @given(st.text(max_size=80))

@@ -1,4 +1,4 @@
-"""Tokens, phrase keys and the folded text, by hand-made examples and by properties."""
+"""Tokens, phrase keys and cue tables, by hand-made examples and by properties."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.spans import Span
-from rubricate.text.words import find_tokens, find_words, normalise, phrase_key, word_form
+from rubricate.text.words import CueTable, find_tokens, find_words, phrase_key, word_form
 
 
 def forms(text: str) -> list[str]:
@@ -95,32 +94,25 @@ def test_tokens_cover_all_but_space_once(text: str) -> None:
     assert text[end:].strip() == ""
 
 
-@given(st.text(alphabet="aA eé\u0301ß½’–\n\t 1x/", max_size=30))
-def test_the_folded_text_leads_back(text: str) -> None:
-    normal = normalise(text)
-    for start in range(len(normal.text)):
-        for end in range(start + 1, len(normal.text) + 1):
-            place = normal.to_note(Span(start, end))
-            assert place.end <= len(text)
-            back = normal.from_note(place)
-            assert back is not None
-            assert back.start <= start and end <= back.end
-
-
-@given(st.text(alphabet="abc DEF", max_size=30))
-def test_plain_text_is_only_lowered(text: str) -> None:
-    normal = normalise(" ".join(text.split()))
-    assert normal.text == " ".join(text.split()).lower()
-    assert not normal.starts
-
-
-def test_space_folds_to_one() -> None:
-    normal = normalise("Chest \n pain")
-    assert normal.text == "chest pain"
-    assert normal.to_note(Span(0, 10)) == Span(0, 12)
-    assert normal.from_note(Span(5, 8)) == Span(5, 6)
-
-
 @given(st.text(min_size=1, max_size=12).filter(lambda text: text.strip() != ""))
 def test_a_form_is_never_empty(word: str) -> None:
     assert word_form(word) or not word.isalnum()
+
+
+CUES = CueTable({"no": "short", "no sign of": "long", "free of": "other"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no sign of PE", ("long", 3)),
+        ("no sign", ("short", 1)),
+        ("No, sign of PE", ("short", 1)),
+        ("free", None),
+        ("nobody", None),
+    ],
+)
+def test_the_longest_cue_that_stands_there_is_found(
+    text: str, expected: tuple[str, int] | None
+) -> None:
+    assert CUES.at(find_tokens(text), 0) == expected

@@ -3,24 +3,31 @@ import pytest
 from scipy.stats import fisher_exact, ks_2samp, mannwhitneyu
 
 from rubricate.errors import InputError
-from rubricate.trust import Items, Run, measure_drift
-from rubricate.trust.distributions import ks_distance, ks_p_value, superiority
-from rubricate.trust.drift import DriftSettings
-from rubricate.trust.vocabulary import unknown_shares
+from rubricate.run import RunItems, ScoredRun
+from rubricate.trust import measure_drift
+from rubricate.trust.drift import (
+    DriftSettings,
+    ks_distance,
+    ks_p_value,
+    superiority,
+    unknown_shares,
+)
 
 QUICK = DriftSettings(permutations=199)
 
 
-def run(found: object, prefix: str = "n", confidence: float = 0.9) -> Run:
+def run(found: object, prefix: str = "n", confidence: float = 0.9) -> ScoredRun:
     """A run with one row a note and one column a feature."""
     table = np.asarray(found, dtype=np.bool_)
     n, m = table.shape
-    items = Items(
+    items = RunItems(
         np.repeat(np.arange(n), m), np.tile(np.arange(m), n), tuple(f"f{k}" for k in range(m)),
         table.ravel(), np.full(n * m, confidence), np.zeros(n * m, dtype=np.bool_),
     )  # fmt: skip
     notes = tuple(f"{prefix}{i}" for i in range(n))
-    return Run(notes, ("c",) * n, table.sum(axis=1).astype(float), np.full(n, float(m)), items)
+    return ScoredRun(
+        notes, ("c",) * n, table.sum(axis=1).astype(float), np.full(n, float(m)), items
+    )
 
 
 def draw(rates: list[float], n: int, seed: int) -> np.ndarray:  # type: ignore[type-arg]
@@ -88,7 +95,7 @@ def test_the_order_of_notes_does_not_matter() -> None:
     table = draw([0.3, 0.6], 50, 0)
     forward = run(table)
     back = run(table[::-1])
-    turned = Run(forward.notes[::-1], back.cases, back.score, back.maximum, back.items)
+    turned = ScoredRun(forward.notes[::-1], back.cases, back.score, back.maximum, back.items)
     drift = measure_drift(forward, turned, settings=QUICK)
     assert not drift.drifted
     assert {m.distance for m in drift.measures} == {0.0}
@@ -131,7 +138,7 @@ def test_an_empty_run_is_refused() -> None:
 def test_a_second_note_with_one_id_moves_no_decisions() -> None:
     own = run([[True], [False]])
     score, most = np.array([1.0, 0.0, np.nan]), np.array([1.0, 1.0, np.nan])
-    twice = Run(("a", "b", "a"), ("c",) * 3, score, most, own.items)
+    twice = ScoredRun(("a", "b", "a"), ("c",) * 3, score, most, own.items)
     drift = measure_drift(twice, twice, settings=QUICK)
     assert drift.design == "same notes"
     assert [(one.n_after, one.before, one.after) for one in drift.features] == [(2, 0.5, 0.5)]

@@ -4,26 +4,27 @@ import numpy as np
 import pytest
 
 from rubricate.errors import InputError
+from rubricate.run import RunItems, ScoredRun
 from rubricate.stats import Resampling
-from rubricate.trust import Items, Run, compare_groups, differential_items
+from rubricate.trust import compare_groups, differential_items
 from rubricate.trust.fairness import FairnessSettings
 
 QUICK = FairnessSettings(permutations=399, resampling=Resampling(resamples=300))
 
 
-def run_of(found: object, cases: tuple[str, ...] | None = None) -> Run:
+def run_of(found: object, cases: tuple[str, ...] | None = None) -> ScoredRun:
     table = np.asarray(found, dtype=np.bool_)
     n, m = table.shape
-    items = Items(
+    items = RunItems(
         np.repeat(np.arange(n), m), np.tile(np.arange(m), n), tuple(f"f{k}" for k in range(m)),
         table.ravel(), np.full(n * m, np.nan), np.zeros(n * m, dtype=np.bool_),
     )  # fmt: skip
     notes = tuple(f"n{i}" for i in range(n))
     score, most = table.sum(axis=1).astype(float), np.full(n, float(m))
-    return Run(notes, cases or ("c",) * n, score, most, items)
+    return ScoredRun(notes, cases or ("c",) * n, score, most, items)
 
 
-def groups_of(run: Run, names: str) -> dict[str, str]:
+def groups_of(run: ScoredRun, names: str) -> dict[str, str]:
     return {note: names[i % len(names)] for i, note in enumerate(run.notes)}
 
 

@@ -5,16 +5,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rubricate.errors import InputError
+from rubricate.run import ScoredRun
 from rubricate.stats import Resampling
-from rubricate.trust import Run, measure_leniency
+from rubricate.trust import measure_leniency
 
 QUICK = Resampling(resamples=200)
 
 
-def run(scores: object, most: float = 100.0, prefix: str = "n") -> Run:
+def run(scores: object, most: float = 100.0, prefix: str = "n") -> ScoredRun:
     values = np.asarray(scores, dtype=np.float64)
     notes = tuple(f"{prefix}{i}" for i in range(len(values)))
-    return Run(notes, ("c",) * len(values), values, np.full(len(values), most))
+    return ScoredRun(notes, ("c",) * len(values), values, np.full(len(values), most))
 
 
 def test_bland_and_altmans_published_example() -> None:

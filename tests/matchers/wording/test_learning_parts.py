@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import load_corpus
-from rubricate.matchers.wording.decisions import PULL, calibrate, choose_thresholds
-from rubricate.matchers.wording.learn_shared import learn_shared
-from rubricate.matchers.wording.logistic import fit_many, fit_one
-from rubricate.matchers.wording.reading import read_note
-from rubricate.matchers.wording.shared import SharedModel, default_shared
-from rubricate.matchers.wording.stems import Speller, stem
-from rubricate.matchers.wording.translation import learn_translation
-from rubricate.matchers.wording.word_columns import (
+from rubricate.matchers.wording.case_model import (
     choose_columns,
     describe_key,
     keys_of,
@@ -21,6 +14,13 @@ from rubricate.matchers.wording.word_columns import (
     pack_key,
     place_columns,
 )
+from rubricate.matchers.wording.decisions import PULL, calibrate, choose_thresholds
+from rubricate.matchers.wording.learn_shared import learn_shared
+from rubricate.matchers.wording.logistic import fit_many, fit_one
+from rubricate.matchers.wording.reading import read_note
+from rubricate.matchers.wording.shared import SharedModel, default_shared
+from rubricate.matchers.wording.stems import Speller, stem
+from rubricate.matchers.wording.synonyms import learn_translation
 
 
 @given(st.text(max_size=12))
@@ -48,7 +48,8 @@ def test_every_column_can_be_named_and_found_again() -> None:
 
 
 def test_unknown_keys_have_no_column() -> None:
-    columns = choose_columns(np.array([[5, 5, 9, -1]]), least=1)
+    columns = choose_columns(np.array([[5, 5, 9, -1]]))
+    assert columns.tolist() == [5]
     placed = place_columns(np.array([[5, 7, -1]]), columns)
     assert placed.tolist() == [[0, len(columns), len(columns)]]
     assert place_columns(np.array([[5]]), np.zeros(0, dtype=np.int64)).tolist() == [[0]]

@@ -7,7 +7,7 @@ from rubricate import Feature
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.reading import NoteReading, read_note
 from rubricate.matchers.wording.runs import (
-    Run,
+    TokenRun,
     breaks_a_rule,
     find_runs,
     group_runs,
@@ -17,12 +17,12 @@ from rubricate.matchers.wording.runs import (
 from rubricate.matchers.wording.stems import stem
 
 
-def run_of(reading: NoteReading, words: str) -> Run:
+def run_of(reading: NoteReading, words: str) -> TokenRun:
     forms = [token.form for token in reading.tokens]
     wanted = words.split()
     for i in range(len(forms)):
         if forms[i : i + len(wanted)] == wanted:
-            return Run(i, i + len(wanted))
+            return TokenRun(i, i + len(wanted))
     raise LookupError(words)
 
 
@@ -52,14 +52,14 @@ def test_rules(text: str, words: str, feature: str, rule: str) -> None:
 def test_runs_are_tokens_above_the_cut_with_small_gaps_closed() -> None:
     reading = read_note("pain in the left arm today")
     logits = np.array([[2.0], [-0.5], [-0.5], [2.0], [2.0], [-4.0]])
-    assert find_runs(logits, np.zeros(1), reading) == [[Run(0, 5)]]
+    assert find_runs(logits, np.zeros(1), reading) == [[TokenRun(0, 5)]]
     logits[1] = -2
-    assert find_runs(logits, np.zeros(1), reading) == [[Run(0, 1), Run(3, 5)]]
+    assert find_runs(logits, np.zeros(1), reading) == [[TokenRun(0, 1), TokenRun(3, 5)]]
     assert find_runs(logits - 9, np.zeros(1), reading) == [[]]
 
 
 def test_trimming_may_leave_nothing() -> None:
-    assert trim_run(Run(0, 2), read_note("the patient")) is None
+    assert trim_run(TokenRun(0, 2), read_note("the patient")) is None
 
 
 def test_numbers_are_marked_whole() -> None:
@@ -79,4 +79,4 @@ def test_a_denial_belongs_to_each_of_its_items() -> None:
 def test_age_is_grouped_to_its_first_mention() -> None:
     reading = read_note("58 yo, is 58")
     profile = read_feature(Feature("f", "c", "58 year"), 0)
-    assert group_runs([Run(0, 2), Run(4, 5)], profile, reading) == [(Run(0, 2),)]
+    assert group_runs([TokenRun(0, 2), TokenRun(4, 5)], profile, reading) == [(TokenRun(0, 2),)]

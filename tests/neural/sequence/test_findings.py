@@ -10,7 +10,6 @@ from rubricate.neural.sequence.findings import (
     TagFinder,
     choose_bonus,
     favoured,
-    hold_out,
     shared_labels,
     tagged_sequences,
 )
@@ -123,13 +122,3 @@ def test_the_bonus_counts_annotations(kind: str) -> None:
 def test_the_smallest_of_equally_good_bonuses_is_chosen() -> None:
     assert choose_bonus(lambda bonus: min(bonus, 1.0)) == 1.0
     assert choose_bonus(lambda bonus: 0.3) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("n", "share", "held"), [(10, 0.2, 2), (3, 0.01, 1), (2, 0.9, 1), (1, 0.5, 0), (9, 0, 0)]
-)
-def test_some_notes_are_held_out_and_never_all(n: int, share: float, held: int) -> None:
-    notes = [f"n{i}" for i in range(n)] * 2
-    drawn = hold_out(notes, share, seed=3)
-    assert len(drawn) == held
-    assert drawn == hold_out(reversed(notes), share, seed=3)

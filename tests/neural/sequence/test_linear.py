@@ -4,8 +4,13 @@ from scipy.optimize import check_grad
 
 from rubricate import Corpus
 from rubricate.neural.sequence.findings import tagged_sequences
-from rubricate.neural.sequence.linear import _Objective, learn_linear
-from rubricate.neural.sequence.linear_features import feature_table, number_features
+from rubricate.neural.sequence.linear import (
+    _Objective,
+    feature_table,
+    learn_linear,
+    number_features,
+    token_features,
+)
 from rubricate.neural.sequence.tagging import Scheme, cut_text
 
 
@@ -35,13 +40,31 @@ def test_the_objective_at_zero_is_the_number_of_sequences_possible() -> None:
 def test_training_lowers_the_objective_every_time(trials: Corpus) -> None:
     scheme = Scheme(("who", "drug"), "BIO")
     tagged, _ = tagged_sequences(trials, "r", scheme, tokens="words", context="line")
-    values: list[float] = []
+    seen: list[tuple[int, int | None]] = []
     learn_linear(
         [one.tokens for one in tagged],
         [one.tags for one in tagged],
         scheme,
         iterations=10,
-        watch=lambda _, value: values.append(value),
+        progress=lambda done, of, _: seen.append((done, of)),
     )
-    assert len(values) == 10
-    assert values == sorted(values, reverse=True)
+    assert seen == [(i + 1, 10) for i in range(10)]
+
+
+def test_neighbours_stop_at_the_line() -> None:
+    (tokens,) = cut_text("one two\nthree", context="note")
+    names = list(token_features(tokens))
+    assert "edge+1" in names[1]
+    assert not any(name.startswith("w+1") for name in names[1])
+    assert "head=three" in names[2]
+
+
+@pytest.mark.parametrize("least", [1, 2])
+def test_the_table_counts_what_is_numbered(least: int) -> None:
+    sequences = cut_text("no pain\nno fever")
+    numbers = number_features(sequences, least)
+    table = feature_table(sequences, numbers)
+    assert table.shape == (4, len(numbers))
+    assert table.sum(axis=0).min() >= least
+    kept = [sum(n in numbers for n in names) for s in sequences for names in token_features(s)]
+    assert table.sum(axis=1).tolist() == kept

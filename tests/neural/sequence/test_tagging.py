@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rubricate import Annotation
 from rubricate.errors import UnknownNameError
-from rubricate.neural.sequence.tagging import FORBIDDEN, STANDINGS, Run, Scheme, cut_text
+from rubricate.neural.sequence.tagging import FORBIDDEN, STANDINGS, Scheme, TagRun, cut_text
 from rubricate.spans import Span
 
 TEXT = "58yo M, c/o CP\n\n  denies SOB\r\nor N/V"
@@ -88,8 +88,8 @@ def test_touching_annotations_stay_apart_under_bio_only() -> None:
     bio, io = Scheme(("x",), "BIO"), Scheme(("x",), "IO")
     assert bio.encode(tokens, spans)[0].tolist() == [1, 2, 1, 2]
     assert io.encode(tokens, spans)[0].tolist() == [1, 1, 1, 1]
-    assert bio.decode(np.array([1, 2, 1, 2]), tokens.lines) == [Run(0, 0, 2), Run(0, 2, 4)]
-    assert io.decode(np.array([1, 1, 1, 1]), tokens.lines) == [Run(0, 0, 4)]
+    assert bio.decode(np.array([1, 2, 1, 2]), tokens.lines) == [TagRun(0, 0, 2), TagRun(0, 2, 4)]
+    assert io.decode(np.array([1, 1, 1, 1]), tokens.lines) == [TagRun(0, 0, 4)]
 
 
 def test_the_first_label_of_the_rubric_keeps_a_shared_token() -> None:
@@ -112,8 +112,8 @@ def test_runs_end_with_the_line() -> None:
     tags, _ = scheme.encode(tokens, marked("x", (0, 5)))
     assert tags.tolist() == [1, 2, 1]
     assert Scheme(("x",), "IO").decode(np.array([1, 1, 1]), tokens.lines) == [
-        Run(0, 0, 2),
-        Run(0, 2, 3),
+        TagRun(0, 0, 2),
+        TagRun(0, 2, 3),
     ]
 
 
@@ -126,7 +126,7 @@ def test_bio_keeps_annotations_that_do_not_overlap(drawn: list[tuple[int, int, i
         own = set(range(first, min(first + length, 12)))
         if not own & taken:
             taken |= own
-            kept.append(Run(label, min(own), max(own) + 1))
+            kept.append(TagRun(label, min(own), max(own) + 1))
     spans = {
         name: tuple(
             Annotation(name, (Span(tokens.places[a][0], tokens.places[b - 1][1]),))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rubricate import Corpus
-from rubricate.errors import InputError, UnknownNameError
-from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher, make_recipe
-from rubricate.neural.sequence.training import Progress
+from rubricate.errors import InputError
+from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher
+from rubricate.progress import Progress
 
 torch = pytest.importorskip("torch")
 
@@ -17,12 +17,12 @@ class KilledError(Exception):
     pass
 
 
-def kill_after(epochs: int) -> "object":
-    def watch(progress: Progress) -> None:
-        if progress.epoch > epochs:
+def kill_after(epochs: int) -> Progress:
+    def progress(done: int, of: int | None, label: str) -> None:
+        if label == "learning" and done > epochs / SMALL["epochs"] * (of or 0):
             raise KilledError
 
-    return watch
+    return progress
 
 
 def test_a_resumed_run_ends_as_one_that_was_never_killed(
@@ -31,12 +31,16 @@ def test_a_resumed_run_ends_as_one_that_was_never_killed(
     straight = BiLstmCrfMatcher(recipe=SMALL).fit(trials)
     path = tmp_path / "run" / "checkpoint.safetensors"
     with pytest.raises(KilledError):
-        BiLstmCrfMatcher(recipe=SMALL).fit(trials, checkpoint=path, watch=kill_after(2))  # type: ignore[arg-type]
-    seen: list[int] = []
+        BiLstmCrfMatcher(recipe=SMALL).fit(trials, checkpoint=path, progress=kill_after(2))
+    seen: list[tuple[int, int | None, str]] = []
     resumed = BiLstmCrfMatcher(recipe=SMALL).fit(
-        trials, checkpoint=path, watch=lambda progress: seen.append(progress.epoch)
+        trials, checkpoint=path, progress=lambda *now: seen.append(now)
     )
-    assert seen == [3, 4]
+    steps = [(done, of) for done, of, label in seen if label == "learning"]
+    n_steps = steps[-1][1]
+    assert n_steps is not None
+    assert steps == [(done, n_steps) for done in range(n_steps // 2 + 1, n_steps + 1)]
+    assert {label for *_, label in seen} == {"learning", "choosing the bonus"}
     assert resumed.model_.history == straight.model_.history
     one, two = straight.model_.network.weights(), resumed.model_.network.weights()
     assert all(torch.equal(one[name], two[name]) for name in one)
@@ -107,9 +111,3 @@ def test_vectors_reach_words_that_were_never_seen(trials: Corpus, tmp_path: Path
     path.unlink()
     again = BiLstmCrfMatcher.load(tmp_path / "model")
     assert again.predict(trials) == matcher.predict(trials)
-
-
-def test_recipes_are_checked_by_name() -> None:
-    assert make_recipe({"batch": 4, "layers": 2}).network.layers == 2
-    with pytest.raises(UnknownNameError):
-        make_recipe({"hiden": 3})

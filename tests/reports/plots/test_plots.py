@@ -16,8 +16,8 @@ from rubricate.reports.plots import (
     Guide,
     Labels,
     Line,
+    PlotBin,
     Point,
-    ReliabilityBin,
     Series,
     bar_plot,
     confusion_plot,
@@ -67,7 +67,7 @@ def test_any_points_give_a_drawing(data: st.DataObj) -> None:
         histogram(x, LABELS),
         curve_plot([Line(s.name, x, s.points) for s in series], LABELS, guides=guides,
                    log_x=data.draw(st.booleans()), shares=data.draw(st.booleans())),
-        reliability_plot([ReliabilityBin(c, p, 3, (0.2, 0.3)) for s in series for c, p in zip(x, s.points, strict=True)], LABELS),
+        reliability_plot([PlotBin(c, p, 3, (0.2, 0.3)) for s in series for c, p in zip(x, s.points, strict=True)], LABELS),
         matrix_plot(names, [[v for _ in names] for v in x], LABELS),
     ]  # fmt: skip
     for svg in drawn:

@@ -1,0 +1,287 @@
+"""One input at a time: written, read in this process under a guard, and judged.
+
+Two answers are right: the reader returns, or it raises an error of our own that holds no note
+text. Everything else is a finding, known by the reader, the kind of error and the function of ours
+it came from.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import signal
+import sys
+import traceback
+import warnings
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from fuzz.mutating import Tree, damaged
+from fuzz.readers import CANARIES, FuzzedReader
+from rubricate.errors import InputError, RubricateError
+
+KNOWN_FILE = Path(__file__).with_name("known.json")
+#: Seconds of processor time (not of the clock: machines are busy) after which a reader hangs.
+PATIENCE = 20.0
+#: What one small input may make a process grow by, at its highest.
+MOST_BYTES = 1 << 30
+
+
+class Hang(BaseException):
+    """A reader took longer than `PATIENCE`; no `except Exception` of its own may catch it."""
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """What a reader did that it must not do; inputs with the same one show the same fault."""
+
+    reader: str
+    error: str
+    where: str
+
+
+@dataclass
+class Tally:
+    """What became of the inputs of one reader."""
+
+    reader: str
+    n_read: int = 0
+    n_refused: int = 0
+    #: The first input that showed each finding, and how many did.
+    first: dict[Finding, int] = field(default_factory=dict)
+    count: dict[Finding, int] = field(default_factory=dict)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs were judged."""
+        return self.n_read + self.n_refused + sum(self.count.values())
+
+    def add(self, number: int, outcome: Finding | str) -> None:
+        """Count one outcome."""
+        if isinstance(outcome, Finding):
+            self.first.setdefault(outcome, number)
+            self.count[outcome] = self.count.get(outcome, 0) + 1
+        elif outcome == "read":
+            self.n_read += 1
+        else:
+            self.n_refused += 1
+
+    def merge(self, other: Tally) -> None:
+        """Add the counts of another tally of the same reader."""
+        self.n_read += other.n_read
+        self.n_refused += other.n_refused
+        for finding, number in other.first.items():
+            self.first[finding] = min(number, self.first.get(finding, number))
+            self.count[finding] = self.count.get(finding, 0) + other.count[finding]
+
+
+@contextmanager
+def guard(seconds: float = PATIENCE) -> Iterator[None]:
+    """Raise `Hang` after so many seconds of processor time."""
+
+    def stop(*_: object) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    # Again every second: the first may be lost where nothing can be raised.
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@contextmanager
+def limited_memory(more: int = 2 << 30) -> Iterator[None]:
+    """Let the process's address space grow by so much and no further."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0]) if sys.platform == "linux" else 0
+    if pages:
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def judge(reader: FuzzedReader, place: Path, random: Random) -> Finding | str:
+    """Return "read", "refused", or what the reader did that it must not do."""
+    peak = _peak()
+    try:
+        with guard(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reader.read(place, random)
+    except RubricateError as error:
+        said = [str(error)] + (
+            list(map(str, error.faults)) if isinstance(error, InputError) else []
+        )
+        if any(word in line.lower() for word in CANARIES for line in said):
+            return Finding(reader.name, "note text in the message", _where(error))
+        outcome = "refused"
+    except Hang as error:
+        return Finding(reader.name, "hang", _where(error))
+    except Exception as error:
+        return Finding(reader.name, type(error).__name__, _where(error))
+    except BaseException as error:
+        # pyo3 raises its panics as BaseException.
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        return Finding(reader.name, type(error).__name__, _where(error))
+    else:
+        outcome = "read"
+    if _peak() - peak > MOST_BYTES:
+        return Finding(reader.name, "memory", reader.name)
+    return outcome
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _where(error: BaseException) -> str:
+    """Return the last function of ours on the way to the error."""
+    ours = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "/src/rubricate/" in frame.filename
+    ]
+    if not ours:
+        return "?"
+    inside = ours[-1].filename.rpartition("/src/rubricate/")[2].removesuffix(".py")
+    return f"{inside.removesuffix('/__init__').replace('/', '.')}.{ours[-1].name}"
+
+
+class Bench:
+    """A folder in which the inputs of one reader are laid out, one after the other."""
+
+    def __init__(self, reader: FuzzedReader, folder: Path, seed: int) -> None:
+        self.reader, self.seed = reader, seed
+        self._place = folder / "input"
+        self._trees = reader.valid_trees(folder / "valid")
+        self._there: Tree = {}
+
+    def tree(self, number: int) -> Tree:
+        """Return the input of this number: the same one for the same seed."""
+        random = self._random(number)
+        tree = damaged(random.choice(self._trees), random)
+        return self.reader.seal(tree) if random.random() < 0.3 else tree
+
+    def _random(self, number: int) -> Random:
+        return Random(f"{self.seed} {self.reader.name} {number}")
+
+    def valid(self) -> Sequence[Tree]:
+        """Return the undamaged inputs."""
+        return self._trees
+
+    def judge(self, tree: Tree, number: int = 0) -> Finding | str:
+        """Lay a tree out and judge what the reader makes of it."""
+        self._lay(tree)
+        return judge(self.reader, self._place / self.reader.root, self._random(-1 - number))
+
+    def _lay(self, tree: Tree) -> None:
+        if tree.keys() != self._there.keys() or not self._place.exists():
+            shutil.rmtree(self._place, ignore_errors=True)
+            self._place.mkdir(parents=True)
+            self._there = {}
+        for name, body in tree.items():
+            if self._there.get(name) != body:
+                (self._place / name).parent.mkdir(parents=True, exist_ok=True)
+                (self._place / name).write_bytes(body)
+        self._there = dict(tree)
+
+    def run(self, numbers: Sequence[int], seen: Any = None) -> Tally:
+        """Judge the inputs of these numbers; ``seen`` is told of each before it is read."""
+        tally = Tally(self.reader.name)
+        for number in numbers:
+            if seen is not None:
+                seen(number)
+            tally.add(number, self.judge(self.tree(number), number))
+        return tally
+
+    def smaller(self, number: int, finding: Finding, tries: int = 150) -> Tree:
+        """Return a small tree that shows the same finding as the input of this number."""
+        tree, left = self.tree(number), tries
+        for name in sorted(tree):
+            fewer = {other: body for other, body in tree.items() if other != name}
+            if self.judge(fewer, number) == finding:
+                tree = fewer
+        for name in sorted(tree):
+            step = max(1, len(tree[name]) // 2)
+            while step and left > 0:
+                at = 0
+                while at < len(tree[name]) and left > 0:
+                    left -= 1
+                    fewer = {**tree, name: tree[name][:at] + tree[name][at + step :]}
+                    if self.judge(fewer, number) == finding:
+                        tree = fewer
+                    else:
+                        at += step
+                step //= 2
+        return tree
+
+
+@dataclass(frozen=True)
+class KnownFinding:
+    """A finding that waits for its repair, with an input that shows it.
+
+    Where the tree is empty the input is the one of this seed and number.
+    """
+
+    finding: Finding
+    tree: Tree
+    seed: int = 0
+    number: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; bytes as text where they are text."""
+        files = {name: _as_json(body) for name, body in self.tree.items()}
+        one = self.finding
+        return {"reader": one.reader, "error": one.error, "where": one.where,
+                "seed": self.seed, "number": self.number, "files": files}  # fmt: skip
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> KnownFinding:
+        """Inverse of `to_json`."""
+        finding = Finding(value["reader"], value["error"], value["where"])
+        tree = {name: _from_json(body) for name, body in value["files"].items()}
+        return cls(finding, tree, value["seed"], value["number"])
+
+
+def still_occurs(known: KnownFinding, reader: FuzzedReader, folder: Path) -> bool:
+    """Whether the recorded input still shows the finding; not for one that ends the process."""
+    bench = Bench(reader, folder, known.seed)
+    with limited_memory():
+        outcome = bench.judge(known.tree or bench.tree(known.number), known.number)
+    return outcome == known.finding
+
+
+def _as_json(body: bytes) -> Any:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(body).decode()}
+
+
+def _from_json(value: Any) -> bytes:
+    return value.encode() if isinstance(value, str) else b64decode(value["base64"])
+
+
+def known_findings() -> list[KnownFinding]:
+    """Return the findings that wait for their repair."""
+    if not KNOWN_FILE.exists():
+        return []
+    return [KnownFinding.from_json(one) for one in json.loads(KNOWN_FILE.read_text("utf-8"))]
+
+
+def write_known(findings: Sequence[KnownFinding]) -> None:
+    """Write the list of what waits for its repair."""
+    listed = [one.to_json() for one in sorted(findings, key=lambda one: one.finding)]
+    text = json.dumps(listed, indent=1, ensure_ascii=True) + "\n"
+    KNOWN_FILE.write_text(text, encoding="utf-8")

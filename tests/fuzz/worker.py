@@ -1,0 +1,88 @@
+"""Inputs judged in a process of their own, which may die of one without taking others along.
+
+Run as a program it judges inputs one after the other and prints a line for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.readers import FuzzedReader, fuzzed_readers
+from fuzz.running import Bench, Finding, KnownFinding, Tally, limited_memory, still_occurs
+
+
+def run_apart(
+    reader: str, seed: int, numbers: range, *, done: Callable[[int], None] | None = None
+) -> Tally:
+    """Judge inputs in another process, and go on after the input one of them dies of."""
+    tally, number = Tally(reader), numbers.start
+    while number < numbers.stop:
+        command = [
+            sys.executable,
+            "-P",
+            __file__,
+            reader,
+            str(seed),
+            str(number),
+            str(numbers.stop),
+        ]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if not line.endswith("\n"):
+                    break
+                said = json.loads(line)
+                tally.add(number, Finding(**said) if isinstance(said, dict) else said)
+                number += 1
+                if done is not None:
+                    done(1)
+        if number < numbers.stop:
+            if process.returncode >= 0:
+                raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+            tally.add(number, Finding(reader, "death", signal.Signals(-process.returncode).name))
+            number += 1
+            if done is not None:
+                done(1)
+    return tally
+
+
+def occurs(known: KnownFinding, reader: FuzzedReader, folder: Path) -> bool:
+    """Whether the recorded input still shows the finding."""
+    if known.finding.error == "death":
+        one = range(known.number, known.number + 1)
+        return known.finding in run_apart(reader.name, known.seed, one).first
+    return still_occurs(known, reader, folder)
+
+
+def fast_folder() -> str | None:
+    """Return where temporary files need no disk, if there is such a place."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def _main(name: str, seed: int, first: int, stop: int) -> None:
+    (reader,) = (one for one in fuzzed_readers() if one.name == name)
+    answers = sys.stdout
+    sys.stdout = sys.stderr
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder, limited_memory():
+        bench = Bench(reader, Path(folder), seed)
+        for number in range(first, stop):
+            outcome = bench.judge(bench.tree(number), number)
+            said = outcome if isinstance(outcome, str) else asdict(outcome)
+            print(json.dumps(said), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], *map(int, sys.argv[2:5]))

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubricate import Corpus, load_corpus
+from rubricate.errors import InputError
+from rubricate.matchers.matcher import Matcher
+from rubricate.measures import evaluate
+from rubricate.neural.encoder.matcher import EncoderMatcher
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = sys.modules["transformers"] = sys.modules["onnx"] = None
+from rubricate import load_corpus
+from rubricate.neural.encoder.matcher import EncoderMatcher
+corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
+some = corpus.select(notes=[n.id for n in corpus.notes[:1]])
+print(EncoderMatcher(threads=1).predict(some).rows.n_annotations > 5)
+"""
+
+
+@pytest.fixture(scope="module")
+def unseen() -> Corpus:
+    """Four notes of two cases that were kept out of the shipped network's training."""
+    corpus = load_corpus("open-notes").select(cases=["14", "99"], annotators=["reference"])
+    chosen = [
+        n.id for case in ("14", "99") for n in [n for n in corpus.notes if n.case == case][:2]
+    ]
+    return corpus.select(notes=chosen)
+
+
+def tiny(folder: Path, **parameters: object) -> EncoderMatcher:
+    matcher = EncoderMatcher(**parameters)  # type: ignore[arg-type]
+    matcher._open(folder)
+    return matcher
+
+
+def test_it_is_a_matcher() -> None:
+    assert isinstance(EncoderMatcher(), Matcher)
+
+
+@pytest.mark.parametrize("per_pass", ["all", 5])
+def test_the_shipped_network_knows_rubrics_it_never_saw(unseen: Corpus, per_pass: object) -> None:
+    found = EncoderMatcher(features_per_pass=per_pass, threads=1).predict(unseen)  # type: ignore[arg-type]
+    values = evaluate(unseen, found).to_dict()
+    assert values["characters"]["f1"] > 0.6
+    assert values["presence"]["f1"] > 0.85
+    assert found.rows.probability is not None
+    assert len(found.rows) == len(unseen.rows)
+    for note, _, _, marked in found.values():
+        for annotation in marked:
+            text = annotation.text(note.text)
+            assert text == text.strip() != ""
+            assert annotation.detail.reason.startswith("encoder")
+
+
+def test_it_runs_without_torch() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
+
+
+def test_fitting_learns_saves_and_loads(model_folder: Path, corpus: Corpus, tmp_path: Path) -> None:
+    steps: list[int] = []
+    matcher = tiny(model_folder, steps=25, threads=1, seed=1)
+    before = matcher.predict(corpus)
+    matcher.fit(corpus, progress=lambda step, of, label: steps.append(step))
+    found = matcher.predict(corpus)
+    assert found != before
+    # Every step, then the files.
+    assert steps == [*range(1, 26), 25, 0, 1]
+    matcher.save(tmp_path / "m")
+    again = EncoderMatcher.load(tmp_path / "m")
+    assert again.predict(corpus) == found
+    assert again.n_notes_ == 6
+    with pytest.raises(FileExistsError):
+        matcher.save(tmp_path / "m")
+    assert sorted(p.name for p in (tmp_path / "m").iterdir()) == [
+        "model.json", "network.onnx", "settings.json", "tokenizer.json",
+    ]  # fmt: skip
+
+
+def test_one_seed_one_model(model_folder: Path, corpus: Corpus) -> None:
+    first, second = (
+        tiny(model_folder, steps=5, threads=1).fit(corpus).predict(corpus) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_without_annotated_notes_nothing_changes(model_folder: Path, corpus: Corpus) -> None:
+    matcher = tiny(model_folder)
+    before = matcher.predict(corpus)
+    bare = corpus.select(annotators=[])
+    assert matcher.fit(bare).predict(corpus) == before
+
+
+def test_an_empty_note_and_an_empty_rubric(model_folder: Path) -> None:
+    from rubricate import CorpusBuilder, Feature, Note
+
+    builder = CorpusBuilder()
+    builder.add_note(Note("1", "c", ""))
+    builder.add_note(Note("2", "c", " \n "))
+    builder.add_note(Note("3", "no rubric", "cough"))
+    builder.add_feature(Feature("f", "c", "Cough"))
+    found = tiny(model_folder).predict(builder.build())
+    assert len(found.rows) == 2
+    assert found.rows.n_annotations == 0
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "some", 1.5, True])
+def test_features_per_pass_is_checked(wrong: object, corpus: Corpus) -> None:
+    with pytest.raises(InputError):
+        EncoderMatcher(features_per_pass=wrong).predict(corpus)  # type: ignore[arg-type]
+
+
+def test_altered_models_are_refused(model_folder: Path, tmp_path: Path) -> None:
+    tiny(model_folder).save(tmp_path / "m")
+    (tmp_path / "m" / "network.onnx").write_bytes(b"other")
+    with pytest.raises(InputError):
+        EncoderMatcher.load(tmp_path / "m")
+
+
+def test_folds_are_fitted_saved_and_loaded(
+    model_folder: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    matcher = tiny(model_folder, steps=4, threads=1, recipe={"folds": 2, "every": 2})
+    found = matcher.fit(corpus).predict(corpus)
+    matcher.save(tmp_path / "m")
+    assert sorted(p.name for p in (tmp_path / "m").iterdir()) == [
+        "member1", "member2", "members.json", "model.json", "settings.json",
+    ]  # fmt: skip
+    again = EncoderMatcher.load(tmp_path / "m")
+    assert again.recipe == {"folds": 2, "every": 2}
+    assert again.predict(corpus) == found
+    assert again.n_notes_ == 6
+    assert found.annotators[0].id == "encoder"
+
+
+def test_a_wrong_recipe_is_told_before_anything_is_learned(
+    model_folder: Path, corpus: Corpus
+) -> None:
+    matcher = tiny(model_folder, recipe={"folds": -1, "foldz": 2})
+    with pytest.raises(InputError) as caught:
+        matcher.fit(corpus)
+    assert len(caught.value.faults) == 2

@@ -1,0 +1,179 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rubricate import Corpus, Feature, Note, Rubric, load_corpus
+from rubricate.errors import InputError
+from rubricate.run import (
+    ITEM_COLUMNS,
+    Correction,
+    CounterEvidence,
+    Evidence,
+    NoteResult,
+    read_evidence,
+    read_results,
+    read_rows,
+    read_run,
+    write_tables,
+)
+from rubricate.scoring import ScoreSettings, judge_note, score_notes
+
+SCORES = "note,case,status,score,maximum\n'=a,c,scored,1.5,2\nb,c,not scored,,\n"
+ITEMS = (
+    "note,feature,found,probability,confidence,spans,review\n"
+    "'=a,f,yes,0.8,0.9,0 5;8 12|20 25,no\n'=a,g,no,0.3,,,yes\nb,f,,,,,no\n"
+)
+
+
+def write(folder: Path, scores: str = SCORES, items: str = ITEMS) -> Path:
+    (folder / "scores.csv").write_text(scores, encoding="utf-8")
+    (folder / "items.csv").write_text(items, encoding="utf-8")
+    return folder
+
+
+def test_a_run_is_read_with_guards_taken_away(tmp_path: Path) -> None:
+    run = read_run(write(tmp_path))
+    assert run.notes == ("=a", "b")
+    assert run.percentage[0] == 75.0
+    assert np.isnan(run.percentage[1])
+    assert run.items.found.tolist() == [True, False]
+    assert run.items.needs_review.tolist() == [False, True]
+    assert run.items.certainty.tolist() == pytest.approx([0.8, 0.7])
+    evidence = read_evidence(tmp_path)["=a"]["f"]
+    assert evidence.spans == (((0, 5), (8, 12)), ((20, 25),))
+
+
+def test_what_the_scorer_writes_is_read(tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    settings = ScoreSettings(matcher="exact")
+    score_notes(corpus.select(annotators=()), tmp_path / "run", settings=settings)
+    run = read_run(tmp_path / "run")
+    assert run.notes == tuple(note.id for note in corpus.notes)
+    totals = np.bincount(run.items.note[run.items.found], minlength=len(run))
+    assert run.score.tolist() == totals.tolist()
+    assert len(run.items) == 16 * len(run)
+
+
+@pytest.mark.parametrize(
+    ("scores", "items", "message"),
+    [
+        (SCORES.replace("1.5", "high"), ITEMS, "row 1: score"),
+        (SCORES.replace("score,", "points,"), ITEMS, "'score' is missing"),
+        (SCORES, ITEMS.replace("yes,0.8", "maybe,0.8"), "row 1: found"),
+        (SCORES, ITEMS.replace("'=a,g", "z,g"), "row 2: the note has no row"),
+    ],
+)
+def test_faults_name_their_row(tmp_path: Path, scores: str, items: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_run(write(tmp_path, scores, items))
+
+
+def test_wrong_spans_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="row 1: spans"):
+        read_evidence(write(tmp_path, items=ITEMS.replace("8 12", "12 8")))
+
+
+RUBRIC = Rubric("c", (Feature("f", "c", "=Fever", 2.0), Feature("g", "c", "Cough", group="any")))
+LINE = {
+    "note": "-n",
+    "case": "c",
+    "items": [
+        Evidence((((0, 5), (7, 9)), ((20, 21),)), 0.9, 0.8, ("fe ver", "x"), "exact").to_json(),
+        Evidence((), 0.25).to_json(),
+    ],
+}
+AGAINST = CounterEvidence(((4, 8), (10, 12)), "=left =arm", 0.875, "-says left")
+
+
+def results() -> list[NoteResult]:
+    signed = Correction("m", "g", True, "Ann", "2025-01-31", comment="+seen")
+    failed = {"note": "e", "case": "c", "failed": "the note is empty"}
+    return [
+        judge_note(LINE, RUBRIC),
+        judge_note({**LINE, "note": "m"}, RUBRIC, corrections={"g": signed}, same_as="-n"),
+        judge_note(
+            {**LINE, "note": "l", "items": [Evidence((), 0.1, against=AGAINST).to_json()] * 2},
+            RUBRIC,
+        ),
+        judge_note({**LINE, "note": "o", "no_note": "does not read like a note"}, RUBRIC),
+        judge_note(failed, RUBRIC),
+        judge_note({**failed, "case": "d", "note": "s"}, Rubric("d", ())),
+    ]
+
+
+def test_what_was_written_comes_back_as_it_was(tmp_path: Path) -> None:
+    written = results()
+    write_tables(written, tmp_path)
+    read = list(read_results(tmp_path))
+    for one, other in zip(written, read, strict=True):
+        assert other.items == one.items
+        assert (other.note, other.case, other.status, other.reason, other.same_as) == (
+            one.note, one.case, one.status, one.reason, one.same_as,
+        )  # fmt: skip
+        assert (other.total is None) == (one.total is None)
+        if one.total is not None and other.total is not None:
+            assert (other.total.score, other.total.maximum) == (one.total.score, one.total.maximum)
+    assert read[1].items[1].certainty == 0.25
+    assert [result.why_not_scored for result in read] == [
+        "", "", "", "does not read like a note", *["the note is empty"] * 2,
+    ]  # fmt: skip
+    assert [item.outcome for item in read[2].items] == ["contradicted"] * 2
+    assert [item.outcome for item in read[3].items] == [None] * 2
+
+
+def test_the_table_says_what_contradicts_and_why(tmp_path: Path) -> None:
+    write_tables(results(), tmp_path)
+    rows = list(read_rows(tmp_path / "items.csv", ITEM_COLUMNS))
+    row = next(row for row in rows if row["note"] == "l")
+    assert (row["outcome"], row["found"], row["points"]) == ("contradicted", False, 0.0)
+    assert row["contradicted_by"] == "=left =arm"
+    assert row["contradicted_spans"] == "4 8;10 12"
+    assert (row["contradicted_reason"], row["contradicted_probability"]) == ("-says left", 0.875)
+    assert [row["outcome"] for row in rows][:2] == ["stated", "not mentioned"]
+
+
+def test_wrong_spans_of_a_contradiction_are_refused(tmp_path: Path) -> None:
+    items = "note,feature,found,contradicted_spans\n'=a,f,no,5 2\n"
+    with pytest.raises(InputError, match="row 1: contradicted_spans"):
+        read_run(write(tmp_path, items=items))
+
+
+def test_items_may_come_in_any_order(tmp_path: Path) -> None:
+    write_tables(results(), tmp_path)
+    before = list(read_results(tmp_path))
+    path = tmp_path / "items.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(
+        head + "".join(sorted(rows, key=lambda row: row.split(",")[2])), encoding="utf-8"
+    )
+    assert list(read_results(tmp_path)) == before
+
+
+def test_each_table_is_opened_once_and_never_read_while_scoring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, str]] = []
+    plain = Path.open
+
+    def watched(self: Path, mode: str = "r", *more: object, **options: object) -> object:
+        if "scores.csv" in self.name or "items.csv" in self.name:
+            opened.append((self.name.strip(".").removesuffix(".part"), mode))
+        return plain(self, mode, *more, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", watched)
+    from rubricate.reports.scoring import ScoringReport
+
+    report = ScoringReport()
+    corpus = Corpus((Note("n", "c", "Fever, cough"),), (RUBRIC,))
+    score_notes(corpus, tmp_path / "out", settings=ScoreSettings(matcher="exact"), report=report)
+    assert (tmp_path / "out" / "report.html").exists()
+    assert sorted(one for one in opened if one[1] == "w") == [
+        ("items.csv", "w"),
+        ("scores.csv", "w"),
+    ]
+    # Once more for the hash in run.json.
+    assert sorted(one for one in opened if one[1] != "w") == [
+        ("items.csv", "rb"),
+        ("scores.csv", "rb"),
+    ]

@@ -1,0 +1,136 @@
+"""The scripts that made the shipped networks: mixed notes, composed notes, opposites, packing."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+READER = Path(__file__).parents[2] / "scripts" / "reader"
+BANK = """F Cough | Coughing
++ u [[cough]] x3d
++ s Pt reports [[a dry cough]].
++ p He has been [[coughing]] at night.
+- u denies cough
+- s No cough.
+F Fever
++ u [[febrile]]
++ s Pt has had [[fevers]].
++ p She felt [[hot and shivery]].
+- u afebrile
+- s Denies fever.
+"""
+MIXED = """# cold
+1. Cough
+2. Fever
+3. Rash
+@ u
+> [1|Coughing] for days.
+> {2|No fever}.
+"""
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    monkeypatch.syspath_prepend(str(READER))
+    return importlib.import_module
+
+
+@pytest.fixture
+def bank(script: Callable[[str], Any], tmp_path: Path) -> Any:
+    (tmp_path / "person.txt").write_text(BANK, encoding="utf-8")
+    return script("reading").read_bank(tmp_path)
+
+
+def test_a_mixed_file_gives_rows_of_all_outcomes(
+    script: Callable[[str], Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text(MIXED, encoding="utf-8")
+    reading = script("reading")
+    (note,) = reading.read_mixed(tmp_path)
+    assert note["text"] == "Coughing for days.\nNo fever."
+    assert note["rows"] == [
+        ("Cough", reading.STATED, [(0, 8)], None),
+        ("Fever", reading.CONTRA, [], [(19, 27)]),
+        ("Rash", reading.UNSAID, [], None),
+    ]
+
+
+def test_faults_of_a_mixed_file_name_the_line(script: Callable[[str], Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("# cold\n1. Cough\n@ u\n> [2|cough] {1| no}\n", encoding="utf-8")
+    assert script("mixed_files").parse(path)[1] == [
+        f"{path}:3: mark of unknown feature 2",
+        f"{path}:3: mark 1 begins or ends with white space or is empty",
+    ]
+
+
+def test_the_mixed_files_have_no_faults(script: Callable[[str], Any]) -> None:
+    paths = sorted((READER / "mixed").glob("*.txt"))
+    assert paths
+    assert [fault for path in paths for fault in script("mixed_files").parse(path)[1]] == []
+
+
+def test_composed_notes_carry_the_marked_words(
+    script: Callable[[str], Any], bank: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compose, reading = script("compose"), script("reading")
+    monkeypatch.setattr(compose.Composer, "typos", lambda _, text: text)
+    marked, against = set(), set()
+    words = {reading.split(t)[0][a:z] for b in bank for _, t in b["plus"] for a, z in spans_of(t)}
+    composer = compose.Composer({}, [*bank, *bank], ["Nothing."], {"bank": 1.0}, seed=1)
+    monkeypatch.setattr(composer, "pool", lambda n: list(bank)[:n])
+    for _ in range(60):
+        text, rows = composer.draw()
+        for _, outcome, spans, contra, _ in rows:
+            for a, z in [*spans, *(contra or [])]:
+                assert 0 <= a < z <= len(text)
+            if outcome == reading.STATED:
+                assert spans
+                marked.update(text[a:z] for a, z in spans)
+            else:
+                against.update(text[a:z] for a, z in contra or [])
+    assert marked == words
+    assert {"denies cough", "No cough", "afebrile", "Denies fever"} <= against
+
+
+def spans_of(clause: str) -> list[tuple[int, int]]:
+    start = clause.index("[[")
+    return [(start, clause.index("]]") - 2)]
+
+
+@pytest.mark.parametrize(
+    ("feature", "opposites"),
+    [
+        ("Denies rash", {"Rash", "Has rash", "Positive for rash", "Presence of rash"}),
+        ("Smokes daily", {"Does not smoke daily"}),
+        ("Worsening", {"Improving", "Not worsening"}),
+        ("Male", {"Female"}),
+        ("Fever or chills", {None}),
+    ],
+)
+def test_opposites(script: Callable[[str], Any], feature: str, opposites: set[str | None]) -> None:
+    opposite = script("flips").opposite
+    assert {opposite(feature, random.Random(seed)) for seed in range(40)} == opposites
+
+
+@pytest.mark.parametrize(("pack", "apart"), [("rows8", 0.02), ("groups4", 0.35)])
+def test_packed_weights_come_back(
+    script: Callable[[str], Any], tmp_path: Path, pack: str, apart: float
+) -> None:
+    torch = pytest.importorskip("torch")
+    packing = script("packing")
+    torch.manual_seed(0)
+    weights = {"encoder.a.weight": torch.randn(64, 64), "encoder.a.bias": torch.randn(64)}
+    packed = getattr(packing, pack)(weights)
+    assert packing.save_parts(packed, tmp_path / "net", 1000) > 1
+    back = packing.load_parts(tmp_path / "net")
+    assert back.keys() == weights.keys()
+    for name, value in weights.items():
+        assert (back[name] - value).abs().max() < apart
+    again = packing.unpack(getattr(packing, pack)(back))
+    assert all(torch.allclose(again[name], back[name], atol=2e-3) for name in back)

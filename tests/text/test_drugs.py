@@ -1,0 +1,37 @@
+"""Drugs and their classes."""
+
+from __future__ import annotations
+
+import pytest
+
+from rubricate.text.drugs import classes_above, drug_classes, find_drugs, other_class
+
+
+def test_broader_classes_exist_by_name() -> None:
+    names = [one.name for one in drug_classes()]
+    assert len(names) == len(set(names))
+    unnamed = {name for one in drug_classes() for name in one.broader} - set(names)
+    # These only bind narrower classes together; no note says their names.
+    assert unnamed <= {"rate control", "prostate drug", "nerve pain drug", "migraine drug",
+                       "bone drug", "dementia drug", "parkinson drug"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("Glucophage 1g bd", {"biguanide"}),
+        ("two ACE inhibitors", {"ace inhibitor"}),
+        ("aspirin", {"antiplatelet", "nsaid"}),
+        ("nothing", set()),
+    ],
+)
+def test_finds_drugs_by_any_name(text: str, classes: set[str]) -> None:
+    assert {name for _, drug in find_drugs(text) for name in drug.classes} == classes
+
+
+def test_a_class_is_fitted_by_narrower_and_broader_ones() -> None:
+    asked = [drug for _, drug in find_drugs("diuretic")]
+    assert other_class(asked, find_drugs("Lasix")) == ""
+    asked = [drug for _, drug in find_drugs("ramipril")]
+    assert other_class(asked, find_drugs("blood pressure tablet")) == ""
+    assert "antihypertensive" in classes_above("thiazide diuretic")
