@@ -8,7 +8,7 @@ SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DEMO := $(VENV)/.demo-$(SUM)
 TEST := $(VENV)/.test-$(SUM)
 
-.PHONY: demo test check format setup clean browser
+.PHONY: demo test check format setup clean browser audit constraints
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -22,7 +22,7 @@ $(DEMO): | $(BIN)/python
 
 # What the checks and tests need besides.
 $(TEST): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,train,dask,dev]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,dev]'
 	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
 	@touch $@ $(DEMO)
 
@@ -46,6 +46,16 @@ test: $(TEST) browser check
 format: $(TEST)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Known weaknesses of the pinned packages. It asks the package index, and fails where that is silent.
+audit: | $(BIN)/python
+	@test -x $(VENV)/audit/bin/pip-audit || $(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip-audit
+	$(VENV)/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
+
+# Pin the newest versions that pyproject.toml allows; then run the tests and the audit with them.
+constraints: $(TEST)
+	$(BIN)/python scripts/refresh_constraints.py
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -19,20 +19,25 @@ from pathlib import Path
 from rubricate import Corpus, load_corpus
 from rubricate.matchers.model_files import Header, write_header
 from rubricate.measures import evaluate
-from rubricate.neural.encoder import EncoderMatcher
-from rubricate.neural.experiment import load_network
-from rubricate.neural.export import export_int8
-from rubricate.neural.model_folder import NETWORK_FILE, SETTINGS_FILE, TOKENIZER_FILE, Settings
-from rubricate.neural.network import Network, Shape
+from rubricate.neural.encoder.backbone import read_weights
+from rubricate.neural.encoder.export import export_int8
+from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.model_folder import (
+    NETWORK_FILE,
+    SETTINGS_FILE,
+    TOKENIZER_FILE,
+    EncoderSettings,
+)
+from rubricate.neural.encoder.network import Network, Shape
 
 
 def make_folder(weights: Path, tokenizer: Path, folder: Path, steps: int | None) -> None:
     """Write trained weights as a model that `EncoderMatcher.load` reads."""
     network = Network(Shape())
-    load_network(network, weights)
+    network.load_state_dict({name: w.float() for name, w in read_weights(weights).items()})
     export_int8(network, folder / NETWORK_FILE)
     shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
-    Settings(shape=asdict(Shape())).write(folder / SETTINGS_FILE)
+    EncoderSettings(shape=asdict(Shape())).write(folder / SETTINGS_FILE)
     write_header(folder, Header("encoder", {"threads": 1, "steps": steps}, "", 0, {}))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from rubricate import Corpus, load_corpus
 from rubricate.measures import evaluate
-from rubricate.neural.encoder import EncoderMatcher
+from rubricate.neural.encoder.matcher import EncoderMatcher
 
 SWITCHES: dict[str, dict[str, Any]] = {
     "usual": {},

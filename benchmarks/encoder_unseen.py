@@ -16,13 +16,13 @@ from pathlib import Path
 
 from rubricate import Corpus, load_corpus
 from rubricate.measures import evaluate
-from rubricate.neural.encoder import EncoderMatcher
-from rubricate.neural.model_folder import Settings, shipped_folder
+from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.model_folder import EncoderSettings, shipped_folder
 
 
 def held_out_notes(every: int, cases: list[str] | None) -> Corpus:
     """Return every so many-th note of the held-out cases; of deep cases their test notes."""
-    held = Settings.read(shipped_folder() / "settings.json").report["held_out_cases"]
+    held = EncoderSettings.read(shipped_folder() / "settings.json").report["held_out_cases"]
     corpus = load_corpus("open-notes").select(cases=cases or held, annotators=["reference"])
     notes = [note for note in corpus.notes if not cases or note.metadata["split"] == "test"]
     return corpus.select(notes=[note.id for note in notes[::every]])

@@ -55,7 +55,11 @@ def main() -> None:
         arguments = ["-m", "rubricate", "evaluate", "reference", "predicted"]
         started = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, *arguments], cwd=scratch, check=True, capture_output=True, text=True
+            [sys.executable, "-P", *arguments],
+            cwd=scratch,
+            check=True,
+            capture_output=True,
+            text=True,
         )
         seconds = time.perf_counter() - started
     print(done.stdout)

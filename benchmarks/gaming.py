@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
+from rubricate.run import Evidence
 from rubricate.stats import proportion_interval
 from rubricate.text.words import find_words, word_set
-from rubricate.trust import Found, flag_note
+from rubricate.trust import flag_note
 
 Kinds = Mapping[str, Callable[[Note], str]]
 _PLAIN = word_set("a an the of or and with to in on for no not")
@@ -98,9 +99,9 @@ def flagged(notes: Sequence[Note], rubrics: Mapping[str, Rubric]) -> Iterator[bo
         for row in found.note_rows(note.id):
             marked = found.row_annotations(row)
             if marked:
-                spans = tuple(span for one in marked for span in one.spans)
+                spans = tuple(tuple((s.start, s.end) for s in one.spans) for one in marked)
                 sure = max(one.confidence or 0.0 for one in marked)
-                evidence[marked[0].feature] = Found(spans, sure)
+                evidence[marked[0].feature] = Evidence(spans, confidence=sure)
         yield bool(flag_note(note, rubrics[note.case], evidence=evidence))
 
 

@@ -1,12 +1,15 @@
 """Simulate studies and count how often each interval covers, and how wide it is.
 
-Run: python benchmarks/interval_coverage.py [--studies N]. Prints one Markdown table; seeded.
+Run: python benchmarks/interval_coverage.py [--studies N] [--only notes|ceiling|planned|rest].
+Prints Markdown tables; seeded. The table of notes is the one that says what `rubricate evaluate`
+is worth: 20, 100 and 200 notes of 15 items, in one case and in many, with correlated items.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -15,15 +18,25 @@ import numpy.typing as npt
 
 from rubricate.stats import (
     METHODS,
+    Expected,
     Resampling,
+    Side,
     Stratum,
+    Support,
+    Target,
     bootstrap_interval,
     cluster_interval,
+    compare_with_ceiling,
+    degrees_of_freedom,
     design_weights,
+    effective_items,
+    limit_by_items,
+    plan_assurance,
     precision_recall_f1,
     proportion_limits,
     ratio,
     stratified_posterior,
+    summarise,
 )
 
 F64 = npt.NDArray[np.float64]
@@ -97,7 +110,7 @@ def recall_rows(studies: int) -> None:
             Stratum(found, tp=hits, fp=drawn - hits, predicted="positive"),
             Stratum(pool - found, fn=missed, tn=drawn - missed, predicted="negative"),
         ]
-        interval = stratified_posterior(strata, draws=2000, seed=study).recall.interval
+        interval = stratified_posterior(strata, draws=2000, seed=study).recall
         return interval.low, interval.high
 
     weights = np.repeat(design_weights([drawn, drawn], [found, pool - found]), drawn)
@@ -150,6 +163,155 @@ def cluster_rows(studies: int) -> None:
     report(setting, "bootstrap by note, BCa", collect(studies, bca), truth)
 
 
+#: Items of a rubric, and the share of them that either side finds.
+ITEMS, FOUND = 15, 0.8
+#: Correlation of the cases' own values, where there are several.
+CASE_SPREAD = 0.02
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Counts (tp, fp, fn) by note, the case of each, and J of these cases."""
+
+    counts: F64
+    case: npt.NDArray[np.int64]
+    jaccard: float
+
+
+def simulate(
+    rng: np.random.Generator, notes: int, cases: int, jaccard: float, icc: float
+) -> Simulated:
+    """Draw a study: items of a note are beta-binomial, the cases differ a little."""
+    share = np.full(1, jaccard)
+    if cases > 1:
+        total = 1 / CASE_SPREAD - 1
+        share = rng.beta(jaccard * total, (1 - jaccard) * total, size=cases)
+    case = np.arange(notes) % cases
+    own = np.clip(share[case], 1e-9, 1 - 1e-9)
+    if icc:
+        own = rng.beta(own * (1 / icc - 1), (1 - own) * (1 / icc - 1))
+    either = rng.binomial(ITEMS, FOUND, size=notes)
+    tp = rng.binomial(either, own)
+    fp = rng.binomial(either - tp, 0.5)
+    counts = np.stack([tp, fp, either - tp - fp], axis=1).astype(np.float64)
+    return Simulated(counts, case, float(share[case].mean()))
+
+
+def f1_of(sums: F64) -> F64:
+    """Return F1 of sums of TP, FP, FN."""
+    return precision_recall_f1(sums)[..., 2]
+
+
+def support_of(counts: F64) -> Support:
+    """Return what F1 of these notes rests on."""
+    return Support(
+        effective_items(counts.sum(axis=1)),
+        counts[:, 1:].any(axis=1).sum(),
+        (counts[:, 0] > 0).sum(),
+    )
+
+
+def note_rows(studies: int) -> None:
+    """Simulate F1 of notes with many items: the intervals of `rubricate evaluate`."""
+    for population in ("these-cases", "cases-like-these"):
+        print(f"\nF1 for {population}, {studies} studies each; coverage (mean width)\n")
+        print("| notes | cases | F1 | ICC | plain percentile | percentile | BCa | BCa+items |")
+        print("|---:|---:|---:|---:|---:|---:|---:|---:|")
+        layouts = [(n, c) for n in (20, 100, 200) for c in (1, 10)] + [(100, 50), (208, 26)]
+        for notes, cases in layouts:
+            drawn = population == "cases-like-these"
+            if drawn and (notes, cases) not in ((100, 10), (208, 26)):
+                continue
+            for value in (0.5, 0.9, 0.995):
+                for icc in (0.1,) if drawn else (0.0, 0.1, 0.3):
+                    found = covered_share(notes, cases, value, icc, studies, population)
+                    cells = " | ".join(f"{c:.3f} ({w:.3f})" for c, w in found)
+                    print(f"| {notes} | {cases} | {value} | {icc} | {cells} |", flush=True)
+
+
+def covered_share(
+    notes: int, cases: int, value: float, icc: float, studies: int, population: str
+) -> F64:
+    """Return coverage and mean width of four intervals of F1."""
+    rng, jaccard = np.random.default_rng(SEED), value / (2 - value)
+    results = np.zeros((studies, 4, 2))
+    for study in range(studies):
+        drawn = simulate(rng, notes, cases, jaccard, icc)
+        true = drawn.jaccard if population == "these-cases" else jaccard
+        counts, strata = drawn.counts, drawn.case
+        if population == "cases-like-these":
+            counts = np.stack([counts[strata == c].sum(axis=0) for c in range(cases)])
+            strata = np.zeros(cases, dtype=np.int64)
+        limits = [plain_percentile(counts, strata, study)]
+        options = Resampling(400, seed=study, keep_replicates=True)
+        found = bootstrap_interval(counts, f1_of, options, strata=strata)
+        assert found.replicates is not None
+        freedom = degrees_of_freedom(strata, len(strata))
+        percentile = summarise(
+            found.estimate, found.replicates, replace(options, method="percentile"), freedom=freedom
+        )
+        limits += [(float(one.low), float(one.high)) for one in (percentile, found)]
+        wider = limit_by_items(found, support_of(drawn.counts), through_jaccard=True)
+        limits.append((float(wider.low), float(wider.high)))
+        for i, (low, high) in enumerate(limits):
+            results[study, i] = low <= 2 * true / (1 + true) <= high, high - low
+    return np.asarray(results.mean(axis=0))
+
+
+def plain_percentile(counts: F64, strata: npt.NDArray[np.int64], seed: int) -> tuple[float, float]:
+    """Return percentiles of n of n notes drawn in each stratum, as it was done before."""
+    rng = np.random.default_rng(seed)
+    sums = np.zeros((400, 3))
+    for stratum in np.unique(strata):
+        own = counts[strata == stratum]
+        sums += own[rng.integers(0, len(own), size=(400, len(own)))].sum(axis=1)
+    low, high = np.quantile(f1_of(sums), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def ceiling_rows(studies: int) -> None:
+    """Simulate a system of 100 notes beside annotators who both judged a few others."""
+    for notes in (5, 20):
+        for humans, system in ((0.9, 0.8), (0.97, 0.9), (0.995, 0.9)):
+            rng = np.random.default_rng(SEED)
+            true = 2 * system / (1 + system) - 2 * humans / (1 + humans)
+            limits = []
+            for study in range(studies):
+                options = Resampling(400, seed=study)
+                sides = []
+                for n, p, first in ((100, system, 0), (notes, humans, 1000)):
+                    counts = simulate(rng, n, 1, p, 0.1).counts
+                    found = bootstrap_interval(counts, f1_of, options)
+                    wider = limit_by_items(found, support_of(counts), through_jaccard=True)
+                    sides.append(Side(wider.at(), counts, range(first, first + n)))
+                gap = compare_with_ceiling(sides[0], sides[1], f1_of, options)
+                limits.append((gap.low, gap.high))
+            low, high = np.array(limits).T
+            setting = f"100 notes - ceiling of {notes}, J {system} - {humans}"
+            report(setting, "MOVER", (low, high), true)
+
+
+def planned_rows(studies: int) -> None:
+    """Simulate planned studies and count how often the width is met."""
+    asthma, missed = Expected(0.85, 0.80, 0.48), 0.48 * 0.85 * 0.20 / 0.80 / 0.52
+    rng = np.random.default_rng(SEED)
+    print("\n| plan | positives + negatives | precision met | recall met |")
+    print("|---|---:|---:|---:|")
+    for drawing in ("as-they-occur", "fixed"):
+        plan = plan_assurance(asthma, Target(drawing=drawing))  # type: ignore[arg-type]
+        positives = np.full(studies, plan.positives)
+        if drawing == "as-they-occur":
+            positives = rng.binomial(plan.total, 0.48, size=studies)
+        tp = rng.binomial(positives, 0.85)
+        fn = rng.binomial(plan.total - positives, missed)
+        met = [
+            float((np.subtract(*proportion_limits(tp, n)[::-1]) < 0.1).mean())
+            for n in (positives, tp + fn)
+        ]
+        size = f"{plan.positives} + {plan.negatives}"
+        print(f"| assurance .90, {drawing} | {size} | {met[0]:.3f} | {met[1]:.3f} |")
+
+
 def proportion_rows(studies: int) -> None:
     """Simulate one proportion near 1, where the approximate intervals fail."""
     found = np.random.default_rng(SEED).binomial(100, 0.99, size=studies)
@@ -162,14 +324,23 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000, help="studies of the slow rows")
-    studies = parser.parse_args().studies
-    print("| setting | interval | studies | coverage | mean width |")
-    print("|---|---|---:|---:|---:|")
-    f1_rows(1000, 0.30, 20_000)
-    f1_rows(200, 0.10, 20_000)
-    recall_rows(studies)
-    cluster_rows(studies)
-    proportion_rows(20_000)
+    parser.add_argument("--only", choices=["notes", "ceiling", "planned", "rest"])
+    given = parser.parse_args()
+    if given.only in (None, "notes"):
+        note_rows(given.studies)
+    if given.only in (None, "planned"):
+        planned_rows(20_000)
+    if given.only in (None, "rest", "ceiling"):
+        print("\n| setting | interval | studies | coverage | mean width |")
+        print("|---|---|---:|---:|---:|")
+    if given.only in (None, "ceiling"):
+        ceiling_rows(given.studies)
+    if given.only in (None, "rest"):
+        f1_rows(1000, 0.30, 20_000)
+        f1_rows(200, 0.10, 20_000)
+        recall_rows(given.studies)
+        cluster_rows(given.studies)
+        proportion_rows(20_000)
 
 
 if __name__ == "__main__":

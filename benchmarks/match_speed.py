@@ -18,14 +18,16 @@ from dataclasses import replace
 
 from rubricate import Corpus, CorpusBuilder, Note, load_corpus
 from rubricate.matchers import fit_matcher
-from rubricate.matchers.exact import ExactMatcher
-from rubricate.matchers.folding import fold_text
-from rubricate.matchers.fuzzy import FuzzyMatcher
-from rubricate.matchers.learning import judged_notes
-from rubricate.matchers.lexicon import LexiconMatcher
-from rubricate.matchers.phrase_counts import CountedPhrase
-from rubricate.matchers.phrase_model import PhraseModel
-from rubricate.matchers.phrases import Phrase, learn_phrases
+from rubricate.matchers.lexicon.matcher import LexiconMatcher
+from rubricate.matchers.matcher import judged_notes
+from rubricate.matchers.phrases.matcher import ExactMatcher, FuzzyMatcher
+from rubricate.matchers.phrases.model import (
+    CountedPhrase,
+    LearnedPhrase,
+    PhraseModel,
+    learn_phrases,
+)
+from rubricate.matchers.phrases.scanning import fold_text
 
 CASE = "0"
 #: Notes on which the slowest ways are timed.
@@ -100,11 +102,11 @@ def filled_model(corpus: Corpus, deep: Corpus, n: int) -> PhraseModel:
         one for one in judged_notes(corpus, "reference") if one.note.case != CASE
     )
     spare = iter(sorted({phrase.fragments for phrase in others}))
-    filled: list[Phrase] = []
+    filled: list[LearnedPhrase] = []
     for feature in deep.features:
         own = [phrase for phrase in model.phrases if phrase.feature == feature.id][:n]
         extra = itertools.islice(spare, n - len(own))
-        filled += own + [Phrase(feature.id, fragments, 1, 0.5) for fragments in extra]
+        filled += own + [LearnedPhrase(feature.id, fragments, 1, 0.5) for fragments in extra]
     return replace(model, phrases=tuple(filled))
 
 
@@ -119,7 +121,7 @@ def filled_lexicon(deep: Corpus, model: PhraseModel) -> LexiconMatcher:
     return matcher
 
 
-def find_all(text: str, phrases: list[Phrase]) -> list[tuple[str, int]]:
+def find_all(text: str, phrases: list[LearnedPhrase]) -> list[tuple[str, int]]:
     """Look for each phrase by itself."""
     found = []
     for phrase in phrases:
@@ -130,11 +132,11 @@ def find_all(text: str, phrases: list[Phrase]) -> list[tuple[str, int]]:
     return found
 
 
-def edit_all(text: str, phrases: list[Phrase]) -> int:
+def edit_all(text: str, phrases: list[LearnedPhrase]) -> int:
     """Compare each phrase with every stretch of words of about its length."""
     from rapidfuzz.distance import Levenshtein
 
-    from rubricate.matchers.folding import word_edges
+    from rubricate.matchers.phrases.scanning import word_edges
 
     starts, ends = (sorted(edges) for edges in word_edges(text))
     n = 0

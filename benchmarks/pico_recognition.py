@@ -20,10 +20,11 @@ import numpy as np
 
 from rubricate import Corpus, read_corpus
 from rubricate.measures import Matching, evaluate
-from rubricate.neural.encoder import EncoderMatcher
+from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher
 from rubricate.neural.sequence.linear_crf import LinearCrfMatcher
 from rubricate.neural.sequence.vocabulary import normal_form
+from rubricate.progress import shown_progress
 
 #: Table 5: precision, recall, F1 for exact, one-side boundary, token overlap.
 PAPER = {
@@ -102,16 +103,18 @@ def fit(arguments: argparse.Namespace, train: Corpus, words: list[str]) -> Any:
     if arguments.matcher == "encoder":
         given = {**ENCODER, "checkpoint": arguments.checkpoint, **settings}
         encoder = matcher_class(**given)
-        return encoder.fit(train, progress=lambda *progress: print(*progress, flush=True))
+        with shown_progress() as progress:
+            return encoder.fit(train, progress=progress)
     base = {"tokens": "spaces", "scheme": "IO", **settings}
-    more: dict[str, Any] = {"watch": lambda *progress: print(*progress, flush=True)}
+    more: dict[str, Any] = {}
     if arguments.matcher == "bilstm-crf":
         more["checkpoint"] = arguments.checkpoint
     with tempfile.TemporaryDirectory() as folder:
         if arguments.backbone is not None:
             base["vectors"] = str(Path(folder) / "vectors.txt")
             write_vectors(arguments.backbone, words, Path(base["vectors"]))
-        return matcher_class(**base).fit(train, **more)
+        with shown_progress() as progress:
+            return matcher_class(**base).fit(train, progress=progress, **more)
 
 
 def main() -> None:

@@ -11,8 +11,9 @@ import argparse
 
 import numpy as np
 
-from rubricate.scoring.choosing import RouteSettings, choose_rules
-from rubricate.scoring.decisions import Items, ranks_in_notes
+from rubricate.scoring.decisions import JudgedItems, ranks_in_notes
+from rubricate.scoring.policy import is_accepted
+from rubricate.scoring.policy_choice import RouteSettings, choose_rules
 
 N_FEATURES = 10
 #: Name → log odds of an error, its spread between notes, and what certainty tells of it.
@@ -24,7 +25,7 @@ KINDS = {
 }
 
 
-def draw(rng: np.random.Generator, n_notes: int, kind: tuple[float, float, float]) -> Items:
+def draw(rng: np.random.Generator, n_notes: int, kind: tuple[float, float, float]) -> JudgedItems:
     """Draw decisions of as many notes."""
     base, spread, use = kind
     n = n_notes * N_FEATURES
@@ -38,7 +39,7 @@ def draw(rng: np.random.Generator, n_notes: int, kind: tuple[float, float, float
     names = [f"f{i}" for i in range(N_FEATURES)]
     feature = np.tile(np.arange(N_FEATURES), n_notes)
     ids = [str(i) for i in range(n_notes)]
-    return Items(note, feature, found, wrong, certainty, ids, names, N_FEATURES)
+    return JudgedItems(note, feature, found, wrong, certainty, ids, names, N_FEATURES)
 
 
 def main() -> None:
@@ -65,7 +66,7 @@ def main() -> None:
                     population.certainty,
                 )
                 most = N_FEATURES if pooled is None or pooled.most is None else pooled.most
-                kept = (risk <= limit) & (ranks_in_notes(population, risk) < most)
+                kept = is_accepted(risk, limit, ranks_in_notes(population, risk), most)
                 accepted.append(kept.mean())
                 broken += bool(kept.any()) and population.wrong[kept].mean() > args.max_error
             print(

@@ -54,7 +54,7 @@ def run_once(notes: Path, model: Path, **settings: int | str) -> dict[str, float
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN, notes, model, f"{folder}/out", json.dumps(settings)],
+            [sys.executable, "-P", "-c", RUN, notes, model, f"{folder}/out", json.dumps(settings)],
             stdout=subprocess.PIPE,
         )
         output = process.stdout.read() if process.stdout else b""

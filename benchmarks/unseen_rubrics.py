@@ -1,0 +1,84 @@
+"""How well a model reads rubrics it has never seen, and whether it credits contradictions.
+
+Run ``python benchmarks/unseen_rubrics.py --model accurate --clinicians DIR --pairs DIR``; the
+folders are those of the clinicians' notes (``sources.csv`` says the split) and of the minimal pairs
+(``splits.csv``). It prints Markdown: characters and presence F1 without annotated notes on the
+test split of the clinicians' notes and on the 26 small cases of the embedded corpus that were in no
+training, and which stated and which contradicted items of mixed notes are credited.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+from rubricate import Corpus, evaluate, fit_matcher, load_corpus, read_corpus
+from rubricate.cli.options import SHIPPED_MODELS, load_models
+
+
+def chosen(folder: Path, table: str, **wanted: str) -> Corpus:
+    """Return the notes of a folder that a table beside them says these values of."""
+    with (folder / table).open(encoding="utf-8", newline="") as stream:
+        kept = [
+            row["pn_num"]
+            for row in csv.DictReader(stream)
+            if all(row[name] == value for name, value in wanted.items())
+        ]
+    return read_corpus(folder).select(notes=kept)
+
+
+def matcher_of(model: str, corpus: Corpus) -> Any:
+    """Return a shipped or saved model, or a matcher that has the rubric alone."""
+    if model in SHIPPED_MODELS or Path(model).exists():
+        return load_models([model if model in SHIPPED_MODELS else Path(model)])
+    return fit_matcher(model, corpus.select(notes=[]))
+
+
+def credited(reference: Corpus, predicted: Corpus) -> tuple[float, float]:
+    """Return the shares of stated and of other items in which something was found."""
+    who, system = reference.annotators[0].id, predicted.annotators[0].id
+    counts = {True: [0, 0], False: [0, 0]}
+    for note in reference.notes:
+        for feature in reference.rubric(note.case):
+            stated = bool(reference.annotations(note.id, feature.id, who))
+            found = bool(predicted.annotations(note.id, feature.id, system))
+            counts[stated][0] += found
+            counts[stated][1] += 1
+    return counts[True][0] / counts[True][1], counts[False][0] / counts[False][1]
+
+
+def main() -> None:
+    """Measure one model on all sets that were given."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="fast", help="fast, accurate, cascade, lexicon, FOLDER")
+    parser.add_argument("--clinicians", type=Path)
+    parser.add_argument("--pairs", type=Path)
+    given = parser.parse_args()
+    embedded = load_corpus("open-notes").select(annotators=["reference"])
+    small = [
+        n.id for n in embedded.notes if n.metadata["part"] == "breadth" and int(n.case) % 5 == 4
+    ]
+    sets = {"26 unseen small cases": embedded.select(notes=small)}
+    if given.clinicians:
+        sets["clinicians' notes, test"] = chosen(given.clinicians, "sources.csv", split="test")
+    print(f"| {given.model} | characters / presence F1 | notes | notes per second |")
+    print("|---|---|---|---|")
+    for name, corpus in sets.items():
+        begun = time.perf_counter()
+        predicted = matcher_of(given.model, corpus).predict(corpus)
+        speed = len(corpus.notes) / (time.perf_counter() - begun)
+        found = evaluate(corpus, predicted, reference_annotator=corpus.annotators[0].id)
+        both = f"{found.characters.total().f1:.3f} / {found.presence.total().f1:.3f}"
+        print(f"| {name} | {both} | {len(corpus.notes)} | {speed:.1f} |", flush=True)
+    if given.pairs:
+        corpus = chosen(given.pairs, "splits.csv", kind="mixed", split="test")
+        predicted = matcher_of(given.model, corpus).predict(corpus)
+        stated, contradicted = credited(corpus, predicted)
+        print(f"\nmixed notes: {stated:.3f} of stated, {contradicted:.3f} of contradicted credited")
+
+
+if __name__ == "__main__":
+    main()
