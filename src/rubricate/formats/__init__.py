@@ -142,8 +142,9 @@ def read_corpus(
         raise InputError(f"{place}: no such file or folder")
     with limits_in_force(limits):
         if chosen.read_beside is not None and like is not None:
-            return chosen.read_beside(place, like, strict=strict)
-        corpus = chosen.read(place, strict=strict, progress=progress)
+            corpus = chosen.read_beside(place, like, strict=strict)
+        else:
+            corpus = chosen.read(place, strict=strict, progress=progress)
     refuse_lone_surrogates(corpus, place)
     return corpus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.limits import read_whole
 
 
@@ -45,7 +45,7 @@ class Faults:
         if 0 <= start < end <= length:
             return True
         self.add(
-            f"span {start} {end} of note {note_id} is not inside its text: "
+            f"span {start} {end} of note {shown(note_id)} is not inside its text: "
             f"need 0 <= start < end <= {length} (code points)",
             line=line,
         )

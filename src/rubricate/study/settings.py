@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
 from rubricate.stats.checks import at_least, inside_unit, one_of
 from rubricate.stats.widths import half_width_faults
@@ -186,7 +187,7 @@ def read_settings(path: Path) -> StudySettings:
         hint = "Run: rubricate study new FOLDER"
         raise InputError([Fault(f"there is no such file. {hint}", path)])
     try:
-        table = tomllib.loads(read_text(path))
+        table = parse_toml(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError([Fault(f"is not valid TOML: {error}", path)]) from error
     faults: list[str] = []

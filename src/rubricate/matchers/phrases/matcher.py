@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.matcher import (
@@ -17,7 +16,7 @@ from rubricate.matchers.matcher import (
     own_parameters,
     require_fitted,
 )
-from rubricate.matchers.model_files import HEADER_FILE, check_features
+from rubricate.matchers.model_files import check_features, with_parameters
 from rubricate.matchers.phrases.fuzzy_scanning import FuzzyScanner, Tolerance
 from rubricate.matchers.phrases.model import (
     HitReader,
@@ -155,16 +154,7 @@ class PhraseMatcher:
     def load(cls, folder: str | Path) -> Self:
         """Return the model saved in a folder."""
         model, header = load_phrases(folder, matcher=cls.name)
-        matcher = cls(**header.parameters)
-        usual = cls().get_params()
-        wrong = [
-            name
-            for name, value in header.parameters.items()
-            if type(usual[name]) is int and type(value) is not int
-        ]
-        if wrong:
-            said = f"parameter {', '.join(wrong)}: need a whole number"
-            raise InputError([Fault(said, Path(folder) / HEADER_FILE)])
+        matcher = with_parameters(cls, header, Path(folder))
         matcher.model_ = model
         return matcher
 

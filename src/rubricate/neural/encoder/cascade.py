@@ -10,7 +10,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import own_parameters
-from rubricate.matchers.model_files import Header, read_header, write_header
+from rubricate.matchers.model_files import Header, read_header, with_parameters, write_header
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.progress import Progress, silent
@@ -86,7 +86,7 @@ class CascadeMatcher:
         """Return the model saved in a folder."""
         place = Path(folder)
         header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
+        matcher = with_parameters(cls, header, place)
         matcher.networks_ = tuple(EncoderMatcher.load(place / name) for name in (FIRST, SECOND))
         matcher.features_ = dict(header.features)
         matcher.learned_from_ = header.learned_from

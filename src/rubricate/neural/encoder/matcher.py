@@ -17,7 +17,13 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import judged_notes, learning_annotator, own_parameters
-from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
+from rubricate.matchers.model_files import (
+    Header,
+    corpus_hash,
+    read_header,
+    with_parameters,
+    write_header,
+)
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
@@ -173,7 +179,7 @@ class EncoderMatcher:
         """Return the model saved in a folder; fitting it again goes on from there."""
         place = Path(folder)
         header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
+        matcher = with_parameters(cls, header, place)
         matcher._open(place)
         matcher.features_ = dict(header.features)
         matcher.learned_from_ = header.learned_from
