@@ -185,6 +185,18 @@ def test_evidence_of_other_notes_under_the_same_plan_is_not_used(
     assert contents(out) == wanted
 
 
+def test_evidence_of_another_rule_for_unreadable_notes_is_not_used(
+    notes: Path, model: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    score(notes, out, model)
+    plan = out / "evidence" / "plan.json"
+    value = json.loads(plan.read_bytes())
+    plan.write_text(json.dumps({**value, "readable": "of an earlier version"}), encoding="utf-8")
+    assert score(notes, out, model, overwrite=True).times["batches_kept"] == 0
+    assert json.loads(plan.read_bytes()) == value
+
+
 class Failing:
     """A report that cannot be written."""
 

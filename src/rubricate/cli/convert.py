@@ -48,8 +48,8 @@ def convert_command(
 
     What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
     nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, prodigy, docbin,
-    pubannotation, bioc, bioc-xml, ebmnlp, conll; conllu, fhir, table and texts (notes without
-    annotations) are only read.
+    pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll; conllu, fhir, table and texts (notes
+    without annotations) are only read.
     """
     from rubricate.formats import write_corpus, writer_of
     from rubricate.progress import shown_progress

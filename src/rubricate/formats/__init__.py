@@ -52,6 +52,7 @@ FORMATS = Registry(
         "bioc": "rubricate.formats.bioc:FORMAT",
         "bioc-xml": "rubricate.formats.bioc:BIOC_XML",
         "doccano": "rubricate.formats.doccano:FORMAT",
+        "datasets": "rubricate.formats.datasets:FORMAT",
         "fhir": "rubricate.formats.fhir:FORMAT",
         "table": "rubricate.formats.notes.table:FORMAT",
         "texts": "rubricate.formats.notes.texts:FORMAT",

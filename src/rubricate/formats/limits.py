@@ -39,7 +39,7 @@ class ReadLimits:
     rows : int
         Rows of a Parquet table.
     depth : int
-        Levels of a YAML file.
+        Levels of a JSON, YAML or TOML file.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from rubricate.formats.encoding import (
     head_to_json,
     metadata_from_json,
 )
-from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
 from rubricate.formats.format import Format
 from rubricate.formats.json_text import parse_json
 from rubricate.formats.losses import HOLDABLE
@@ -120,6 +120,7 @@ def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent
 
 
 def _read_head(path: Path) -> Head:
+    refuse_link(path, path.parent)
     try:
         value = parse_json(read_text(path))
     except json.JSONDecodeError as error:
@@ -135,8 +136,10 @@ def _read_head(path: Path) -> Head:
 def _read_tables(path: Path) -> dict[str, Any]:
     faults, tables = Faults(path), {}
     for name, columns in _COLUMNS.items():
+        place = path / f"{name}.parquet"
         try:
-            tables[name] = read_table(path / f"{name}.parquet", columns, _MORE.get(name, {}))
+            refuse_link(place, path)
+            tables[name] = read_table(place, columns, _MORE.get(name, {}))
         except InputError as error:
             faults.found.extend(error.faults)
     faults.raise_any()

@@ -7,6 +7,8 @@ import struct
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +24,7 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
 
     try:
         check_parquet(path)
-        with _quiet_panic():
+        with quiet_panic():
             table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Some broken files make the reader panic, which is no Exception.
@@ -61,7 +63,7 @@ def _is_kind(column: Any, kind: Kind) -> bool:
 
 
 @contextmanager
-def _quiet_panic() -> Iterator[None]:
+def quiet_panic() -> Iterator[None]:
     """Keep what the reader prints when it panics from the standard error of the process."""
     sys.stderr.flush()
     try:
@@ -78,59 +80,121 @@ def _quiet_panic() -> Iterator[None]:
         os.close(kept)
 
 
+#: Bytes of the smallest value; a page says less where it repeats one of them many times.
+_CELL = 4
+#: An encoding in which each text may repeat the one before: a few bytes become any number.
+_DELTA_TEXTS = 7
+
+
 def check_parquet(path: Path) -> None:
-    """Raise InputError if a Parquet file says that it becomes too large; broken ones pass."""
-    raw = _parquet_footer(path)
-    if raw is None:
-        return
+    """Raise InputError if a Parquet file becomes too large; broken ones pass.
+
+    What the footer says need not be so: each page of a column says how large it becomes, and the
+    reader believes the pages.
+    """
     try:
-        rows, unpacked = _Thrift(raw).file_size()
-    except (IndexError, RecursionError):
+        with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as raw:
+            length, magic = struct.unpack("<I4s", raw[-8:])
+            if magic != b"PAR1" or length > len(raw) - 12:
+                return
+            sizes = _Thrift(raw, len(raw) - 8 - length).sizes()
+    except (IndexError, OverflowError, RecursionError, ValueError, struct.error):
         return
-    need_within("rows", rows, "the table has {} rows", path)
+    need_within("rows", sizes.rows, "the table has {} rows", path)
+    unpacked = max(sizes.stated, sizes.pages, sizes.cells * _CELL)
     need_within("unpacked_bytes", unpacked, "the table has {} bytes when unpacked", path)
+    if sizes.any_length:
+        message = "a column is encoded as DELTA_BYTE_ARRAY, which may become any size"
+        raise InputError([Fault(f"{message}: write the table with another encoding", path)])
 
 
-def _parquet_footer(path: Path) -> bytes | None:
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        if size < 12:
-            return None
-        stream.seek(size - 8)
-        length, magic = struct.unpack("<I4s", stream.read(8))
-        if magic != b"PAR1" or length > size - 12:
-            return None
-        stream.seek(size - 8 - length)
-        return stream.read(length)
+@dataclass(slots=True)
+class _Sizes:
+    """Rows and bytes a Parquet file says it has, in its footer and in its pages."""
+
+    rows: int = 0
+    stated: int = 0
+    cells: int = 0
+    pages: int = 0
+    any_length: bool = False
 
 
 class _Thrift:
-    """As much of Thrift's compact protocol as it takes to skip to two numbers of the footer.
+    """As much of Thrift's compact protocol as it takes to find some numbers.
 
-    ``FileMetaData``: 3 rows, 4 row groups; ``RowGroup``: 2 bytes when unpacked (format
-    specification of Parquet, ``parquet.thrift``).
+    ``FileMetaData``: 3 rows, 4 row groups; ``RowGroup``: 1 columns, 2 bytes when unpacked, 3 rows;
+    ``ColumnMetaData``: 7 bytes in the file, 9 and 11 where they begin; ``PageHeader``: 2 bytes when
+    unpacked, 3 bytes in the file, 5 and 8 with the encoding (specification of Parquet,
+    ``parquet.thrift``).
     """
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: mmap, place: int) -> None:
         self.raw = raw
-        self.place = 0
+        self.place = place
 
-    def file_size(self) -> tuple[int, int]:
-        rows, unpacked = 0, 0
+    def sizes(self) -> _Sizes:
+        found, group_rows = _Sizes(), 0
         for field, kind in self.fields():
             if field == 3 and kind in (5, 6):
-                rows = self.number()
+                found.rows = self.number()
             elif field == 4 and kind == 9:
-                n_groups, _ = self.list_head()
-                for _ in range(n_groups):
-                    for inner, inner_kind in self.fields():
-                        if inner == 2 and inner_kind in (5, 6):
-                            unpacked += self.number()
-                        else:
-                            self.skip(inner_kind)
+                for _ in range(self.list_head()[0]):
+                    group_rows += self.row_group(found)
             else:
                 self.skip(kind)
-        return rows, unpacked
+        found.rows = max(found.rows, group_rows)
+        return found
+
+    def row_group(self, found: _Sizes) -> int:
+        rows, n_columns = 0, 0
+        for field, kind in self.fields():
+            if field == 1 and kind == 9:
+                n_columns = self.list_head()[0]
+                for _ in range(n_columns):
+                    self.column(found)
+            elif field in (2, 3) and kind in (5, 6):
+                number = self.number()
+                rows = number if field == 3 else rows
+                found.stated += number if field == 2 else 0
+            else:
+                self.skip(kind)
+        found.cells += rows * n_columns
+        return rows
+
+    def column(self, found: _Sizes) -> None:
+        numbers: dict[int, int] = {}
+        for field, kind in self.fields():
+            if field == 3 and kind == 12:
+                for inner, inner_kind in self.fields():
+                    if inner_kind in (5, 6):
+                        numbers[inner] = self.number()
+                    else:
+                        self.skip(inner_kind)
+            else:
+                self.skip(kind)
+        first = min(at for at in (numbers.get(9, 0), numbers.get(11, 0)) if at > 0)
+        pages = _Thrift(self.raw, first)
+        while pages.place < first + numbers.get(7, 0):
+            pages.page(found)
+
+    def page(self, found: _Sizes) -> None:
+        sizes, encoding = {2: 0, 3: 0}, 0
+        for field, kind in self.fields():
+            if field in sizes and kind == 5:
+                sizes[field] = self.number()
+            elif field in (5, 8) and kind == 12:
+                for inner, inner_kind in self.fields():
+                    if (field, inner) in ((5, 2), (8, 4)) and inner_kind == 5:
+                        encoding = self.number()
+                    else:
+                        self.skip(inner_kind)
+            else:
+                self.skip(kind)
+        if min(sizes.values()) < 0:
+            raise ValueError
+        found.pages += sizes[2]
+        found.any_length |= encoding == _DELTA_TEXTS
+        self.place += sizes[3]
 
     def byte(self) -> int:
         self.place += 1

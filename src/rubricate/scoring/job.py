@@ -26,6 +26,7 @@ from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.doubt import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.policy import Policy, read_policy
+from rubricate.scoring.readable import rule_hash
 from rubricate.scoring.survey import (
     LONGEST,
     Survey,
@@ -216,6 +217,7 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
         "notes": job.survey.hash,
         "rubrics": _rubric_hash(job.rubrics),
         "model": file_hash(job.model),
+        "readable": rule_hash(),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
         "note_seconds": job.settings.note_seconds,
