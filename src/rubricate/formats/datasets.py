@@ -19,6 +19,7 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
+from rubricate.files import is_plain_name
 from rubricate.formats.annotations import refuse_lone_surrogates, rows_by_annotator
 from rubricate.formats.arrow_stream import read_arrow
 from rubricate.formats.faults import Faults, no_json
@@ -121,7 +122,7 @@ def _names(path: Path, faults: Faults, listed: Any) -> list[str]:
         return []
     try:
         names = listed(parse_json(text))
-        if all(isinstance(name, str) and Path(name).name == name != ".." for name in names):
+        if all(isinstance(name, str) and is_plain_name(name) for name in names):
             return list(names)
     except json.JSONDecodeError as error:
         faults.add(no_json(error), line=error.lineno, path=path)

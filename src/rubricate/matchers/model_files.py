@@ -158,23 +158,12 @@ def finite(value: Any) -> float:
     return number
 
 
-def is_plain_name(name: str) -> bool:
-    """Tell whether a text is the name of something in a folder, and no way out of it.
-
-    Examples
-    --------
-    >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
-    (True, False, False)
-    """
-    return name not in ("", ".", "..") and "\0" not in name and Path(name).name == name
-
-
 #: What the names of files end with that matchers read.
 _DATA = {".json", ".jsonl", ".onnx", ".parquet", ".safetensors"}
 
 
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:
-    from rubricate.files import file_hash
+    from rubricate.files import file_hash, is_plain_name
 
     header = folder / HEADER_FILE
     faults = [
