@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from rubricate.reports import Section, figure, folded, html_table, paragraph, render_page
+from rubricate.reports import Cell, Section, figure, folded, html_table, paragraph, render_page
 from rubricate.stats import Estimate, EstimateJson
 
-Value = str | int | float | None | Estimate
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What a person must still write: shown so that nobody overlooks it."""
+
+    text: str
+
+
+Value = str | int | float | None | Estimate | Open
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +104,16 @@ def _html(block: Block) -> str:
         case Heading(text):
             return f"<h3>{escape(text)}</h3>"
         case TableBlock(caption, header, lines):
-            return html_table(header, lines, caption=caption, sortable=False)
+            shown = [[_marked(v) if isinstance(v, Open) else v for v in line] for line in lines]
+            return html_table(header, shown, caption=caption, sortable=False)
         case Figure(_, svg, caption):
             return figure(svg, caption)
         case Listing(title, text):
             return folded(title, f"<pre>{escape(text)}</pre>")
+
+
+def _marked(value: Open) -> Cell:
+    return Cell(f"<mark>OPEN</mark> {escape(value.text)}")
 
 
 def to_markdown(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
@@ -150,16 +163,30 @@ def _row(line: Sequence[Value]) -> str:
 
 
 def _cell(value: Value) -> str:
-    if value is None:
-        return "–"
+    if isinstance(value, Open):
+        return f"**OPEN** {_plain(value.text)}"
+    text = cell_text(value)
+    return _plain(text).replace("|", "\\|") if isinstance(value, str) else text
+
+
+def cell_text(value: Value) -> str:
+    """Return what a cell of a table says.
+
+    Examples
+    --------
+    >>> cell_text(Estimate(0.5, 0.4, 0.6)), cell_text(1234), cell_text(None)
+    ('0.500 (0.400 to 0.600)', '1,234', '–')
+    """
+    if isinstance(value, Open):
+        return value.text
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, Estimate):
-        if not value.is_defined:
-            return "–"
-        shown = f"{value.value:.3f}"
+        shown = cell_text(value.value)
         return f"{shown} ({value.low:.3f} to {value.high:.3f})" if value.has_interval else shown
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else _plain(value).replace("|", "\\|")
+    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
 
 
 def _plain(text: str) -> str:

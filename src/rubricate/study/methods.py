@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rubricate.progress import Progress, silent
 from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
-from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock
+from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock
 from rubricate.study.evaluation import half_widths
 from rubricate.study.planning import Design, make_plan
 from rubricate.study.plots import flow_plot, plan_plot
@@ -249,9 +250,10 @@ def _annotation(facts: Facts) -> list[Block]:
         ),
         TableBlock(
             "Notes of each annotator.",
-            ["annotator", "senior", "site", "training", "double", "single"],
+            ["annotator", "role", "rank", "site", "training", "double", "single"],
             [
-                (a["id"], "yes" if a["senior"] else "", a["site"],
+                (a["id"], a.get("role") or Open("to be written"),
+                 "senior" if a["senior"] else "annotator", a["site"],
                  *(found["by_annotator"].get(str(a["id"]), {}).get(kind, 0)
                    for kind in ("training", "double", "single")))
                 for a in found["annotators"]
@@ -270,9 +272,17 @@ def _reference(facts: Facts) -> list[Block]:
             f"{curate['disputed']:,} went to a curator and {curate['undecided']:,} were left "
             "undecided. Who decided each row is kept beside the reference."
         ),
+        Paragraph(_curators(curate["decided_by"])),
         TableBlock("Who decided the rows of the reference.", ["decided by", "rows"],
               list(curate["decided_by"].items())),
     ]  # fmt: skip
+
+
+def _curators(decided_by: Mapping[str, int]) -> str:
+    names = [name for name in decided_by if not name.startswith(("rule ", "single "))]
+    if not names:
+        return "No curator decided a row."
+    return f"Curators, who saw both annotations but not the system's: {', '.join(names)}."
 
 
 def _evaluation(facts: Facts) -> list[Block]:

@@ -83,6 +83,7 @@ rename = false               # hide the notes' ids behind new ones
 # id = "ann"
 # senior = true
 # site = "A"
+# role = "pulmonologist"     # for the report
 
 # 4. Annotations and the reference ----------------------------------------------------------
 [agreement]
@@ -98,6 +99,11 @@ rules = ["identical"]
 # [system]
 # corpus = "system.jsonl"
 # annotator = "exact"
+
+# What only you can say for the report's STARD checklist, by item; the report shows which are open.
+# [stard]
+# "3" = "Asthma is under-coded; the system is to find patients for a registry."
+# "30" = "No funding."
 """
 
 _GUIDELINES = """\

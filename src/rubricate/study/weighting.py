@@ -14,11 +14,11 @@ from rubricate.stats import (
     Statistic,
     WeightedMeasures,
     degrees_of_freedom,
-    precision_recall_f1,
     resample_sums,
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
+from rubricate.stats.ratios import table_rates
 
 F64 = npt.NDArray[np.float64]
 #: Added to each cell that a note can fall into (Jeffreys).
@@ -39,7 +39,7 @@ class DesignNotes:
 def design_posterior(
     notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
 ) -> WeightedMeasures:
-    """Estimate note-level precision, recall and F1 from a stratified sample.
+    """Estimate the rates of the four-fold table of notes from a stratified sample.
 
     The estimates are ratios of Horvitz-Thompson totals (1952). The intervals extend
     `rubricate.stats.stratified_posterior` to weights that vary inside a side of the design: the
@@ -65,10 +65,10 @@ def design_posterior(
     factors = _side_factors(notes.weights, notes.sides, rng, _DRAWS, finite=finite)
     for side, factor in factors.items():
         table += factor[:, None] * _draw(notes, notes.sides == side, rng, finite=finite)
-    estimate = precision_recall_f1((notes.cells * notes.weights[:, None]).sum(axis=0))
+    estimate = table_rates((notes.cells * notes.weights[:, None]).sum(axis=0))
     tail = (1 - settings.confidence) / 2
-    draws = precision_recall_f1(table)
-    low, high = (quantile_each(draws, np.full(3, q)) for q in (tail, 1 - tail))
+    draws = table_rates(table)
+    low, high = (quantile_each(draws, np.full(len(estimate), q)) for q in (tail, 1 - tail))
     return WeightedMeasures(
         *(
             # The prior pulls the draws towards the middle; an interval holds its estimate. Both
@@ -100,6 +100,7 @@ def design_bootstrap(
     --------
     >>> counts = np.array([[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]])
     >>> design = np.array([2.0, 2.0, 5.0, 5.0]), np.array([True, True, False, False])
+    >>> from rubricate.stats import precision_recall_f1
     >>> found = design_bootstrap(counts, precision_recall_f1, design, Resampling(resamples=99))
     >>> found.estimate.round(2).tolist()
     [0.89, 0.8, 0.84]
