@@ -1,5 +1,4 @@
 import json
-import zipfile
 from collections.abc import Callable
 
 import docx
@@ -74,10 +73,7 @@ def test_the_report_has_what_a_reviewer_asks_for(returned_study: Callable[..., S
     words = [cell.text for table in document.tables for cell in table._cells]
     assert "Nobody paid." in words
     assert sum(word.startswith("OPEN") for word in words) == markdown.count("**OPEN**")
-    with zipfile.ZipFile(study.output("report", "report.docx")) as packed:
-        drawings = [name for name in packed.namelist() if name.endswith(".svg")]
-        assert len(drawings) == markdown.count("![")
-        assert all(packed.read(name).startswith(b"<svg") for name in drawings)
+    assert len(document.inline_shapes) == markdown.count("![")
 
 
 def test_unknown_items_of_the_checklist_are_refused(make_study: Callable[..., Study]) -> None:

@@ -1,11 +1,15 @@
-"""A report as blocks of text, tables and figures, rendered as one HTML page and as Markdown."""
+"""A report as blocks of text, tables and figures: one HTML page, Markdown, a Word document."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
 from rubricate.reports import Cell, Section, figure, folded, html_table, paragraph, render_page
 from rubricate.stats import Estimate, EstimateJson
@@ -192,3 +196,81 @@ def cell_text(value: Value) -> str:
 def _plain(text: str) -> str:
     """Keep what Markdown would read as markup."""
     return text.replace("*", "\\*").replace("<", "&lt;").replace("`", "\\`")
+
+
+#: What is needed beyond the package, all in ``rubricate[formats]``.
+NEEDED = ("docx", "resvg_py")
+_WIDTH_INCHES = 6.3
+
+
+def write_docx(
+    path: Path, title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]
+) -> None:
+    """Write all chapters as a Word document."""
+    import docx
+
+    document = docx.Document()
+    document.add_heading(title, 0)
+    if lead:
+        document.add_paragraph(lead)
+    if warnings:
+        document.add_heading("Read this first", 2)
+        for warning in warnings:
+            document.add_paragraph(warning, style="List Bullet")
+    for chapter in chapters:
+        document.add_heading(chapter.title, 1)
+        for block in chapter.blocks:
+            _add(document, block)
+    document.save(str(path))
+
+
+def _add(document: Any, block: Block) -> None:
+    match block:
+        case Paragraph(text):
+            document.add_paragraph(text)
+        case Heading(text):
+            document.add_heading(text, 2)
+        case TableBlock(caption, header, lines):
+            document.add_paragraph(caption, style="Caption")
+            _add_table(document, header, lines)
+        case Figure(_, svg, caption):
+            _add_svg(document, svg)
+            document.add_paragraph(caption, style="Caption")
+        case Listing(title, text):
+            document.add_heading(title, 2)
+            run = document.add_paragraph().add_run(text.rstrip())
+            run.font.name = "Courier New"
+            run.font.size = 8 * 12700
+
+
+def _add_table(document: Any, header: Sequence[str], lines: Sequence[Sequence[Value]]) -> None:
+    from docx.enum.text import WD_COLOR_INDEX
+    from docx.shared import Pt
+
+    table = document.add_table(rows=1 + len(lines), cols=len(header), style="Table Grid")
+    # Asking a table for each of its cells reads it whole every time; asking for all does so once.
+    cells = iter(table._cells)
+    for name in header:
+        next(cells).paragraphs[0].add_run(name).bold = True
+    for line in lines:
+        for value in line:
+            paragraph = next(cells).paragraphs[0]
+            if isinstance(value, Open):
+                paragraph.add_run("OPEN").font.highlight_color = WD_COLOR_INDEX.YELLOW
+                paragraph.add_run(f" {value.text}")
+            else:
+                paragraph.add_run(cell_text(value))
+    for cell in table._cells:
+        for run in cell.paragraphs[0].runs:
+            run.font.size = Pt(8)
+
+
+def _add_svg(document: Any, svg: str) -> None:
+    """Add a drawing as a picture, which every program shows."""
+    from docx.shared import Inches
+    from resvg_py import svg_to_bytes
+
+    size = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ', svg)
+    width = min(_WIDTH_INCHES, float(size[1]) / 96) if size else _WIDTH_INCHES
+    picture = bytes(svg_to_bytes(svg_string=svg, zoom=2, background="white"))
+    document.add_picture(BytesIO(picture), width=Inches(width))

@@ -38,7 +38,6 @@ from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE
 from rubricate.study.settings import AnnotationSource
-from rubricate.study.site_results import measure_sites
 from rubricate.study.summaries import (
     CeilingJson,
     EvaluateSummary,
@@ -47,7 +46,12 @@ from rubricate.study.summaries import (
     VariableResult,
     WidthJson,
 )
-from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
+from rubricate.study.weighting import (
+    DesignNotes,
+    design_bootstrap,
+    design_posterior,
+    measure_sites,
+)
 
 _NAMES = ("precision", "recall", "f1")
 

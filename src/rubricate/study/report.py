@@ -9,14 +9,21 @@ from platform import python_version
 
 from rubricate import __version__
 from rubricate.progress import Progress, silent
-from rubricate.study.blocks import Chapter, Figure, Listing, TableBlock, to_html, to_markdown
-from rubricate.study.docx_file import write_docx
-from rubricate.study.limitations import limitations_blocks
+from rubricate.study.blocks import (
+    NEEDED,
+    Chapter,
+    Figure,
+    Listing,
+    TableBlock,
+    to_html,
+    to_markdown,
+    write_docx,
+)
 from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
 from rubricate.study.results import results_blocks
 from rubricate.study.settings import STUDY_FILE
-from rubricate.study.stard import stard_blocks
+from rubricate.study.stard import limitations_blocks, stard_blocks
 from rubricate.study.status import stale_warnings
 from rubricate.study.summaries import ReportSummary
 
@@ -28,7 +35,7 @@ def report_study(
 ) -> StepResult[ReportSummary]:
     """Write ``report.html``, ``.md`` and its figures, and ``.docx``, from the records of all steps.
 
-    Without python-docx (``rubricate[formats]``) there is no ``report.docx``.
+    Without ``rubricate[formats]`` there is no ``report.docx``.
     """
     facts = Facts.of(study)
 
@@ -53,7 +60,7 @@ def report_study(
             if isinstance(block, Figure):
                 (place / f"{block.name}.svg").write_text(block.svg, encoding="utf-8", newline="")
                 files.append(f"{block.name}.svg")
-        if find_spec("docx"):
+        if all(map(find_spec, NEEDED)):
             write_docx(place / "report.docx", title, lead, warnings, chapters)
             files.insert(0, "report.docx")
         return {"files": files}

@@ -94,6 +94,7 @@ class PopulationSettings:
 
     corpus: str = ""
     format: str = ""
+    rubric: str = ""
     site: str = ""
     finite: bool = False
     where: Mapping[str, Any] = field(default_factory=dict)

@@ -134,6 +134,7 @@ class CollectSummary(TypedDict):
     judgements: int
     missing: list[dict[str, str]]
     without_any_mark: int
+    rehearsed: NotRequired[bool]
     agreement: AgreementSummary
 
 
