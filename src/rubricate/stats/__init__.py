@@ -24,6 +24,7 @@ from rubricate.stats.comparison import (
 from rubricate.stats.curves import PlanCurve, plan_curve
 from rubricate.stats.drawing import DRAWINGS, Chances, Sampling, width_chances
 from rubricate.stats.few_errors import Support, effective_items, limit_by_items
+from rubricate.stats.heterogeneity import Heterogeneity, heterogeneity
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
@@ -90,6 +91,7 @@ __all__ = [
     "EstimateJson",
     "Expected",
     "FrequencyKind",
+    "Heterogeneity",
     "Layout",
     "Levels",
     "MarginTest",
@@ -133,6 +135,7 @@ __all__ = [
     "f1_interval",
     "finite_size",
     "first_size",
+    "heterogeneity",
     "icc_size",
     "intraclass_correlation",
     "kappa_size",

@@ -13,6 +13,7 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats.rubric.files import read_rubrics, with_rubrics
 from rubricate.rows import I64, Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features
@@ -165,6 +166,8 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
 
     def work(place: Path) -> PopulationSummary:
         corpus = read_corpus(source, format=settings.format or None)
+        if settings.rubric:
+            corpus = with_rubrics(corpus, read_rubrics(study.path(settings.rubric)))
         if settings.site and settings.site not in {"case", *_names(corpus)}:
             raise InputError(
                 f"population.site: no note has {settings.site!r}; "
@@ -191,7 +194,8 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
         study,
         "population",
         work,
-        inputs={"corpus": source},
+        inputs={"corpus": source}
+        | ({"rubric": study.path(settings.rubric)} if settings.rubric else {}),
         settings=study.tables("population", "variables"),
         overwrite=overwrite,
     )
