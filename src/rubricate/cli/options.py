@@ -21,7 +21,7 @@ seed_option = click.option(
 
 
 def from_option(function: F) -> F:
-    """Add the options of all that read: ``--from FORMAT`` and ``--limit NAME=VALUE``."""
+    """Add the options of all that read: ``--from``, ``--columns``, ``--case`` and ``--limit``."""
     limit = click.option(
         "--limit",
         multiple=True,
@@ -36,7 +36,39 @@ def from_option(function: F) -> F:
         metavar="FORMAT",
         help="Format of the input; found by looking if absent.",
     )
-    return named(limit(function))
+    columns = click.option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        expose_value=False,
+        callback=_understand_columns,
+        help="Columns of a table of notes, e.g. id=student_id,text=note,case=station.",
+    )
+    case = click.option(
+        "--case",
+        metavar="NAME",
+        expose_value=False,
+        callback=_understand_case,
+        help="The case of all notes of a table or a folder of texts.",
+    )
+    return named(columns(case(limit(function))))
+
+
+def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    from rubricate.errors import RubricateError
+    from rubricate.formats.notes.understanding import parse_columns, understood_as
+
+    try:
+        columns = parse_columns(value) if value else {}
+    except RubricateError as error:
+        raise click.UsageError(str(error)) from error
+    told = understood_as(columns=columns, tell=lambda line: click.echo(line, err=True))
+    context.with_resource(told)
+
+
+def _understand_case(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    from rubricate.formats.notes.understanding import understood_as
+
+    context.with_resource(understood_as(case=value or ""))
 
 
 def _put_limits_in_force(

@@ -1,91 +1,47 @@
-"""Rubrics in CSV files, and the rows of any table as features."""
+"""Rubrics in CSV files."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.rubric.columns import has_hyphens, is_known, match_columns
-from rubricate.formats.rubric.records import (
-    WRITTEN,
-    Records,
-    feature_row,
-    plain_number,
-)
+from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import Faults
+from rubricate.formats.limits import read_whole
+from rubricate.formats.rubric.columns import is_known
+from rubricate.formats.rubric.records import WRITTEN, Records, feature_row
+from rubricate.formats.rubric.table_rows import SchoolTable, add_table
+from rubricate.formats.spreadsheets import find_csv_form, plain_number
 from rubricate.formats.tables import guarded, unguarded
 from rubricate.rubric import Rubric
-
-_DELIMITERS = ",;\t"
 
 
 def read_csv_records(path: Path, faults: Faults) -> Records:
     """Read a table with a header; comma, semicolon or tab between its columns."""
-    body = read_text(path)
-    delimiter = _find_delimiter(body)
-    lines = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True)
+    records = Records(path.stem)
+    raw = read_whole(path)
+    form = find_csv_form(path, is_known)
+    try:
+        body = raw.decode(form.encoding)
+    except UnicodeDecodeError as error:
+        message = (
+            "not UTF-8, nor of an encoding Excel writes. Save the file as UTF-8 and try again."
+        )
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError([Fault(message, path, line)]) from None
+    lines = csv.reader(io.StringIO(body, newline=""), delimiter=form.delimiter, strict=True)
     try:
         rows = [[unguarded(cell.strip()) for cell in row] for row in lines]
     except csv.Error as error:
         faults.add(f"not valid CSV near line {lines.line_num}: {error}")
-        return Records(path.stem)
-    while rows and not any(rows[0]):
-        del rows[0]
-    records = Records(path.stem)
-    if not rows:
         return records
-    header = rows[0]
-    numbered = [(number, row) for number, row in enumerate(rows[1:], start=1) if any(row)]
-    add_rows(records, header, numbered, ("", ""), faults)
+    # Rows count from the first below the names.
+    numbered = [(i - form.above, row) for i, row in enumerate(rows) if any(row)]
+    if any(number >= 0 for number, _ in numbered):
+        add_table(records, SchoolTable(numbered), faults)
     return records
-
-
-def _find_delimiter(body: str) -> str:
-    """Return the delimiter that makes the most known columns of the header."""
-
-    def known(delimiter: str) -> tuple[int, int]:
-        lines = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        try:
-            header = next((row for row in lines if any(cell.strip() for cell in row)), [])
-        except csv.Error:
-            header = []
-        return sum(map(is_known, header)), len(header)
-
-    return max(_DELIMITERS, key=known)
-
-
-def add_rows(
-    records: Records,
-    header: Sequence[str],
-    rows: Iterable[tuple[int, Sequence[str]]],
-    where: tuple[str, str],
-    faults: Faults,
-) -> None:
-    """Add the features of one table; ``where`` is their case and what messages begin with.
-
-    Rows come with the numbers that messages give.
-    """
-    case, place = where
-    columns = match_columns(header, lambda message: faults.add(place + message))
-    if "text" not in columns.values():
-        faults.add(f"{place}no column holds the features' texts: name it 'text' or 'feature'")
-        return
-    hyphens = has_hyphens(header)
-    for number, row in rows:
-        beyond = [cell for i, cell in enumerate(row) if cell and not _named(header, i)]
-        if beyond:
-            faults.add(f"{place}{len(beyond)} cells have no column name above", line=number)
-        values = {name: row[i] for i, name in columns.items() if i < len(row) and row[i]}
-        if hyphens and " " not in values.get("text", ""):
-            values["text"] = values.get("text", "").replace("-", " ")
-        if values:
-            records.add(values, case, number, place)
-
-
-def _named(header: Sequence[str], place: int) -> bool:
-    return place < len(header) and bool(header[place])
 
 
 def write_csv_records(rubrics: Sequence[Rubric], path: Path) -> None:
