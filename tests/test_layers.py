@@ -38,7 +38,6 @@ SHARED_CLASS_NAMES: set[str] = set()
 # Small modules with one importer: some are notions of their own (a source of the lexicon, a
 # checking rule, a writer beside its reader), the others wait to be merged.
 SMALL_WITH_ONE_IMPORTER = {
-    "formats.notes.texts",
     "merge",
     "neural.training.losses",
     "scoring.decisions",

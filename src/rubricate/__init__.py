@@ -25,6 +25,7 @@ _PLACES = {
     "fit_matcher": "rubricate.matchers",
     "load_corpus": "rubricate.formats",
     "load_matcher": "rubricate.matchers",
+    "odd_features": "rubricate.formats.rubric.oddities",
     "read_corpus": "rubricate.formats",
     "read_rubrics": "rubricate.formats.rubric.files",
     "with_rubrics": "rubricate.formats.rubric.files",
@@ -50,6 +51,7 @@ __all__ = [
     "fit_matcher",
     "load_corpus",
     "load_matcher",
+    "odd_features",
     "read_corpus",
     "read_rubrics",
     "with_rubrics",
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
     from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
+    from rubricate.formats.rubric.oddities import odd_features
     from rubricate.matchers import fit_matcher, load_matcher
     from rubricate.measures import evaluate
     from rubricate.rubric import Feature, Metadata, Rubric

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table
 from rubricate.cli.study_group import (
     EPILOG,
@@ -32,24 +33,30 @@ if TYPE_CHECKING:
 @study_command.command("new", epilog=EPILOG)
 @click.argument("folder", metavar="FOLDER")
 @click.option("--corpus", default="", help="The notes: a path, or an embedded corpus.")
+@rubric_option
 @click.option("--name", default="", help="Name of the study; the folder's unless given.")
 @click.option("--example", is_flag=True, help="A fictional study at six hospitals instead.")
 @json_option
-def new_command(folder: str, corpus: str, name: str, example: bool, as_json: bool) -> None:
+def new_command(
+    folder: str, corpus: str, rubric: Path | None, name: str, example: bool, as_json: bool
+) -> None:
     """Make FOLDER with a commented study.toml to fill in."""
     import os
-    from pathlib import Path
 
     from rubricate.formats import EMBEDDED
     from rubricate.study.rehearsal import write_example
     from rubricate.study.template import new_study
 
-    if example and (corpus or name):
-        raise click.UsageError("--example has notes and a name of its own")
+    if example and (corpus or name or rubric):
+        raise click.UsageError("--example has notes, a rubric and a name of its own")
     if corpus and corpus not in EMBEDDED:
         # Paths in study.toml are seen from the study's folder.
         corpus = Path(os.path.relpath(corpus, folder)).as_posix()
-    written = write_example(folder) if example else new_study(folder, corpus=corpus, name=name)
+    if example:
+        written = write_example(folder)
+    else:
+        place = Path(os.path.relpath(rubric, folder)).as_posix() if rubric else ""
+        written = new_study(folder, corpus=corpus, name=name, rubric=place)
     if as_json:
         print_json({"written": str(written)})
         return
