@@ -24,6 +24,7 @@ from rubricate.cli.output import Told, tell
 from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,
+    audit_command,
     open_run,
     read_notes,
     report_command,
@@ -64,13 +65,14 @@ def _reference_options(required: bool) -> Callable[[F], F]:
 
 @click.group("trust", epilog=EPILOG)
 def trust_command() -> None:
-    """Check a run's files and scores: leniency, drift, fairness, copied notes, gaming.
+    """Check a run: its files, who decided what, leniency, drift, fairness, copies, gaming.
 
     RUN is a folder that `rubricate score` wrote.
     """
 
 
 trust_command.add_command(verify_command)
+trust_command.add_command(audit_command)
 trust_command.add_command(report_command)
 
 

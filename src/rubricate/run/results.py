@@ -59,7 +59,9 @@ class ItemResult(NamedTuple):
 
     @property
     def certainty(self) -> float | None:
-        """How sure the decision is that holds, a person's correction included."""
+        """How sure the matcher is of the decision; None where a person made it."""
+        if self.correction is not None:
+            return None
         return certainty(bool(self.found), self.evidence.probability, self.evidence.confidence)
 
     @property
@@ -155,10 +157,10 @@ class RunCounts:
             self.unsure += item.review_reason.startswith(UNSURE)
             if item.outcome is not None:
                 self.outcomes[item.outcome] += 1
-        if result.status == NOT_SCORED:
-            self.not_scored[_kind(result.reason)] += 1
-        elif result.status == FOR_REVIEW:
+        if result.status == FOR_REVIEW:
             self.for_review[_kind(result.reason)] += 1
+        elif result.total is None:
+            self.not_scored[_kind(result.why_not_scored)] += 1
         else:
             self.scored += 1
             total = result.total

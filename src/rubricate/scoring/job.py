@@ -16,6 +16,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import rubric_to_json
+from rubricate.formats.faults import Faults
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.files import RubricFile, rubrics_for
@@ -141,17 +142,19 @@ class Given(NamedTuple):
     corrections: str | Path | None = None
 
 
-def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSettings) -> Job:
+def open_job(
+    source: NoteSource, folder: Path, given: Given, settings: ScoreSettings, earlier: Path
+) -> Job:
     """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
 
-    A model that is made here is written into ``folder``.
+    A model that is made here is written into ``folder``. What people decided in an ``earlier`` run
+    of that folder holds on.
     """
     rubric, model, policy_path, corrections_path = given
     rubrics = _rubrics(source, rubric)
     policy = None if policy_path is None else read_policy(policy_path)
-    corrections = (
-        Corrections([]) if corrections_path is None else read_corrections(corrections_path)
-    )
+    faults = Faults(Path(corrections_path or ""))
+    corrections = read_corrections(corrections_path, folder=earlier, faults=faults)
     if model is None:
         matcher = fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
     else:
@@ -167,8 +170,8 @@ def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSett
         corrections=corrections,
     )
     source.check_unchanged()
-    if survey.faults:
-        raise InputError(survey.faults)
+    faults.found += survey.faults
+    faults.raise_any()
     if survey.n_notes and not survey.cases & set(rubrics):
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
@@ -270,12 +273,15 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         }
     elif job.settings.unsure is not None:
         record["unsure"] = asdict(job.settings.unsure)
+    held = [one.to_dict() for one in job.corrections.all()]
     if corrections is not None:
+        place = Path(corrections)
+        record["corrections"] = {"name": place.name, "sha256": file_hash(place)}
+    if corrections is not None or held or job.corrections.outdated:
+        outdated = job.corrections.outdated
         record["corrections"] = {
-            "name": Path(corrections).name,
-            "sha256": file_hash(Path(corrections)),
-            "items": [one.to_dict() for one in job.corrections.all()],
-        }
+            **record.get("corrections", {}), "items": held, "outdated": outdated
+        }  # fmt: skip
     record["counts"] = counts.to_dict()
     return record
 
