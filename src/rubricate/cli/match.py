@@ -57,8 +57,8 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     refuse_touching(corpus_path, out, inside=True)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
-        corpus = _with_rubric(corpus, options["rubric"])
-    matcher = _matcher(corpus, options["models"], options["name"])
+        corpus = with_rubric(corpus, options["rubric"])
+    matcher = find_matcher(corpus, options["models"], options["name"])
     set_features_per_pass(matcher, options["features_per_pass"])
     with shown_progress() as progress:
         predicted = predict_in_parts(matcher, corpus, progress=progress)
@@ -88,7 +88,8 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     print_losses(lost)
 
 
-def _matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:
+def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:
+    """Return the matcher that was asked for; without a model one that knows only the rubric."""
     from rubricate.matchers import default_matcher, fit_matcher
 
     if models:
@@ -97,7 +98,8 @@ def _matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> 
     return fit_matcher(name or default_matcher(), corpus.select(notes=(), annotators=()))
 
 
-def _with_rubric(corpus: Corpus, path: Path) -> Corpus:
+def with_rubric(corpus: Corpus, path: Path) -> Corpus:
+    """Return the corpus, without its annotations, with the rubrics of a file."""
     from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 
     found = read_rubric_file(path)
