@@ -41,7 +41,7 @@ def annotation_page(
     Examples
     --------
     >>> from rubricate import load_corpus
-    >>> page = annotation_page(load_corpus("open-notes").select(notes=["0001"]))
+    >>> page = annotation_page(load_corpus("open-notes").select(cases=["0"]))
     >>> "http-equiv" in page, "<script src" in page
     (True, False)
     """
@@ -85,7 +85,7 @@ def write_annotation_pages(
     --------
     >>> import tempfile
     >>> from rubricate import load_corpus
-    >>> notes = load_corpus("open-notes").select(notes=["0001"])
+    >>> notes = load_corpus("open-notes").select(cases=["0"])
     >>> out = Path(tempfile.mkdtemp()) / "marks.html"
     >>> [path.name for path in write_annotation_pages(notes, out, annotators=["ann", "bob"])]
     ['marks-ann.html', 'marks-bob.html']
