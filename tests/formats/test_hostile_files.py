@@ -311,6 +311,39 @@ def test_tables_and_texts_that_are_links_are_not_read(name: str, tmp_path: Path)
         assert len(read_corpus(folder, format=name).notes)
 
 
+PIPES = """
+import os, sys
+from pathlib import Path
+from rubricate import load_corpus, read_corpus, write_corpus
+from rubricate.errors import InputError
+corpus = load_corpus("open-notes").select(cases=["0"])
+for name, where in {"texts": "x.txt", "webanno": "x.tsv", "doccano": "x.jsonl", "nbme": "test.csv",
+                    "ebmnlp": "documents/x.tokens", "parquet": "notes.parquet",
+                    "datasets": "state.json", "brat": "rubricate.json"}.items():
+    folder = Path(sys.argv[1], name)
+    if name == "texts":
+        folder.mkdir()
+    else:
+        write_corpus(corpus, folder, format=name)
+    (folder / where).unlink(missing_ok=True)
+    os.mkfifo(folder / where)
+    try:
+        read_corpus(folder, format=name)
+    except InputError:
+        print(name)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PIPES, str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    read = {"nbme"}  # a pipe beside its tables is none of them
+    assert set(done.stdout.split()) | read == {path.name for path in tmp_path.iterdir()}
+
+
 def test_broken_parquet_prints_nothing_of_the_reader(tmp_path: Path) -> None:
     place = parquet(tmp_path)
     raw = bytearray((place / "notes.parquet").read_bytes())

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from stat import S_ISREG
 
 from rubricate.errors import Fault, InputError, UnknownNameError
 
@@ -121,7 +122,11 @@ def need_within(name: str, found: int, what: str, path: Path | None = None) -> N
 def read_whole(path: Path) -> bytes:
     """Return a file's bytes; InputError if it cannot be read or is too large."""
     try:
-        need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
+        status = path.stat()
+        # A pipe in a folder of others would be waited for without end.
+        if not S_ISREG(status.st_mode):
+            raise InputError([Fault("not a plain file", path)])
+        need_within("file_bytes", status.st_size, "the file has {} bytes", path)
         return path.read_bytes()
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error

@@ -23,6 +23,8 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
     import polars as pl
 
     try:
+        if not path.is_file():  # also a pipe, which would be waited for
+            raise OSError
         check_parquet(path)
         with quiet_panic():
             table = pl.read_parquet(path)

@@ -82,7 +82,8 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
 def _annotator_files(path: Path, faults: Faults) -> dict[str, Path]:
     """Return every file with the columns of train.csv, by annotator."""
     found: dict[str, Path] = {}
-    places = sorted(path.glob("*.csv"), key=lambda place: (place.name != TRAIN, place))
+    files = (place for place in path.glob("*.csv") if place.is_file())
+    places = sorted(files, key=lambda place: (place.name != TRAIN, place))
     for place in places:
         with place.open("rb") as stream:
             head = stream.readline(1 << 16).decode("utf-8-sig", "replace").strip().split(",")
