@@ -64,6 +64,7 @@ from rubricate.stats.resampling import (
     degrees_of_freedom,
     resample_sums,
 )
+from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
 from rubricate.stats.sizes import assured_size, first_size
 from rubricate.stats.slice import plan_slice
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
@@ -94,6 +95,7 @@ __all__ = [
     "Heterogeneity",
     "Layout",
     "Levels",
+    "LimitsOfAgreement",
     "MarginTest",
     "Method",
     "Outlook",
@@ -135,11 +137,13 @@ __all__ = [
     "f1_interval",
     "finite_size",
     "first_size",
+    "gwet_ac2",
     "heterogeneity",
     "icc_size",
     "intraclass_correlation",
     "kappa_size",
     "limit_by_items",
+    "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
     "oversampled",
