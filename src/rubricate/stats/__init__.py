@@ -65,6 +65,7 @@ from rubricate.stats.resampling import (
     resample_sums,
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
+from rubricate.stats.sequential import Look, SequentialPlan, obrien_fleming, plan_sequential
 from rubricate.stats.sizes import assured_size, first_size
 from rubricate.stats.slice import plan_slice
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
@@ -96,6 +97,7 @@ __all__ = [
     "Layout",
     "Levels",
     "LimitsOfAgreement",
+    "Look",
     "MarginTest",
     "Method",
     "Outlook",
@@ -107,6 +109,7 @@ __all__ = [
     "Population",
     "Resampling",
     "Sampling",
+    "SequentialPlan",
     "Side",
     "Statistic",
     "Stratum",
@@ -146,12 +149,14 @@ __all__ = [
     "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
+    "obrien_fleming",
     "oversampled",
     "permutation_p_value",
     "plan_assurance",
     "plan_curve",
     "plan_pilot",
     "plan_reported",
+    "plan_sequential",
     "plan_slice",
     "plan_variables",
     "precision_recall_f1",
