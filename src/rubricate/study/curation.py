@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError, UnknownNameError
+from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.spans import Span, merge_spans
 
 Marks = tuple[tuple[Span, ...], ...]
@@ -225,5 +225,5 @@ def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, 
         if found is None
     }
     if faults:
-        raise InputError(sorted(faults))
+        raise InputError(Fault(fault) for fault in sorted(faults))
     return (*(found for _, found in settled if found), *single)
