@@ -127,3 +127,17 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     assert back.exit_code == 1 and "read only" in back.output
     for command in ("describe", "score"):
         assert run(main, [command, str(table), "--where", "site", "--out", "x"][:4]).exit_code == 2
+
+
+def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    target = tmp_path / "final.jsonl"
+    options = ["--where", "case=0", "--senior", "reference"]
+    done = run(main, ["convert", "open-notes", str(target), "--to", "jsonl", *options])
+    assert done.exit_code == 0, done.output
+    final = read_corpus(target)
+    assert [a.id for a in final.annotators] == ["reference"]
+    told = run(main, ["describe", "open-notes", *options, "--json"])
+    rule = json.loads(told.output)["senior_rule"]
+    assert rule["rows"] == len(final.rows)
+    assert rule["annotations"] == final.rows.n_annotations

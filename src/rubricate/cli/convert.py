@@ -14,6 +14,7 @@ from rubricate.cli.options import (
     overwrite_option,
     refuse_touching,
     rubric_option,
+    senior_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_losses
@@ -31,6 +32,7 @@ Example: rubricate convert open-notes notes --to nbme
 @from_option
 @split_option()
 @click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
+@senior_option
 @click.option("--like", metavar="CORPUS", help="The corpus that SRC, a submission, speaks of.")
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
@@ -44,6 +46,7 @@ def convert_command(
     from_format: str | None,
     where: tuple[str, ...],
     annotators: tuple[str, ...],
+    seniors: tuple[str, ...],
     like: str | None,
     strict: bool,
     overwrite: bool,
@@ -64,6 +67,11 @@ def convert_command(
     other = None if like is None else open_corpus(like)
     corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
     corpus = keep_annotators(corpus, annotators)
+    if seniors:
+        from rubricate.study.curation import settle_by_seniors
+        from rubricate.study.decisions import reference_corpus
+
+        corpus = reference_corpus(corpus, settle_by_seniors(corpus, seniors))
     with shown_progress() as progress:
         lost = write_corpus(
             corpus,

@@ -16,6 +16,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
+senior_option = click.option(
+    "--senior", "seniors", multiple=True, metavar="ANNOTATOR",
+    help="One annotation of all: this annotator's; the others' where this one found nothing.",
+)  # fmt: skip
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )

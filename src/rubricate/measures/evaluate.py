@@ -107,8 +107,10 @@ class Evaluation:
 
         Correct spans cover the same, partial ones share a unit, missed and spurious ones meet
         nothing of the other side; a partial one counts half in ``f1`` (SemEval 2013, task 9.1; as
-        nervaluate counts "partial"). With the protocols other than one-to-one a span may meet
-        several, so the counts are of predicted spans that hit.
+        nervaluate counts "partial"), and nothing in ``strict_f1``, where nervaluate calls it
+        ``incorrect``. Features are compared one by one, since several may share words: a span of
+        another feature is spurious there and missed here. With the protocols other than one-to-one
+        a span may meet several, so the counts are of predicted spans that hit.
         """
         reference, predicted, _, correct = self.spans["exact"].values.sum(axis=0).tolist()
         _, _, found, hits = self.spans["token_overlap"].values.sum(axis=0).tolist()
@@ -117,9 +119,11 @@ class Evaluation:
         return {
             "correct": correct,
             "partial": partial,
+            "incorrect": partial,
             "missed": max(reference - found, 0),
             "spurious": predicted - hits,
             "f1": (2 * correct + partial) / total if total else None,
+            "strict_f1": 2 * correct / total if total else None,
         }
 
     def warnings(self) -> list[str]:

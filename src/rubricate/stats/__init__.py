@@ -64,6 +64,8 @@ from rubricate.stats.resampling import (
     degrees_of_freedom,
     resample_sums,
 )
+from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
+from rubricate.stats.sequential import Look, SequentialPlan, obrien_fleming, plan_sequential
 from rubricate.stats.sizes import assured_size, first_size
 from rubricate.stats.slice import plan_slice
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
@@ -94,6 +96,8 @@ __all__ = [
     "Heterogeneity",
     "Layout",
     "Levels",
+    "LimitsOfAgreement",
+    "Look",
     "MarginTest",
     "Method",
     "Outlook",
@@ -105,6 +109,7 @@ __all__ = [
     "Population",
     "Resampling",
     "Sampling",
+    "SequentialPlan",
     "Side",
     "Statistic",
     "Stratum",
@@ -135,19 +140,23 @@ __all__ = [
     "f1_interval",
     "finite_size",
     "first_size",
+    "gwet_ac2",
     "heterogeneity",
     "icc_size",
     "intraclass_correlation",
     "kappa_size",
     "limit_by_items",
+    "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
+    "obrien_fleming",
     "oversampled",
     "permutation_p_value",
     "plan_assurance",
     "plan_curve",
     "plan_pilot",
     "plan_reported",
+    "plan_sequential",
     "plan_slice",
     "plan_variables",
     "precision_recall_f1",

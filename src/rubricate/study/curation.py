@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.spans import Span, merge_spans
 
 Marks = tuple[tuple[Span, ...], ...]
@@ -118,6 +119,10 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
 }
 
 
+#: The rule of the patient-note corpus.
+SENIOR_RULES = ("identical", "second-only", "senior-first")
+
+
 def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
     """Apply the first rule that has a say; None where none has.
 
@@ -152,7 +157,8 @@ def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks
 def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
     """Return the rows two annotators judged, and those that only one did.
 
-    Where more than two judged a row, the first two of the corpus's annotators count.
+    Where more than two judged a row, the first two of the corpus's annotators count; a senior of
+    the two stands first.
     """
     double: list[Disagreement] = []
     single: list[Settled] = []
@@ -168,6 +174,8 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
         if len(found) == 1:
             single.append(Settled(note_id, feature_id, marks[0], f"single {who[0]}"))
             continue
+        if who[1] in seniors and who[0] not in seniors:
+            marks, who = marks[::-1], who[::-1]
         double.append(
             Disagreement(
                 note_id, feature_id, who[0], who[1], marks[0], marks[1],
@@ -180,3 +188,42 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
 def _marks(corpus: Corpus, row: int) -> Marks:
     """Return a row's annotations as spans, repeated ones once."""
     return _sorted({a.spans for a in corpus.row_annotations(row)})
+
+
+def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, ...]:
+    """Settle every row by the rule of the patient-note corpus (Yaneva et al. 2022, section 5).
+
+    The senior's annotations count; the second's only where the senior found nothing.
+
+    Raises
+    ------
+    InputError
+        If a senior is not an annotator of the corpus, or a row was judged twice by others.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> settled = settle_by_seniors(load_corpus("open-notes"), ["reference"])
+    >>> len(settled), {row.decided_by for row in settled} >= {"rule identical"}
+    (30924, True)
+    """
+    for name in seniors:
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
+    ranked = replace(
+        corpus,
+        annotators=tuple(
+            replace(a, group="senior" if a.id in seniors else "") for a in corpus.annotators
+        ),
+    )
+    double, single = list_rows(ranked)
+    settled = [(row, settle_by_rules(row, SENIOR_RULES)) for row in double]
+    faults = {
+        f"{row.first_annotator} and {row.second_annotator} judged the same rows and neither is a "
+        "senior: name one"
+        for row, found in settled
+        if found is None
+    }
+    if faults:
+        raise InputError(Fault(fault) for fault in sorted(faults))
+    return (*(found for _, found in settled if found), *single)
