@@ -97,7 +97,7 @@ def test_frames_become_corpora_and_back() -> None:
 
 
 def test_learning_measuring_and_routing() -> None:
-    corpus = r.load_corpus("open-notes").select(cases=["30", "31"])
+    corpus = r.load_corpus("open-notes").select(cases=["0"])
     matcher = r.fit(corpus, matcher="exact")
     found = r.match(corpus, model=matcher)
     measured = r.evaluate(corpus, found, reference_annotator="reference")
