@@ -60,7 +60,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
         corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
-    matcher = _matcher(corpus, options["models"], options["name"])
+    matcher = find_matcher(corpus, options["models"], options["name"])
     set_features_per_pass(matcher, options["features_per_pass"])
     with shown_progress() as progress:
         predicted = predict_in_parts(matcher, corpus, progress=progress)
@@ -90,7 +90,8 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     print_losses(lost)
 
 
-def _matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:
+def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:
+    """Return the matcher that was asked for; without a model one that knows only the rubric."""
     from rubricate.matchers import default_matcher, fit_matcher
 
     if models:
