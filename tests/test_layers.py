@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "rubricate"
 # Who may be imported by whom: a part imports only parts of lower layers, or of its own part.
 LAYERS = [
     {"errors"},
-    {"spans", "files", "progress", "registry", "stats", "batch"},
+    {"spans", "files", "progress", "registry", "columns", "display", "stats", "batch"},
     {"rubric"},
     {"rows"},
     {"corpus"},
@@ -25,6 +25,7 @@ LAYERS = [
     {"evaluation", "trials", "trust"},
     {"reports"},
     {"study", "scoring"},
+    {"notebook"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -16,6 +16,7 @@ from rubricate.cli.options import (
     overwrite_option,
     put_rubric,
     refuse_touching,
+    rubric_option,
     split_option,
 )
 from rubricate.cli.output import print_json
@@ -28,7 +29,7 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 
 @click.command("annotate", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
-@click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
+@rubric_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The page, NAME.html.")
 @click.option(
     "--annotator", "annotators", multiple=True, metavar="NAME",
