@@ -44,8 +44,12 @@ SMALL_WITH_ONE_IMPORTER = {
     "merge",
     "neural.training.losses",
     "scoring.decisions",
+    "store.migrations",
     "trust.changes",
     "trust.references",
+    "web.demo",
+    "web.openapi",
+    "web.work",
 }
 SMALL = 100
 

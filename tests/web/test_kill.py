@@ -9,7 +9,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 from sqlalchemy import select
 from workbench import Small, small_project

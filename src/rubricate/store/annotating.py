@@ -20,7 +20,6 @@ from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row, rubric_of
 
-ANSWERS = ("present", "absent", "unsure")
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
 

@@ -46,8 +46,7 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
     number, last = connection.execute(head.with_for_update()).one()
     at, rows = now(), []
     for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
-        own = dict(zip(("kind", "actor"), entry[:2], strict=True))
-        own |= {"assignment": entry.assignment, "note": entry.note, "feature": entry.feature}
+        own: dict[str, Any] = {k: v for k, v in entry._asdict().items() if k != "data"}
         own |= {"project": project, "number": number, "at": at}
         body = json.dumps({**own, "data": entry.data}, sort_keys=True, ensure_ascii=False)
         salt = secrets.token_hex(16)
@@ -166,14 +165,16 @@ class _Replay:
             return
         data, rows = data_of(row), self.rows
         if row.kind in ("judge", "undo", "redo"):
-            own = data["version"], data["answer"], data["marks"]
-            rows["judgement"][row.note, row.actor, row.feature] = own
+            key = row.note, row.actor, row.feature
+            rows["judgement"][key] = data["version"], data["answer"], data["marks"]
         elif row.kind == "curate":
-            own = data["inputs"], data["choice"], data["marks"], data["comment"], row.actor
-            rows["curation"][data["dispute"], data["version"]] = own
+            rows["curation"][data["dispute"], data["version"]] = (
+                data["inputs"], data["choice"], data["marks"], data["comment"], row.actor,
+            )  # fmt: skip
         elif row.kind == "correct":
-            own = data["found"], data["marks"], data["comment"], row.actor
-            rows["correction"][data["item"], data["version"]] = own
+            rows["correction"][data["item"], data["version"]] = (
+                data["found"], data["marks"], data["comment"], row.actor,
+            )  # fmt: skip
         elif row.kind == "note":
             rows["note"][row.note] = data["id"], data["shown_id"], data["case"], data["sha256"]
         elif row.kind == "rubric":

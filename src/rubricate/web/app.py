@@ -239,7 +239,7 @@ def _response(result: Any, rule: Rule) -> Response:
 
 
 async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
-    content, form = b"", {}
+    content, form = b"", dict[str, Any]()
     if rule.body is dict:
         async with request.form(max_files=1, max_fields=50) as fields:
             for name, value in fields.multi_items():

@@ -58,16 +58,22 @@ def _templates() -> Environment:
     return found
 
 
-def render(name: str, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
+def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
     """Return a page; every one knows who looks at it, and in which project."""
-    given = {"user": None, "project": None, "run": None, "error": None, "faults": []}
+    given: dict[str, Any] = {
+        "user": None,
+        "project": None,
+        "run": None,
+        "error": None,
+        "faults": [],
+    }
     if call is not None and call.me.person:
         given["user"] = {"name": call.me.name, "admin": call.me.admin}
     if call is not None and call.project:
         row = call.read(projects.project_row, call.project)
-        given["project"] = {"id": row.id, "name": row.name, "state": row.state,
-                            "roles": sorted(call.roles), "suggestions": row.suggestions}  # fmt: skip
-    return HTMLResponse(_templates().get_template(name).render({**given, **more}), status)
+        own = {name: getattr(row, name) for name in ("id", "name", "state", "suggestions")}
+        given["project"] = {**own, "roles": sorted(call.roles)}
+    return HTMLResponse(_templates().get_template(page).render({**given, **more}), status)
 
 
 def error_page(error: RefusedError) -> Response:
@@ -136,6 +142,7 @@ def _name_of(connection: Any, person: str) -> str:
 
 def set_up(call: Call) -> Response:
     """Make the first account, which administers."""
+    call.read(people.find_link, "setup", call.path["code"])
     return _with_password(call, "setup", _form(call, "name"))
 
 
