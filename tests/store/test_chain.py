@@ -35,7 +35,7 @@ CHANGES = [
 def test_any_change_is_found(database: Database, small: Small) -> None:
     judge_all(database, small)
     decide_first(database, small)
-    intact = database.read(verify)
+    intact = database.read_at_once(verify)
     assert [one.faults for one in intact] == [[]]
     missed = []
     for change in CHANGES:
@@ -50,7 +50,7 @@ def test_any_change_is_found(database: Database, small: Small) -> None:
         with pytest.raises(ZeroDivisionError):
             database.write(tried)
     assert not missed
-    assert database.read(verify) == intact
+    assert database.read_at_once(verify) == intact
 
 
 def test_erasing_a_note_leaves_the_chain_and_none_of_its_words(
@@ -59,9 +59,9 @@ def test_erasing_a_note_leaves_the_chain_and_none_of_its_words(
     judge_all(database, small)
     boss = small.who["manager"].person
     number = database.read(lambda c: c.scalar(select(t.note.c.number).where(t.note.c.id == "n1")))
-    before = database.read(verify)[0]
+    before = database.read_at_once(verify)[0]
     database.write(lambda c: erase_note(c, small.project, number, boss))
-    after = database.read(verify)[0]
+    after = database.read_at_once(verify)[0]
     assert not after.faults
     assert after.events == before.events + 1
     left = database.read(lambda c: c.execute(select(t.event).where(t.event.c.note == number)).all())

@@ -123,8 +123,7 @@ def verify(connection: Connection) -> list[Checked]:
 def _faults(connection: Connection, project: Row[Any]) -> Iterator[str]:
     last, number = "", 0
     replay = _Replay()
-    events = select(t.event).where(t.event.c.project == project.id).order_by(t.event.c.number)
-    for row in connection.execution_options(yield_per=1000).execute(events):
+    for row in _events(connection, project.id):
         number += 1
         if row.number != number:
             yield f"event {number} is missing: the next one is {row.number}"
@@ -140,6 +139,15 @@ def _faults(connection: Connection, project: Row[Any]) -> Iterator[str]:
     if (number, last) != (project.events, project.head):
         yield f"the chain ends at event {number}; the project says {project.events}"
     yield from replay.faults(connection, project.id)
+
+
+def _events(connection: Connection, project: str) -> Iterator[Row[Any]]:
+    """Yield the events of a project in order, some at a time."""
+    number = 0
+    found = select(t.event).where(t.event.c.project == project).order_by(t.event.c.number)
+    while rows := connection.execute(found.where(t.event.c.number > number).limit(2000)).all():
+        yield from rows
+        number = rows[-1].number
 
 
 def _fits(row: Row[Any]) -> bool:
