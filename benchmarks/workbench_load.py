@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,10 @@ def measure_saving(folder: Path, url: str, n_people: int, seconds: int) -> None:
     print(f"{kind}: {n_people} people, {seconds} s, load of the machine {load:.1f} before")
     for name in ("save", "open", "dashboard"):
         print(" ", told(name, times[name]))
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    asked = sum(len(times[name]) for name in ("save", "open", "dashboard"))
+    cpu = 1000 * (spent.ru_utime + spent.ru_stime) / asked
+    print(f"  the server spent {cpu:.1f} ms of processor time for each request, its start included")
     print(f"  errors {len(times['errors'])} {times['errors'][:3]}, saved {len(saved)} judgements,"
           f" lost {lost}")  # fmt: skip
 

@@ -251,17 +251,20 @@ def get_agreement(call: Call) -> Any:
     return _live(call.bench.database).of(call.project)
 
 
+def _may_watch(call: Call) -> bool:
+    """Tell whether somebody who watches may go on: signed in still, and with the role."""
+    if call.secret and call.read(people.session_identity, call.secret) is None:
+        return False
+    return bool(call.read(people.roles_of, call.project, call.me.person) & people.NOT_BLIND)
+
+
 def get_events(call: Call) -> Response:
     """Return a stream that tells whenever something changed."""
 
     async def stream() -> AsyncIterator[bytes]:
         last, silent = "", 0
         while True:
-            # Who lost the right to look, or signed out, is told nothing more.
-            roles = await run_in_threadpool(
-                call.read, people.roles_of, call.project, call.me.person
-            )
-            if not roles & {"manager", "observer"}:
+            if not await run_in_threadpool(_may_watch, call):
                 return
             head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
             silent += 2
