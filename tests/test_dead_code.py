@@ -44,6 +44,7 @@ PUBLIC = {
     "average_models": "for those who use the package from Python",
     "by_note_and": "for those who use the package from Python",
     "data_location": "onnx reads it",
+    "total_tokens": "anyio reads it",
     "export_packed": "scripts/reader/ship.py",
     "fit_hidden": "scripts/learn_shared.py",
     "contradiction": "for those who use the package from Python",

@@ -25,7 +25,8 @@ LAYERS = [
     {"evaluation", "trials", "trust"},
     {"reports"},
     {"study", "scoring"},
-    {"notebook"},
+    {"store"},
+    {"notebook", "web"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -42,8 +43,12 @@ SMALL_WITH_ONE_IMPORTER = {
     "merge",
     "neural.training.losses",
     "scoring.decisions",
+    "store.migrations",
     "trust.changes",
     "trust.references",
+    "web.demo",
+    "web.openapi",
+    "web.work",
 }
 SMALL = 100
 

@@ -10,12 +10,18 @@ from rubricate.study.collection import collect_study
 from rubricate.study.curation import (
     Disagreement,
     intersect_marks,
+    list_rows,
     settle_by_choice,
     settle_by_rules,
     settle_by_seniors,
     union_marks,
 )
-from rubricate.study.decisions import curate_study, marks_text, parse_marks
+from rubricate.study.decisions import (
+    curate_study,
+    disagreements_table,
+    marks_text,
+    parse_marks,
+)
 from rubricate.study.record import Study
 
 SPANS = st.builds(
@@ -45,7 +51,7 @@ def test_written_marks_are_read_back(marks) -> None:
 
 
 def row(first, second, senior=True) -> Disagreement:
-    return Disagreement("n", "f", "ann", "bob", first, second, first_is_senior=senior)
+    return Disagreement("n", "f", ("ann", "bob"), (first, second), first_is_senior=senior)
 
 
 A, B = ((Span(0, 4),),), ((Span(2, 6),),)
@@ -202,3 +208,42 @@ def test_the_senior_counts_and_the_second_only_where_the_senior_found_nothing() 
         settle_by_seniors(corpus, [])
     with pytest.raises(UnknownNameError, match="chief"):
         settle_by_seniors(corpus, ["chief"])
+
+
+def test_three_annotators_are_curated() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "Fever"))
+    builder.add_note(Note("n", "c", "fever and chills"))
+    for who, span in (("ann", (0, 5)), ("bob", (0, 9)), ("cy", (4, 16))):
+        builder.annotate(who, "n", "f", [span])
+    corpus = builder.build()
+    [three], single = list_rows(corpus)
+    assert (three.annotators, single) == (("ann", "bob", "cy"), [])
+    assert settle_by_choice(three, "third") == ((Span(4, 16),),)
+    assert settle_by_choice(three, "union") == ((Span(0, 16),),)
+    assert settle_by_choice(three, "intersection") == ((Span(4, 5),),)
+    assert settle_by_rules(three, PAPER) is None
+    header, [line] = disagreements_table(corpus, [three])
+    assert line[header.index("third_spans")] == "4 16"
+
+
+def test_what_one_or_nobody_judged_may_be_decided(collected: Study) -> None:
+    with pytest.raises(InputError):
+        curate_study(collected)
+    lines = open_rows(collected)
+    for line in lines:
+        line |= {"decision": "first", "decided_by": "cy"}
+    corpus = read_corpus(collected.output("collect", "annotations.jsonl"))
+    double, single = list_rows(corpus)
+    judged = {(row.note, row.feature) for row in [*double, *single]}
+    pairs = ((note.id, f.id) for note in corpus.notes for f in corpus.rubric(note.case))
+    missing = next((pair for pair in pairs if pair not in judged), None)
+    if single:
+        key = {"note": single[0].note, "feature": single[0].feature}
+        lines.append({**dict.fromkeys(lines[0], ""), **key, "decision": "spans", "spans": "0 3",
+                      "decided_by": "cy"})  # fmt: skip
+    if missing is not None:
+        key = dict(zip(("note", "feature"), missing, strict=True))
+        lines.append({**dict.fromkeys(lines[0], ""), **key, "decision": "none", "decided_by": "cy"})
+    save(collected, lines)
+    assert curate_study(collected).summary["decided_by"]["cy"] == len(lines)

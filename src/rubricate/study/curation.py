@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.spans import Span, merge_spans
 
 Marks = tuple[tuple[Span, ...], ...]
-#: What a curator may decide.
-CHOICES = ("first", "second", "union", "intersection", "none", "spans")
+#: What the annotators of a row are called in tables and decisions.
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A note and feature that two annotators judged: the senior is first where there is one."""
+    """A note and feature with those who judged it: the senior is first where there is one."""
 
     note: str
     feature: str
-    first_annotator: str
-    second_annotator: str
-    first: Marks
-    second: Marks
+    annotators: tuple[str, ...]
+    marks: tuple[Marks, ...]
     first_is_senior: bool = False
 
 
@@ -88,28 +87,31 @@ def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
 
 
 def _identical(row: Disagreement) -> Marks | None:
-    return row.first if set(row.first) == set(row.second) else None
+    return row.marks[0] if len({frozenset(marks) for marks in row.marks}) == 1 else None
 
 
 def _second_only(row: Disagreement) -> Marks | None:
-    return row.second if row.first_is_senior and not row.first and row.second else None
+    if not row.first_is_senior or row.marks[0]:
+        return None
+    return next((marks for marks in row.marks if marks), None)
 
 
 def _senior_first(row: Disagreement) -> Marks | None:
-    return row.first if row.first_is_senior else None
+    return row.marks[0] if row.first_is_senior else None
 
 
-def _union(row: Disagreement) -> Marks | None:
-    return union_marks(row.first, row.second)
+def _union(row: Disagreement) -> Marks:
+    return reduce(union_marks, row.marks, ())
 
 
-def _intersection(row: Disagreement) -> Marks | None:
-    return intersect_marks(row.first, row.second)
+def _intersection(row: Disagreement) -> Marks:
+    return reduce(intersect_marks, row.marks)
 
 
 #: Each rule takes a row and returns the reference's marks, or None where it has no say.
 #: ``second-only`` and then ``senior-first`` are the NBME paper's rule: the senior's annotations
-#: count, the second's only where the senior found none.
+#: count, the second's (of several others the first's who found any) only where the senior found
+#: none.
 RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
     "identical": _identical,
     "second-only": _second_only,
@@ -128,7 +130,7 @@ def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
 
     Examples
     --------
-    >>> row = Disagreement("n", "f", "ann", "bob", (), ((Span(0, 4),),), first_is_senior=True)
+    >>> row = Disagreement("n", "f", ("ann", "bob"), ((), ((Span(0, 4),),)), first_is_senior=True)
     >>> settle_by_rules(row, ["identical", "second-only", "senior-first"]).decided_by
     'rule second-only'
     >>> settle_by_rules(row, ["identical"]) is None
@@ -142,47 +144,33 @@ def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
 
 
 def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks:
-    """Return the marks a curator's choice (one of `CHOICES`) means."""
-    if choice == "first":
-        return row.first
-    if choice == "second":
-        return row.second
+    """Return the marks a curator's choice means: a place, union, intersection, none or spans."""
+    if choice in PLACES:
+        return row.marks[PLACES.index(choice)]
     if choice == "union":
-        return union_marks(row.first, row.second)
+        return _union(row)
     if choice == "intersection":
-        return intersect_marks(row.first, row.second)
+        return _intersection(row)
     return spans if choice == "spans" else ()
 
 
-def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
-    """Return the rows two annotators judged, and those that only one did.
-
-    Where more than two judged a row, the first two of the corpus's annotators count; a senior of
-    the two stands first.
-    """
-    double: list[Disagreement] = []
-    single: list[Settled] = []
+def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
+    """Return the rows that two or more annotators judged, and those that only one did."""
+    rows, listed = corpus.rows, []
     seniors = {a.id for a in corpus.annotators if a.group == "senior"}
     grouped: dict[tuple[str, str], list[int]] = {}
-    rows = corpus.rows
     for i in range(len(rows)):
         note, feature = corpus.notes[int(rows.note[i])], corpus.features[int(rows.feature[i])]
         grouped.setdefault((note.id, feature.id), []).append(i)
-    for (note_id, feature_id), found in grouped.items():
-        marks = [_marks(corpus, i) for i in found[:2]]
-        who = [corpus.annotators[int(rows.annotator[i])].id for i in found[:2]]
-        if len(found) == 1:
-            single.append(Settled(note_id, feature_id, marks[0], f"single {who[0]}"))
-            continue
-        if who[1] in seniors and who[0] not in seniors:
-            marks, who = marks[::-1], who[::-1]
-        double.append(
-            Disagreement(
-                note_id, feature_id, who[0], who[1], marks[0], marks[1],
-                first_is_senior=who[0] in seniors,
-            )
-        )  # fmt: skip
-    return double, single
+    for key, found in grouped.items():
+        ranked = sorted(
+            found, key=lambda i: corpus.annotators[int(rows.annotator[i])].id not in seniors
+        )
+        who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in ranked)
+        marks = tuple(_marks(corpus, i) for i in ranked)
+        listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
+    several = [row for row in listed if len(row.annotators) > 1]
+    return several, [row for row in listed if len(row.annotators) == 1]
 
 
 def _marks(corpus: Corpus, row: int) -> Marks:
@@ -219,11 +207,15 @@ def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, 
     double, single = list_rows(ranked)
     settled = [(row, settle_by_rules(row, SENIOR_RULES)) for row in double]
     faults = {
-        f"{row.first_annotator} and {row.second_annotator} judged the same rows and neither is a "
-        "senior: name one"
+        f"{' and '.join(row.annotators)} judged the same rows and none of them is a senior: name "
+        "one"
         for row, found in settled
         if found is None
     }
     if faults:
         raise InputError(Fault(fault) for fault in sorted(faults))
-    return (*(found for _, found in settled if found), *single)
+    alone = (
+        Settled(row.note, row.feature, row.marks[0], f"single {row.annotators[0]}")
+        for row in single
+    )
+    return (*(found for _, found in settled if found), *alone)

@@ -1,0 +1,1 @@
+// Drawn by the browser part.
