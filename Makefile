@@ -16,13 +16,13 @@ $(BIN)/python:
 
 # What a user needs: no torch.
 $(DEMO): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,web]'
 	@rm -f $(VENV)/.demo-*
 	@touch $@
 
 # What the checks and tests need besides.
 $(TEST): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,dev]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,web,postgres,dev]'
 	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
 	@touch $@ $(DEMO)
 

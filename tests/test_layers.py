@@ -25,6 +25,8 @@ LAYERS = [
     {"evaluation", "trials", "trust"},
     {"reports"},
     {"study", "scoring"},
+    {"store"},
+    {"web"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

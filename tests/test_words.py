@@ -13,6 +13,7 @@ OWN_WORDS = {
     "formats/doccano.py": {"entity"},
     "formats/labelstudio": {"tag"},
     "formats/pico.py": {"tag"},
+    "web/compat.py": {"document"},
 }
 # What is not yet so; an entry that is no longer needed fails the test.
 STILL = {

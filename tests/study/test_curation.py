@@ -44,7 +44,7 @@ def test_written_marks_are_read_back(marks) -> None:
 
 
 def row(first, second, senior=True) -> Disagreement:
-    return Disagreement("n", "f", "ann", "bob", first, second, first_is_senior=senior)
+    return Disagreement("n", "f", ("ann", "bob"), (first, second), first_is_senior=senior)
 
 
 A, B = ((Span(0, 4),),), ((Span(2, 6),),)

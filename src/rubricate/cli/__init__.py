@@ -31,6 +31,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Run a study": {
         "plan": ("how many notes a study needs", "rubricate.cli.plan"),
         "study": ("five phases from a question to a trusted figure", "rubricate.cli.study"),
+        "serve": ("annotate, curate and review in a browser", "rubricate.cli.serve"),
     },
     "Find the words": {
         "fit": ("let a matcher learn from annotated notes", "rubricate.cli.fit"),

@@ -12,9 +12,9 @@ import click
 T = TypeVar("T")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON; undefined numbers become null."""
-    click.echo(json.dumps(_clean(value), ensure_ascii=False, indent=2))
+    click.echo(json.dumps(_clean(value), ensure_ascii=False, indent=indent))
 
 
 def _clean(value: Any) -> Any:

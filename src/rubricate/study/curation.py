@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from rubricate.corpus import Corpus
 from rubricate.spans import Span, merge_spans
 
 Marks = tuple[tuple[Span, ...], ...]
-#: What a curator may decide.
-CHOICES = ("first", "second", "union", "intersection", "none", "spans")
+#: What the annotators of a row are called in tables and decisions.
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A note and feature that two annotators judged: the senior is first where there is one."""
+    """A note and feature with those who judged it: the senior is first where there is one."""
 
     note: str
     feature: str
-    first_annotator: str
-    second_annotator: str
-    first: Marks
-    second: Marks
+    annotators: tuple[str, ...]
+    marks: tuple[Marks, ...]
     first_is_senior: bool = False
 
 
@@ -87,28 +86,31 @@ def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
 
 
 def _identical(row: Disagreement) -> Marks | None:
-    return row.first if set(row.first) == set(row.second) else None
+    return row.marks[0] if len({frozenset(marks) for marks in row.marks}) == 1 else None
 
 
 def _second_only(row: Disagreement) -> Marks | None:
-    return row.second if row.first_is_senior and not row.first and row.second else None
+    if not row.first_is_senior or row.marks[0]:
+        return None
+    return next((marks for marks in row.marks if marks), None)
 
 
 def _senior_first(row: Disagreement) -> Marks | None:
-    return row.first if row.first_is_senior else None
+    return row.marks[0] if row.first_is_senior else None
 
 
-def _union(row: Disagreement) -> Marks | None:
-    return union_marks(row.first, row.second)
+def _union(row: Disagreement) -> Marks:
+    return reduce(union_marks, row.marks, ())
 
 
-def _intersection(row: Disagreement) -> Marks | None:
-    return intersect_marks(row.first, row.second)
+def _intersection(row: Disagreement) -> Marks:
+    return reduce(intersect_marks, row.marks)
 
 
 #: Each rule takes a row and returns the reference's marks, or None where it has no say.
 #: ``second-only`` and then ``senior-first`` are the NBME paper's rule: the senior's annotations
-#: count, the second's only where the senior found none.
+#: count, the second's (of several others the first's who found any) only where the senior found
+#: none.
 RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
     "identical": _identical,
     "second-only": _second_only,
@@ -123,7 +125,7 @@ def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
 
     Examples
     --------
-    >>> row = Disagreement("n", "f", "ann", "bob", (), ((Span(0, 4),),), first_is_senior=True)
+    >>> row = Disagreement("n", "f", ("ann", "bob"), ((), ((Span(0, 4),),)), first_is_senior=True)
     >>> settle_by_rules(row, ["identical", "second-only", "senior-first"]).decided_by
     'rule second-only'
     >>> settle_by_rules(row, ["identical"]) is None
@@ -137,44 +139,30 @@ def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
 
 
 def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks:
-    """Return the marks a curator's choice (one of `CHOICES`) means."""
-    if choice == "first":
-        return row.first
-    if choice == "second":
-        return row.second
+    """Return the marks a curator's choice means: a place, union, intersection, none or spans."""
+    if choice in PLACES:
+        return row.marks[PLACES.index(choice)]
     if choice == "union":
-        return union_marks(row.first, row.second)
+        return _union(row)
     if choice == "intersection":
-        return intersect_marks(row.first, row.second)
+        return _intersection(row)
     return spans if choice == "spans" else ()
 
 
-def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Settled]]:
-    """Return the rows two annotators judged, and those that only one did.
-
-    Where more than two judged a row, the first two of the corpus's annotators count.
-    """
-    double: list[Disagreement] = []
-    single: list[Settled] = []
+def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
+    """Return the rows that two or more annotators judged, and those that only one did."""
+    rows, listed = corpus.rows, []
     seniors = {a.id for a in corpus.annotators if a.group == "senior"}
     grouped: dict[tuple[str, str], list[int]] = {}
-    rows = corpus.rows
     for i in range(len(rows)):
         note, feature = corpus.notes[int(rows.note[i])], corpus.features[int(rows.feature[i])]
         grouped.setdefault((note.id, feature.id), []).append(i)
-    for (note_id, feature_id), found in grouped.items():
-        marks = [_marks(corpus, i) for i in found[:2]]
-        who = [corpus.annotators[int(rows.annotator[i])].id for i in found[:2]]
-        if len(found) == 1:
-            single.append(Settled(note_id, feature_id, marks[0], f"single {who[0]}"))
-            continue
-        double.append(
-            Disagreement(
-                note_id, feature_id, who[0], who[1], marks[0], marks[1],
-                first_is_senior=who[0] in seniors,
-            )
-        )  # fmt: skip
-    return double, single
+    for key, found in grouped.items():
+        who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in found)
+        marks = tuple(_marks(corpus, i) for i in found)
+        listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
+    several = [row for row in listed if len(row.annotators) > 1]
+    return several, [row for row in listed if len(row.annotators) == 1]
 
 
 def _marks(corpus: Corpus, row: int) -> Marks:

@@ -22,7 +22,7 @@ from rubricate.reports import (
 )
 from rubricate.spans import Span
 from rubricate.study.curation import (
-    CHOICES,
+    PLACES,
     Disagreement,
     Marks,
     Settled,
@@ -37,11 +37,7 @@ from rubricate.study.tables import read_table, write_table
 #: Where the curator's decisions lie, unless told otherwise.
 DECISIONS = "4-reference/decisions.csv"
 REFERENCE = "reference"
-COLUMNS = (
-    "note", "feature", "feature_text", "first_annotator", "first_spans", "first_text",
-    "second_annotator", "second_spans", "second_text",
-    "decision", "spans", "decided_by", "decided_at", "comment",
-)  # fmt: skip
+DECIDED = ("decision", "spans", "decided_by", "decided_at", "comment")
 
 
 def marks_text(marks: Marks) -> str:
@@ -76,24 +72,27 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
                    corpus: Corpus) -> dict[tuple[str, str], Settled]:  # fmt: skip
     """Read a curator's decisions: ``disagreements.csv`` with its last columns filled in.
 
-    A line without decision is left undecided. ``decision`` is first, second, union,
-    intersection, none, or spans (then ``spans`` says which). ``decided_by`` is a must.
+    A line without decision is left undecided. ``decision`` is first, second (third ...), union,
+    intersection, none, or spans (then ``spans`` says which). ``decided_by`` is a must. Rows that
+    one annotator judged, or that all were unsure of, may be decided as well.
     """
+    names = ("note", "feature", *DECIDED)
     lines = read_table(path, ["note", "feature", "decision", "decided_by"])
     found: dict[tuple[str, str], Settled] = {}
     faults: list[Fault] = []
     for number, line in enumerate(lines, start=1):
-        value = {name: line.get(name, "").strip() for name in COLUMNS}
+        value = {name: line.get(name, "").strip() for name in names}
         if not value["decision"]:
             continue
         key = value["note"], value["feature"]
-        problems = _line_faults(value, rows.get(key), corpus)
+        row = rows.get(key, Disagreement(*key, (), ()))
+        problems = _line_faults(value, row, corpus)
         if key in found:
             problems.append(f"note {key[0]!r}, feature {key[1]!r} is decided twice")
         faults += [Fault(problem, path, number, "row") for problem in problems]
         if problems:
             continue
-        marks = settle_by_choice(rows[key], value["decision"], parse_marks(value["spans"]))
+        marks = settle_by_choice(row, value["decision"], parse_marks(value["spans"]))
         found[key] = Settled(
             *key, marks, value["decided_by"], value["decision"], value["decided_at"],
             value["comment"],
@@ -103,16 +102,21 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
     return found
 
 
-def _line_faults(value: Mapping[str, str], row: Disagreement | None, corpus: Corpus) -> list[str]:
+def _line_faults(value: Mapping[str, str], row: Disagreement, corpus: Corpus) -> list[str]:
     """Return what is wrong with one decision."""
-    if row is None:
-        return [f"note {value['note']!r}, feature {value['feature']!r} was not judged twice"]
+    feature, note = row.feature, row.note
+    if note not in corpus.note_index or feature not in corpus.feature_index or (
+        corpus.feature(feature).case != corpus.note(note).case
+    ):  # fmt: skip
+        return [f"note {note!r}, feature {feature!r} is not in this study"]
     found = []
-    if value["decision"] not in CHOICES:
-        found.append(f"decision is {value['decision']!r}: it must be one of {', '.join(CHOICES)}")
+    both = ("union", "intersection") if row.annotators else ()
+    allowed = [*PLACES[: len(row.annotators)], *both, "none", "spans"]
+    if value["decision"] not in allowed:
+        found.append(f"decision is {value['decision']!r}: it must be one of {', '.join(allowed)}")
     if not value["decided_by"]:
         found.append("decided_by is missing: say who decided")
-    length = len(corpus.note(row.note).text)
+    length = len(corpus.note(note).text)
     try:
         marks = parse_marks(value["spans"])
         if any(s.end > length for mark in marks for s in mark):
@@ -143,13 +147,14 @@ def curate_study(
     if decisions is not None and not place.exists():
         raise InputError(f"{place}: no such file")
     corpus = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
-    double, single = list_rows(corpus)
+    double, lone = list_rows(corpus)
+    single = [Settled(r.note, r.feature, r.marks[0], f"single {r.annotators[0]}") for r in lone]
     by_rule = [settle_by_rules(row, rules) for row in double]
     disputed = [row for row, settled in zip(double, by_rule, strict=True) if settled is None]
     listed = _list_disagreements(study, corpus, disputed, overwrite=overwrite)
     decided = {}
     if place.exists():
-        decided = read_decisions(place, {(r.note, r.feature): r for r in double}, corpus)
+        decided = read_decisions(place, {(r.note, r.feature): r for r in [*double, *lone]}, corpus)
     open_rows = [row for row in disputed if (row.note, row.feature) not in decided]
     if open_rows and not allow_undecided:
         table = listed.folder / "disagreements.csv"
@@ -158,8 +163,7 @@ def curate_study(
             f"save it as {place} and run this again, or use --allow-undecided to leave them out"
         )
     settled = [
-        *single,
-        *(s for s in by_rule if s is not None and (s.note, s.feature) not in decided),
+        *(s for s in [*single, *by_rule] if s and (s.note, s.feature) not in decided),
         *decided.values(),
     ]
 
@@ -206,7 +210,7 @@ def _list_disagreements(
     study: Study, corpus: Corpus, rows: Sequence[Disagreement], *, overwrite: bool
 ) -> StepResult[dict[str, int]]:
     def work(folder: Path) -> dict[str, int]:
-        write_table(folder / "disagreements.csv", COLUMNS, _lines(corpus, rows))
+        write_table(folder / "disagreements.csv", *disagreements_table(corpus, rows))
         page = disagreements_page(corpus, rows)
         (folder / "disagreements.html").write_text(page, encoding="utf-8")
         return {"disputed": len(rows)}
@@ -221,15 +225,22 @@ def _list_disagreements(
     )
 
 
-def _lines(corpus: Corpus, rows: Sequence[Disagreement]) -> Iterable[Sequence[str]]:
+def disagreements_table(
+    corpus: Corpus, rows: Sequence[Disagreement]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and lines of ``disagreements.csv``; the last columns are the curator's."""
+    most = max([2, *(len(row.annotators) for row in rows)])
+    sides = [
+        f"{place}_{part}" for place in PLACES[:most] for part in ("annotator", "spans", "text")
+    ]
+    lines = []
     for row in rows:
         text = corpus.note(row.note).text
-        yield (
-            row.note, row.feature, corpus.feature(row.feature).text,
-            row.first_annotator, marks_text(row.first), _words(row.first, text),
-            row.second_annotator, marks_text(row.second), _words(row.second, text),
-            "", "", "", "", "",
-        )  # fmt: skip
+        cells = [row.note, row.feature, corpus.feature(row.feature).text]
+        for who, marks in zip(row.annotators, row.marks, strict=True):
+            cells += [who, marks_text(marks), _words(marks, text)]
+        lines.append([*cells, *[""] * (3 + len(sides) + len(DECIDED) - len(cells))])
+    return ["note", "feature", "feature_text", *sides, *DECIDED], lines
 
 
 def _words(marks: Marks, text: str) -> str:
@@ -242,18 +253,22 @@ def disagreements_page(corpus: Corpus, rows: Sequence[Disagreement]) -> str:
     for place, note_id in enumerate(dict.fromkeys(row.note for row in rows), start=1):
         own = [row for row in rows if row.note == note_id]
         text = corpus.note(note_id).text
-        sides = Sides(own[0].first_annotator, own[0].second_annotator)
-        marks = []
-        for number, row in enumerate(own, start=1):
-            words = corpus.feature(row.feature).text
-            marks += [NoteMark(number, words, "reference", mark) for mark in row.first]
-            marks += [NoteMark(number, words, "predicted", mark) for mark in row.second]
+        who = list(dict.fromkeys(one for row in own for one in row.annotators))
+        sides = Sides(who[0], ", ".join(who[1:]))
+        marks = [
+            NoteMark(number, corpus.feature(row.feature).text, side, mark)
+            for number, row in enumerate(own, start=1)
+            for one, found in zip(row.annotators, row.marks, strict=True)
+            for side in ("reference" if one == who[0] else "predicted",)
+            for mark in found
+        ]
+        cells = [dict(zip(row.annotators, row.marks, strict=True)) for row in own]
         table = html_table(
-            ["no.", "feature", sides.reference, sides.predicted],
+            ["no.", "feature", *who],
             [
                 (str(k), f"{r.feature} {corpus.feature(r.feature).text}",
-                 _words(r.first, text) or "–", _words(r.second, text) or "–")
-                for k, r in enumerate(own, start=1)
+                 *(_words(found.get(one, ()), text) or "–" for one in who))
+                for k, (r, found) in enumerate(zip(own, cells, strict=True), start=1)
             ],
             sortable=False,
         )  # fmt: skip

@@ -1,0 +1,132 @@
+"""``rubricate serve``: the workbench in a browser."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from rubricate.cli.options import json_option
+from rubricate.cli.output import print_json
+
+EPILOG = """
+Example: rubricate serve --demo
+"""
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+database_option = click.option(
+    "--database", default="", metavar="URL", envvar="RUBRICATE_DATABASE",
+    help="postgresql://USER@HOST/NAME; SQLite inside FOLDER unless given.",
+)  # fmt: skip
+
+
+class ServeGroup(click.Group):
+    """A group whose own command runs where the first word is no command of it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command that starts the server before everything else."""
+        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+            args = ["start", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("serve", cls=ServeGroup, epilog=EPILOG)
+def serve_command() -> None:
+    """Annotate, curate and review in a browser: rubricate serve [FOLDER]."""
+
+
+@serve_command.command("start", epilog=EPILOG)
+@click.argument("folder", metavar="[FOLDER]", type=FOLDER, default=Path())
+@click.option(
+    "--demo", is_flag=True, help="A project on the embedded corpus, thrown away at the end."
+)
+@database_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8421, show_default=True, help="The port; 0: any that is free.")
+@click.option("--certificate", type=FILE, help="The TLS certificate (PEM).")
+@click.option("--key", type=FILE, help="Its key (PEM).")
+@click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks TLS.")
+@json_option
+def start_command(
+    folder: Path,
+    demo: bool,
+    database: str,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    key: Path | None,
+    behind_proxy: bool,
+    as_json: bool,
+) -> None:
+    """Start the workbench of FOLDER (this one unless given).
+
+    Its database lies in FOLDER/workbench. The first start prints a link that works once and makes
+    the account that administers.
+    """
+    from rubricate.errors import MissingExtraError
+
+    try:
+        from rubricate.web.demo import make_demo
+        from rubricate.web.serving import Address, listen, open_bench, serve, setup_link
+    except ImportError as error:
+        raise MissingExtraError("The workbench", "web") from error
+
+    address = Address(host, port, certificate, key, behind_proxy)
+    with ExitStack() as stack:
+        if demo:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubricate-")))
+        bench = stack.enter_context(open_bench(folder, database, address))
+        taken = stack.enter_context(listen(address))
+        name = f"[{host}]" if ":" in host else host
+        url = f"http{'s' if certificate else ''}://{name}:{taken.getsockname()[1]}"
+        first = None if demo else setup_link(bench)
+        links = make_demo(bench) if demo else {"setup": first} if first else {}
+
+        def ready() -> None:
+            whole = {role: url + path for role, path in links.items()}
+            if as_json:
+                print_json({"url": url, "links": whole}, indent=None)
+            else:
+                click.echo(f"the workbench listens on {url} (Ctrl-C ends it)")
+                for role, link in whole.items():
+                    click.echo(f"  {role:<10} {link}")
+            sys.stdout.flush()
+
+        serve(bench, address, taken, ready)
+
+
+@serve_command.command("verify", epilog="Example: rubricate serve verify asthma")
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
+@database_option
+@json_option
+def verify_command(folder: Path, database: str, as_json: bool) -> None:
+    """Check that nothing in the record of FOLDER's workbench was changed."""
+    from rubricate.web.serving import verify_folder
+
+    found = verify_folder(folder, database)
+    if as_json:
+        print_json([one._asdict() for one in found])
+    else:
+        for one in found:
+            state = "intact" if not one.faults else f"{len(one.faults)} faults"
+            click.echo(f"{one.name}: {one.events:,} events, {state}, head {one.head}")
+            for fault in one.faults[:20]:
+                click.echo(f"  {fault}")
+    if any(one.faults for one in found):
+        sys.exit(1)
+
+
+@serve_command.command("backup", epilog="Example: rubricate serve backup asthma copy.sqlite")
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
+@click.argument("target", metavar="TARGET", type=click.Path(path_type=Path))
+@database_option
+@json_option
+def backup_command(folder: Path, target: Path, database: str, as_json: bool) -> None:
+    """Copy the database of FOLDER's workbench to TARGET, while the work goes on."""
+    from rubricate.web.serving import backup_folder
+
+    backup_folder(folder, target, database)
+    print_json({"written": str(target)}) if as_json else click.echo(f"wrote {target}")

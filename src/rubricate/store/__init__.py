@@ -1,0 +1,1 @@
+"""What the workbench keeps: people, notes, judgements, decisions and an append-only record."""

@@ -1,0 +1,294 @@
+"""All that annotators read and write. Every function needs to be told who asks.
+
+Nothing here looks at anybody else's work: no query leaves out the person, and no answer has a
+number that others' work changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from rubricate.run import parse_spans, spans_text
+from rubricate.store import tables as t
+from rubricate.store.chain import Entry, append, count, counts_of, data_of
+from rubricate.store.curating import refresh_disputes
+from rubricate.store.database import RefusedError, iso, missing, now
+from rubricate.store.marks import checked_marks, need_open, need_text
+from rubricate.store.people import Identity
+from rubricate.store.projects import project_row, rubric_of
+
+ANSWERS = ("present", "absent", "unsure")
+#: The longest time that one judgement is thought to have taken.
+_LONGEST_MS = 600_000
+
+
+def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, Any]:
+    """Return the person's own notes, in order."""
+    rows = connection.execute(
+        select(t.assignment, t.note.c.shown_id)
+        .join(t.note)
+        .where(t.assignment.c.person == me.person, t.assignment.c.project == project)
+        .order_by(t.assignment.c.position)
+    )
+    listed = [
+        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training"}
+        for r in rows
+    ]
+    return {"assignments": listed, **_own_counts(connection, me, project)}
+
+
+def _own_counts(connection: Connection, me: Identity, project: str) -> dict[str, int]:
+    names = {f"{name}:{me.person}": name for name in ("done", "total")}
+    counts = counts_of(connection, project, *names)
+    return {name: counts.get(key, 0) for key, name in names.items()}
+
+
+def next_note(connection: Connection, me: Identity, project: str) -> dict[str, Any]:
+    """Return the first of the person's notes that is not done."""
+    own = (t.assignment.c.person == me.person, t.assignment.c.project == project)
+    to_do = select(t.assignment.c.id).where(*own, t.assignment.c.state.in_(("open", "started")))
+    first = connection.scalar(to_do.order_by(t.assignment.c.position).limit(1))
+    state = project_row(connection, project).state
+    return {"assignment": first, "state": state, **_own_counts(connection, me, project)}
+
+
+def _own(connection: Connection, me: Identity, assignment: str) -> Row[Any]:
+    """Return an assignment of the person with its note; others' are not there."""
+    row = connection.execute(
+        select(
+            t.assignment,
+            t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256,
+        )
+        .join(t.note)
+        .where(t.assignment.c.id == assignment, t.assignment.c.person == me.person)
+    ).one_or_none()  # fmt: skip
+    if row is None:
+        raise missing("There is no such note among yours.")
+    return row
+
+
+def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+    """Return a note with its rubric, and what the person judged so far."""
+    row = _own(connection, me, assignment)
+    number, rubric = rubric_of(connection, row.project, row.case)
+    project = project_row(connection, row.project)
+    mine = connection.execute(
+        select(t.judgement).where(t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+    )
+    undo, redo = _history(connection, assignment)
+    return {
+        "id": row.id, "project": row.project, "position": row.position, "state": row.state,
+        "training": row.kind == "training",
+        "total": _own_counts(connection, me, row.project)["total"],
+        "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
+        "rubric": {
+            "case": rubric.case, "title": rubric.title, "version": str(number),
+            "features": [
+                {"id": f.id, "text": f.text, "note": f.note, "kind": f.kind, "group": f.group}
+                for f in rubric
+            ],
+        },
+        "judgements": {j.feature: _state(j) for j in mine},
+        "suggestions": _suggestions(connection, row.note) if project.suggestions else None,
+        "can_undo": bool(undo), "can_redo": bool(redo),
+        "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
+    }  # fmt: skip
+
+
+def _neighbour(connection: Connection, me: Identity, row: Row[Any], step: int) -> str | None:
+    own = (t.assignment.c.person == me.person, t.assignment.c.project == row.project)
+    place = t.assignment.c.position
+    if step > 0:
+        found = select(t.assignment.c.id).where(*own, place > row.position).order_by(place)
+    else:
+        found = select(t.assignment.c.id).where(*own, place < row.position).order_by(place.desc())
+    return connection.scalar(found.limit(1))
+
+
+def _suggestions(connection: Connection, note: int) -> dict[str, Any]:
+    rows = connection.execute(select(t.suggestion).where(t.suggestion.c.note == note))
+    return {
+        r.feature: {"marks": parse_spans(r.marks), "probability": r.probability, "reason": r.reason}
+        for r in rows
+    }
+
+
+def _state(row: Any) -> dict[str, Any]:
+    at, marks = iso(row.at), parse_spans(row.marks)
+    return {"answer": row.answer, "marks": marks, "version": row.version, "at": at}
+
+
+def judge(
+    connection: Connection,
+    me: Identity,
+    assignment: str,
+    feature: str,
+    *,
+    answer: str | None,
+    marks: Sequence[Any],
+    version: int,
+    sha256: str,
+    active_ms: int = 0,
+    suggestion: str = "none",
+) -> dict[str, Any]:
+    """Keep a judgement; a refusal with the saved one where that is newer than what was seen."""
+    row = _own(connection, me, assignment)
+    need_open(project_row(connection, row.project))
+    need_text(row, sha256)
+    found = checked_marks(marks, len(row.text))
+    if (answer == "present") > bool(found) or (answer in ("absent", None) and found):
+        message = "present needs marks; absent and null have none."
+        raise RefusedError(400, "bad_request", message)
+    old = _saved(connection, me, row, feature)
+    if old is not None and (old.answer, old.marks) == (answer, spans_text(found)):
+        return _answer(connection, me, row, feature)
+    if version != (0 if old is None else old.version):
+        saved = {"feature": feature, **(_state(old) if old else _NOTHING)}
+        message = "This judgement was changed elsewhere meanwhile."
+        raise RefusedError(409, "conflict", message, saved)
+    more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
+    _keep(connection, me, row, feature, "judge", (answer, spans_text(found)), more)
+    return _answer(connection, me, row, feature)
+
+
+_NOTHING = {"answer": None, "marks": (), "version": 0, "at": None}
+
+
+def _saved(connection: Connection, me: Identity, row: Row[Any], feature: str) -> Row[Any] | None:
+    _, rubric = rubric_of(connection, row.project, row.case)
+    if feature not in {f.id for f in rubric}:
+        raise missing("The rubric of this note has no such feature.")
+    own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+    found = select(t.judgement).where(*own, t.judgement.c.feature == feature)
+    return connection.execute(found).one_or_none()
+
+
+def _answer(connection: Connection, me: Identity, row: Row[Any], feature: str) -> dict[str, Any]:
+    undo, redo = _history(connection, row.id)
+    saved = _saved(connection, me, row, feature)
+    state = _NOTHING if saved is None else _state(saved)
+    return {"feature": feature, **state, "can_undo": bool(undo), "can_redo": bool(redo)}
+
+
+def _keep(
+    connection: Connection,
+    me: Identity,
+    row: Row[Any],
+    feature: str,
+    kind: str,
+    state: tuple[str | None, str],
+    more: dict[str, Any],
+) -> None:
+    """Write an event and the judgement it makes."""
+    old = _saved(connection, me, row, feature)
+    before = (None, "") if old is None else (old.answer, old.marks)
+    rubric, _ = rubric_of(connection, row.project, row.case)
+    version = 1 if old is None else old.version + 1
+    data = {"answer": state[0], "marks": state[1], "version": version, "before": list(before)}
+    entry = Entry(kind, me.person, {**data, "rubric": rubric, **more}, row.id, row.note, feature)
+    at = append(connection, row.project, entry)
+    values = {"answer": state[0], "marks": state[1], "version": version, "rubric": rubric, "at": at}
+    if old is None:
+        key = {"note": row.note, "person": me.person, "feature": feature, "project": row.project}
+        spent = more.get("active_ms", 0)
+        connection.execute(t.judgement.insert().values(**key, **values, active_ms=spent))
+    else:
+        own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+        spent = old.active_ms + more.get("active_ms", 0)
+        connection.execute(
+            t.judgement.update()
+            .where(*own, t.judgement.c.feature == feature)
+            .values(**values, active_ms=spent)
+        )
+    judged = (state[0] is not None) - (before[0] is not None)
+    unsure = (state[0] == "unsure") - (before[0] == "unsure")
+    changes = {"judgements": judged, f"judgements:{me.person}": judged, "unsure": unsure}
+    count(connection, row.project, changes)
+    _move(connection, me, row, "open" if state[0] is None else None)
+    if row.state == "done":
+        refresh_disputes(connection, row.project, row.note, [feature])
+
+
+def _move(connection: Connection, me: Identity, row: Row[Any], to: str | None) -> None:
+    """Let an assignment be started, or open again where a judgement of a done one was cleared."""
+    own = t.assignment.update().where(t.assignment.c.id == row.id)
+    if row.state == "done" and to == "open":
+        append(connection, row.project, Entry("reopen", me.person, {}, row.id, row.note))
+        count(connection, row.project, {"done": -1, f"done:{me.person}": -1})
+        connection.execute(own.values(state="started"))
+    elif row.state == "open":
+        connection.execute(own.values(state="started"))
+
+
+def _history(connection: Connection, assignment: str) -> tuple[list[Any], list[Any]]:
+    """Return the changes that can be undone and those that can be redone, the last one last."""
+    undo: list[Any] = []
+    redo: list[Any] = []
+    rows = connection.execute(
+        select(t.event)
+        .where(t.event.c.assignment == assignment, t.event.c.kind.in_(("judge", "undo", "redo")))
+        .order_by(t.event.c.number)
+    )
+    for row in rows:
+        if row.body is None:
+            continue
+        if row.kind == "judge":
+            data = data_of(row)
+            undo.append((row.feature, tuple(data["before"]), (data["answer"], data["marks"])))
+            redo.clear()
+        elif row.kind == "undo":
+            redo.append(undo.pop())
+        else:
+            undo.append(redo.pop())
+    return undo, redo
+
+
+def step_back(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+    """Undo the person's last change to a note; this is an event, too."""
+    return _step(connection, me, assignment, "undo")
+
+
+def step_forward(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+    """Do again what was undone last."""
+    return _step(connection, me, assignment, "redo")
+
+
+def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> dict[str, Any]:
+    row = _own(connection, me, assignment)
+    need_open(project_row(connection, row.project))
+    changes = _history(connection, assignment)[kind == "redo"]
+    if not changes:
+        raise RefusedError(409, "nothing", f"There is nothing to {kind}.")
+    feature, before, after = changes[-1]
+    _keep(connection, me, row, feature, kind, before if kind == "undo" else after, {})
+    return _answer(connection, me, row, feature)
+
+
+def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+    """Say that a note is done; a refusal that lists what is not judged yet."""
+    row = _own(connection, me, assignment)
+    need_open(project_row(connection, row.project))
+    _, rubric = rubric_of(connection, row.project, row.case)
+    own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+    judged = set(connection.scalars(
+        select(t.judgement.c.feature).where(*own, t.judgement.c.answer.is_not(None))
+    ))  # fmt: skip
+    left = [f.id for f in rubric if f.id not in judged]
+    if left:
+        message = f"{len(left)} features are not judged yet."
+        raise RefusedError(409, "unjudged", message, {"unjudged": left})
+    if row.state != "done":
+        append(connection, row.project, Entry("done", me.person, {"at": now()}, row.id, row.note))
+        done = t.assignment.update().where(t.assignment.c.id == row.id).values(state="done")
+        connection.execute(done)
+        count(connection, row.project, {"done": 1, f"done:{me.person}": 1})
+        refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
+    after = next_note(connection, me, row.project)
+    return {
+        "state": "done",
+        "next": after["assignment"],
+        **_own_counts(connection, me, row.project),
+    }

@@ -1,0 +1,224 @@
+"""The append-only record: every event hashed into a chain of its project, and checked again.
+
+hash = SHA-256(hash before, SHA-256(salt, body)). Without its body and salt an event is erased: what
+was in it cannot be found again, and the chain still holds. Who owns the database could rewrite all
+of it, so exports and the server's log name the last hash as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, select, text
+
+from rubricate.store import tables as t
+from rubricate.store.database import now
+
+
+class Entry(NamedTuple):
+    """What somebody did, to be appended."""
+
+    kind: str
+    actor: str
+    data: Mapping[str, Any]
+    assignment: str | None = None
+    note: int | None = None
+    feature: str | None = None
+
+
+def digest(*parts: str) -> str:
+    """Return the SHA-256 of texts, each told apart from the next.
+
+    >>> digest("a", "bc") == digest("ab", "c")
+    False
+    """
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def append(connection: Connection, project: str, *entries: Entry) -> int:
+    """Append events to a project's chain and return their time."""
+    # The lock keeps other processes on PostgreSQL from taking the same number.
+    head = select(t.project.c.events, t.project.c.head).where(t.project.c.id == project)
+    number, last = connection.execute(head.with_for_update()).one()
+    at, rows = now(), []
+    for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
+        own = dict(zip(("kind", "actor"), entry[:2], strict=True))
+        own |= {"assignment": entry.assignment, "note": entry.note, "feature": entry.feature}
+        own |= {"project": project, "number": number, "at": at}
+        body = json.dumps({**own, "data": entry.data}, sort_keys=True, ensure_ascii=False)
+        salt = secrets.token_hex(16)
+        body_hash = digest(salt, body)
+        last = digest(last, body_hash)
+        rows.append({**own, "salt": salt, "body": body, "body_hash": body_hash, "hash": last})
+    connection.execute(t.event.insert(), rows)
+    own_project = t.project.update().where(t.project.c.id == project)
+    connection.execute(own_project.values(events=number, head=last))
+    return at
+
+
+def data_of(row: Row[Any]) -> dict[str, Any]:
+    """Return what an event says beside its columns."""
+    data: dict[str, Any] = json.loads(row.body)["data"]
+    return data
+
+
+def count(connection: Connection, project: str, changes: Mapping[str, int]) -> None:
+    """Add to the counts that dashboards read."""
+    rows = [{"p": project, "n": name, "d": by} for name, by in changes.items() if by]
+    if rows:
+        connection.execute(
+            text(
+                "INSERT INTO counter (project, name, value) VALUES (:p, :n, :d) "
+                "ON CONFLICT (project, name) DO UPDATE SET value = counter.value + excluded.value"
+            ),
+            rows,
+        )
+
+
+def counts_of(connection: Connection, project: str, *names: str) -> dict[str, int]:
+    """Return counts of a project; all of them where none is named."""
+    found = select(t.counter).where(t.counter.c.project == project)
+    rows = connection.execute(found.where(t.counter.c.name.in_(names)) if names else found)
+    return {row.name: row.value for row in rows}
+
+
+def erase_note(connection: Connection, project: str, note: int, actor: str) -> None:
+    """Erase the text and marks of a note, and all that events say of it; the chain stays."""
+    append(connection, project, Entry("erase", actor, {}, note=note))
+    of_note = (t.event.c.note == note) & (t.event.c.kind != "erase")
+    connection.execute(t.event.update().where(of_note).values(body=None, salt=None))
+    gone: Sequence[tuple[Any, Any, dict[str, Any]]] = (
+        (t.note, t.note.c.number, {"text": "", "metadata": "{}"}),
+        (t.judgement, t.judgement.c.note, {"marks": ""}),
+        (t.suggestion, t.suggestion.c.note, {"marks": "", "reason": ""}),
+    )
+    for table, column, values in gone:
+        connection.execute(table.update().where(column == note).values(**values))
+    own = select(t.dispute.c.id).where(t.dispute.c.note == note)
+    in_note = t.curation.c.dispute.in_(own)
+    connection.execute(t.curation.update().where(in_note).values(marks="", comment=""))
+
+
+class Checked(NamedTuple):
+    """What `verify` found in a project."""
+
+    project: str
+    name: str
+    events: int
+    head: str
+    faults: list[str]
+
+
+def verify(connection: Connection) -> list[Checked]:
+    """Check every project: its chain, and that all tables say what the events say."""
+    return [
+        Checked(row.id, row.name, row.events, row.head, list(_faults(connection, row)))
+        for row in connection.execute(select(t.project).order_by(t.project.c.made))
+    ]
+
+
+def _faults(connection: Connection, project: Row[Any]) -> Iterator[str]:
+    last, number = "", 0
+    replay = _Replay()
+    events = select(t.event).where(t.event.c.project == project.id).order_by(t.event.c.number)
+    for row in connection.execution_options(yield_per=1000).execute(events):
+        number += 1
+        if row.number != number:
+            yield f"event {number} is missing: the next one is {row.number}"
+            number = row.number
+        if row.body is not None and digest(row.salt or "", row.body) != row.body_hash:
+            yield f"event {number}: its content was changed"
+        elif row.body is not None and not _fits(row):
+            yield f"event {number}: its columns differ from its content"
+        if digest(last, row.body_hash) != row.hash:
+            yield f"event {number}: the chain is broken"
+        last = row.hash
+        replay.add(row)
+    if (number, last) != (project.events, project.head):
+        yield f"the chain ends at event {number}; the project says {project.events}"
+    yield from replay.faults(connection, project.id)
+
+
+def _fits(row: Row[Any]) -> bool:
+    body = json.loads(row.body)
+    names = ("project", "number", "kind", "actor", "assignment", "note", "feature", "at")
+    return all(body[name] == getattr(row, name) for name in names)
+
+
+class _Replay:
+    """What the tables must say if the events are all that happened."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[Any, Any]] = {
+            name: {} for name in ("judgement", "curation", "correction", "note", "rubric", "done")
+        }
+        self.erased: set[int] = set()
+
+    def add(self, row: Row[Any]) -> None:
+        """Take one event."""
+        if row.kind == "erase":
+            self.erased.add(row.note)
+        if row.body is None:
+            return
+        data, rows = data_of(row), self.rows
+        if row.kind in ("judge", "undo", "redo"):
+            own = data["version"], data["answer"], data["marks"]
+            rows["judgement"][row.note, row.actor, row.feature] = own
+        elif row.kind == "curate":
+            own = data["inputs"], data["choice"], data["marks"], data["comment"], row.actor
+            rows["curation"][data["dispute"], data["version"]] = own
+        elif row.kind == "correct":
+            own = data["found"], data["marks"], data["comment"], row.actor
+            rows["correction"][data["item"], data["version"]] = own
+        elif row.kind == "note":
+            rows["note"][row.note] = data["id"], data["shown_id"], data["case"], data["sha256"]
+        elif row.kind == "rubric":
+            rows["rubric"][data["case"], data["number"]] = data["hash"]
+        elif row.kind in ("assign", "done", "reopen"):
+            rows["done"][row.assignment] = row.kind == "done"
+
+    def faults(self, connection: Connection, project: str) -> Iterator[str]:
+        """Yield what the tables say otherwise."""
+        for name, found in self._tables(connection, project).items():
+            said = self.rows[name]
+            differing = [
+                key for key in found.keys() | said.keys() if found.get(key) != said.get(key)
+            ]
+            for key in sorted(differing, key=str):
+                yield f"{name} {key}: the table says something else than the events"
+
+    def _tables(self, connection: Connection, project: str) -> dict[str, dict[Any, Any]]:
+        def rows(table: Any) -> Sequence[Row[Any]]:
+            return connection.execute(select(table).where(table.c.project == project)).all()
+
+        def kept(note: int) -> bool:
+            return note not in self.erased
+
+        disputes = {r.id: r.note for r in rows(t.dispute)}
+        return {
+            "judgement": {
+                (r.note, r.person, r.feature): (r.version, r.answer, r.marks)
+                for r in rows(t.judgement) if kept(r.note)
+            },
+            "curation": {
+                (r.dispute, r.version): (r.inputs, r.choice, r.marks, r.comment, r.person)
+                for r in rows(t.curation) if kept(disputes[r.dispute])
+            },
+            "correction": {
+                (r.item, r.version): (r.found, r.marks, r.comment, r.person)
+                for r in rows(t.correction)
+            },
+            "note": {
+                r.number: (r.id, r.shown_id, r.case, hashlib.sha256(r.text.encode()).hexdigest())
+                for r in rows(t.note) if kept(r.number)
+            },
+            "rubric": {
+                (r.case, r.number): hashlib.sha256(r.body.encode()).hexdigest()
+                for r in rows(t.rubric_version)
+            },
+            "done": {r.id: r.state == "done" for r in rows(t.assignment) if kept(r.note)},
+        }  # fmt: skip

@@ -1,0 +1,240 @@
+"""Disagreements: which there are, what curators see of them, and their decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, tuple_
+
+from rubricate.run import parse_spans, spans_text
+from rubricate.spans import Span
+from rubricate.store import tables as t
+from rubricate.store.chain import Entry, append, count, counts_of, digest
+from rubricate.store.database import RefusedError, iso, missing, new_id
+from rubricate.store.marks import checked_marks, need_open, need_text
+from rubricate.store.people import Identity
+from rubricate.store.projects import project_row, rubric_of
+from rubricate.study.curation import Marks, intersect_marks, union_marks
+
+
+def refresh_disputes(
+    connection: Connection, project: str, note: int, features: Sequence[str]
+) -> None:
+    """Say which features of a note need a curator, once all who have the note are done.
+
+    One does where the judgements differ, or somebody was unsure; one that was decided needs a
+    second look where a judgement changed since. Training notes have no curator.
+    """
+    given = connection.execute(select(t.assignment).where(t.assignment.c.note == note)).all()
+    if any(row.state != "done" or row.kind == "training" for row in given):
+        return
+    case = connection.scalar(select(t.note.c.case).where(t.note.c.number == note)) or ""
+    order = {f.id: k for k, f in enumerate(rubric_of(connection, project, case)[1])}
+    for feature in features:
+        own = (t.dispute.c.note == note) & (t.dispute.c.feature == feature)
+        old = connection.execute(select(t.dispute).where(own)).one_or_none()
+        sides = _judgements(connection, note, feature)
+        reason = _reason(sides)
+        if old is not None:
+            last = _decisions(connection, old.id)[:1]
+            if last and last[0].inputs == _inputs(sides):
+                state, reason = "decided", old.reason
+            elif last:
+                state, reason = "open", "changed"
+            else:
+                state = "open" if reason else "gone"
+            _count_move(connection, project, old.state, state)
+            values = {"state": state, "reason": reason or old.reason}
+            connection.execute(t.dispute.update().where(own).values(**values))
+        elif reason:
+            row = {"id": new_id(), "project": project, "note": note, "feature": feature}
+            place = order.get(feature, 0)
+            more = {"reason": reason, "state": "open", "place": place}
+            connection.execute(t.dispute.insert().values(**row, **more))
+            count(connection, project, {"disputes_open": 1})
+
+
+def _count_move(connection: Connection, project: str, old: str, new: str) -> None:
+    if old != new:
+        changes = {f"disputes_{new}": 1, f"disputes_{old}": -1}
+        count(connection, project, changes)
+
+
+def _judgements(connection: Connection, note: int, feature: str) -> list[Row[Any]]:
+    wanted = (t.judgement.c.note == note, t.judgement.c.feature == feature)
+    found = select(t.judgement).where(*wanted, t.judgement.c.answer.is_not(None))
+    return list(connection.execute(found.order_by(t.judgement.c.person)))
+
+
+def _reason(sides: Sequence[Row[Any]]) -> str:
+    if any(row.answer == "unsure" for row in sides):
+        return "unsure"
+    return "differ" if len({(row.answer, row.marks) for row in sides}) > 1 else ""
+
+
+def _inputs(sides: Sequence[Row[Any]]) -> str:
+    """Return what the judgements were, as one value: whose, and which version."""
+    return digest(*(f"{row.person} {row.version}" for row in sides))[:32]
+
+
+def _decisions(connection: Connection, dispute: str) -> Sequence[Row[Any]]:
+    found = (
+        select(t.curation, t.person.c.name).join(t.person).where(t.curation.c.dispute == dispute)
+    )
+    return connection.execute(found.order_by(t.curation.c.version.desc())).all()
+
+
+def _not_mine(me: Identity) -> Any:
+    """Nobody curates notes that they annotate."""
+    mine = select(t.assignment.c.note).where(t.assignment.c.person == me.person)
+    return t.dispute.c.note.not_in(mine)
+
+
+def list_disputes(
+    connection: Connection, me: Identity, project: str, *, state: str, after: str, limit: int
+) -> dict[str, Any]:
+    """Return a page of disagreements, note by note."""
+    states = ("open", "decided") if state == "all" else (state,)
+    found = (
+        select(t.dispute, t.note.c.shown_id, t.note.c.case)
+        .join(t.note)
+        .where(t.dispute.c.project == project, t.dispute.c.state.in_(states), _not_mine(me))
+    )
+    if after:
+        place = select(t.dispute.c.note, t.dispute.c.place).where(t.dispute.c.id == after)
+        last = connection.execute(place.where(t.dispute.c.project == project)).one_or_none()
+        if last is None:
+            raise missing("There is no such place to go on from.")
+        found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
+    order = (t.dispute.c.note, t.dispute.c.place)
+    rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
+    counts = counts_of(connection, project, "disputes_open", "disputes_decided")
+    items = [
+        {
+            "id": r.id, "note": r.shown_id, "case": r.case, "feature": r.feature,
+            "feature_text": _feature(connection, project, r.case, r.feature)["text"],
+            "reason": r.reason, "state": r.state,
+        }
+        for r in rows[:limit]
+    ]  # fmt: skip
+    return {
+        "items": items,
+        "next": items[-1]["id"] if len(rows) > limit else None,
+        "open": counts.get("disputes_open", 0),
+        "decided": counts.get("disputes_decided", 0),
+    }
+
+
+def _feature(connection: Connection, project: str, case: str, feature: str) -> dict[str, Any]:
+    _, rubric = rubric_of(connection, project, case)
+    found = next((f for f in rubric if f.id == feature), None)
+    if found is None:
+        return {"id": feature, "text": feature, "note": "", "kind": "", "group": ""}
+    return {"id": found.id, "text": found.text, "note": found.note, "kind": found.kind,
+            "group": found.group}  # fmt: skip
+
+
+def _own_dispute(connection: Connection, me: Identity, dispute: str) -> Row[Any]:
+    row = connection.execute(
+        select(t.dispute, t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256)
+        .join(t.note)
+        .where(t.dispute.c.id == dispute, _not_mine(me))
+    ).one_or_none()
+    if row is None:
+        raise missing("There is no such disagreement for you.")
+    return row
+
+
+def show_dispute(connection: Connection, me: Identity, dispute: str) -> dict[str, Any]:
+    """Return a disagreement: who judged is only a letter, given anew for each of them."""
+    row = _own_dispute(connection, me, dispute)
+    judged = _judgements(connection, row.note, row.feature)
+    sides = _lettered(row.id, judged)
+    decided = [
+        {"choice": d.choice, "marks": parse_spans(d.marks), "comment": d.comment, "by": d.name,
+         "at": iso(d.at), "version": d.version}
+        for d in _decisions(connection, row.id)
+    ]  # fmt: skip
+    marks = [_spans(side.marks) for side in sides.values()]
+    offers = {"union": (), "intersection": marks[0] if marks else ()}
+    for one in marks:
+        offers = {"union": union_marks(offers["union"], one),
+                  "intersection": intersect_marks(offers["intersection"], one)}  # fmt: skip
+    return {
+        "id": row.id, "project": row.project, "state": row.state, "reason": row.reason,
+        "version": len(decided), "inputs": _inputs(judged),
+        "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
+        "feature": _feature(connection, row.project, row.case, row.feature),
+        "sides": [
+            {"letter": letter, "answer": side.answer, "marks": parse_spans(side.marks)}
+            for letter, side in sides.items()
+        ],
+        "offers": {name: _pairs(found) for name, found in offers.items()},
+        "decision": decided[0] if decided else None, "history": decided[1:],
+        "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
+    }  # fmt: skip
+
+
+def _lettered(dispute: str, sides: Sequence[Row[Any]]) -> dict[str, Row[Any]]:
+    order = sorted(sides, key=lambda row: digest(dispute, row.person))
+    return {chr(ord("A") + k): row for k, row in enumerate(order)}
+
+
+def _spans(text: str) -> Marks:
+    return tuple(tuple(Span(*pair) for pair in mark) for mark in parse_spans(text))
+
+
+def _pairs(marks: Marks) -> tuple[tuple[tuple[int, int], ...], ...]:
+    return tuple(tuple((s.start, s.end) for s in mark) for mark in marks)
+
+
+def _neighbour(connection: Connection, me: Identity, row: Row[Any], step: int) -> str | None:
+    own = (t.dispute.c.project == row.project, t.dispute.c.state.in_(("open", "decided")))
+    place = tuple_(t.dispute.c.note, t.dispute.c.place)
+    order = (t.dispute.c.note, t.dispute.c.place)
+    found = select(t.dispute.c.id).where(*own, _not_mine(me))
+    if step > 0:
+        found = found.where(place > (row.note, row.place)).order_by(*order)
+    else:
+        found = found.where(place < (row.note, row.place)).order_by(*(c.desc() for c in order))
+    return connection.scalar(found.limit(1))
+
+
+def decide(
+    connection: Connection,
+    me: Identity,
+    dispute: str,
+    *,
+    choice: str,
+    marks: Sequence[Any],
+    comment: str,
+    version: int,
+    inputs: str,
+    sha256: str,
+) -> dict[str, Any]:
+    """Add a decision; earlier ones stay. A refusal where something changed since it was seen."""
+    row = _own_dispute(connection, me, dispute)
+    need_open(project_row(connection, row.project))
+    need_text(row, sha256)
+    seen = show_dispute(connection, me, dispute)
+    if (seen["version"], seen["inputs"]) != (version, inputs):
+        message = "This was decided, or judged anew, since you opened it."
+        raise RefusedError(409, "conflict", message, seen)
+    sides = {side["letter"]: side["marks"] for side in seen["sides"]}
+    settled = {**sides, **seen["offers"], "none": (), "own": marks}
+    if choice not in settled or (choice == "own") != bool(marks):
+        message = f"choice is one of {', '.join(settled)}; marks come with own, and with own only."
+        raise RefusedError(400, "bad_request", message)
+    text = spans_text(checked_marks(settled[choice], len(row.text)))
+    own = {"version": version + 1, "inputs": inputs, "choice": choice, "marks": text}
+    own |= {"comment": comment, "dispute": row.id}
+    entry = Entry("curate", me.person, own, None, row.note, row.feature)
+    at = append(connection, row.project, entry)
+    connection.execute(
+        t.curation.insert().values(**own, project=row.project, person=me.person, at=at)
+    )
+    _count_move(connection, row.project, row.state, "decided")
+    done = t.dispute.update().where(t.dispute.c.id == row.id)
+    connection.execute(done.values(state="decided"))
+    return show_dispute(connection, me, dispute)

@@ -1,0 +1,217 @@
+"""One way to read and one to write: many readers, and one writer that commits in groups."""
+
+from __future__ import annotations
+
+import queue
+import re
+import secrets
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
+
+from rubricate.errors import InputError, MissingExtraError, RubricateError
+from rubricate.store.migrations import migrate
+
+T = TypeVar("T")
+#: How many writes share a commit at most.
+_GROUP = 64
+#: PostgreSQL's codes for what may be tried again: serialization failure, deadlock.
+_AGAIN = ("40001", "40P01")
+
+
+class RefusedError(RubricateError):
+    """Something that is not done, with the state that is there where that matters."""
+
+    def __init__(self, status: int, code: str, message: str, saved: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.saved = saved
+
+
+def missing(what: str = "There is nothing under this address.") -> RefusedError:
+    """Return the refusal for what is not there, or not for this person."""
+    return RefusedError(404, "not_found", what)
+
+
+def new_id() -> str:
+    """Return an id that tells nothing: 22 characters at random."""
+    return secrets.token_urlsafe(16)
+
+
+def now() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def iso(at: int) -> str:
+    """Return a time as people and files write it.
+
+    >>> iso(0)
+    '1970-01-01T00:00:00.000Z'
+    """
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+class Database:
+    """A database of the workbench: `read` and `write` run a function on a connection.
+
+    Writes go through one thread. Those that wait together are committed together, each behind its
+    own savepoint; `write` returns only when its commit is on the disk.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url))
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._engine = _engine(self.url.render_as_string(hide_password=False), self.is_sqlite)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
+        self._writer.start()
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Return what a function reads."""
+        with self._engine.connect() as connection:
+            return work(connection)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Return what a function returns once all it wrote is kept; nothing is where it raises."""
+        job = _Job(work)
+        self._jobs.put(job)
+        result: T = job.answer.result()
+        return result
+
+    def close(self) -> None:
+        """End the writer when all that waits is written, and close the connections."""
+        self._jobs.put(None)
+        self._writer.join()
+        self._engine.dispose()
+
+    def migrate(self, backups: Path | None = None) -> None:
+        """Bring the tables up to date; a database that has some already is backed up before."""
+
+        def work(connection: Connection) -> None:
+            migrate(connection, before=lambda: None if backups is None else self._backup(backups))
+
+        self.write(work)
+
+    def _backup(self, folder: Path) -> None:
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        self.backup(folder / f"before-migration-{stamp}{'.sqlite' if self.is_sqlite else '.dump'}")
+
+    def backup(self, target: Path) -> None:
+        """Write a copy of everything while the work goes on; a file that is there is kept."""
+        if target.exists():
+            raise InputError(f"{target} is there already; choose another name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if self.is_sqlite:
+            self.read(lambda c: c.execute(text("VACUUM INTO :target"), {"target": str(target)}))
+            return
+        program = shutil.which("pg_dump") or next(
+            map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_dump"), reverse=True)), None
+        )
+        if program is None:
+            raise InputError("pg_dump is not installed: it is part of PostgreSQL's client programs")
+        plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        command = [program, "--format=custom", f"--file={target}", "--dbname", plain]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode:
+            raise InputError("pg_dump could not copy the database; is its version the server's?")
+
+    def _write_all(self) -> None:
+        connection: Connection | None = None
+        while (first := self._jobs.get()) is not None:
+            jobs = [first]
+            while len(jobs) < _GROUP and not self._jobs.empty():
+                jobs.append(self._jobs.get())  # type: ignore[arg-type]
+            last = jobs[-1] is None
+            jobs = [job for job in jobs if job is not None]
+            connection = self._commit(connection, jobs)
+            if last:
+                break
+        if connection is not None:
+            connection.close()
+
+    def _commit(self, connection: Connection | None, jobs: list[_Job]) -> Connection | None:
+        """Write jobs in one transaction; one by one where that fails, e.g. by a deadlock."""
+        try:
+            connection = connection or self._engine.connect()
+            begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
+            connection.exec_driver_sql(begin)
+            for job in jobs:
+                job.run(connection)
+            connection.exec_driver_sql("COMMIT")
+        except Exception as error:
+            if connection is not None:
+                connection.invalidate()
+                connection.close()
+            if len(jobs) == 1:
+                jobs[0].answer.set_exception(error)
+                return None
+            connection = None
+            for job in jobs:
+                connection = self._commit(connection, [job])
+            return connection
+        for job in jobs:
+            job.finish()
+        return connection
+
+
+class _Job:
+    """One write that waits for its turn."""
+
+    def __init__(self, work: Callable[[Connection], Any]) -> None:
+        self.work = work
+        self.answer: Future[Any] = Future()
+        self._result: Any = None
+        self._error: Exception | None = None
+
+    def run(self, connection: Connection) -> None:
+        self._result = self._error = None
+        connection.exec_driver_sql("SAVEPOINT job")
+        try:
+            self._result = self.work(connection)
+        except DBAPIError as error:
+            if error.connection_invalidated or getattr(error.orig, "sqlstate", "") in _AGAIN:
+                raise
+            self._error = error
+        except Exception as error:
+            self._error = error
+        if self._error is not None:
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
+        connection.exec_driver_sql("RELEASE SAVEPOINT job")
+
+    def finish(self) -> None:
+        if self._error is not None:
+            self.answer.set_exception(self._error)
+        else:
+            self.answer.set_result(self._result)
+
+
+def _engine(url: str, is_sqlite: bool) -> Engine:
+    """Return an engine whose connections leave transactions to the writer."""
+    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_size": 8, "max_overflow": 40}
+    if is_sqlite:
+        options["connect_args"] = {"check_same_thread": False, "timeout": 30}
+    try:
+        engine = create_engine(url, **options)
+    except ImportError as error:
+        raise MissingExtraError("PostgreSQL", "postgres") from error
+
+    if is_sqlite:
+
+        @event.listens_for(engine, "connect")
+        def prepare(connection: Any, _record: Any) -> None:
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+
+    return engine

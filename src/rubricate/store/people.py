@@ -1,0 +1,230 @@
+"""Who may come in: people, sessions, links that work once, tokens, and what went wrong before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, select
+
+from rubricate.errors import Fault, InputError
+from rubricate.store import tables as t
+from rubricate.store.chain import Entry, append
+from rubricate.store.database import RefusedError, missing, new_id, now
+
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+#: A session ends after this long without a request, and after this long in any case.
+IDLE, LONGEST = 30 * MINUTE, 12 * HOUR
+ROLES = ("manager", "annotator", "curator", "reviewer", "observer")
+#: Who sees what all others did is not blind.
+NOT_BLIND = {"manager", "observer"}
+SCOPES = ("read", "write", "export", "suggest")
+#: Wrong passwords before waiting begins; from then on the wait doubles, up to the longest.
+FREE_ATTEMPTS, LONGEST_WAIT = 5, 15 * MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks: a person by session, or by a token with its scopes."""
+
+    person: str
+    name: str
+    admin: bool = False
+    scopes: frozenset[str] | None = None
+    project: str | None = None
+
+
+def hashed(secret: str) -> str:
+    """Return what is kept of a random secret; one hash is enough, since nobody can guess it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def add_person(connection: Connection, name: str, *, admin: bool = False) -> str:
+    """Add somebody who has no password yet, and return the id."""
+    if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name:
+        raise InputError("a name has 1 to 80 characters that can be printed, and no slash")
+    if connection.scalar(select(t.person.c.id).where(t.person.c.name == name)) is not None:
+        raise RefusedError(409, "conflict", "There is somebody of this name already.")
+    own = new_id()
+    values = {"id": own, "name": name, "admin": admin, "disabled": False, "made": now()}
+    connection.execute(t.person.insert().values(**values))
+    return own
+
+
+def person_named(connection: Connection, name: str) -> Row[Any] | None:
+    """Return the row of a person who may sign in."""
+    found = select(t.person).where(t.person.c.name == name, t.person.c.disabled.is_(False))
+    return connection.execute(found).one_or_none()
+
+
+def set_password(connection: Connection, person: str, password_hash: str) -> None:
+    """Keep a new password's hash; all sessions end."""
+    end_sessions(connection, person)
+    own = t.person.update().where(t.person.c.id == person)
+    connection.execute(own.values(password=password_hash))
+
+
+def end_sessions(connection: Connection, person: str) -> None:
+    """Sign a person out everywhere."""
+    connection.execute(delete(t.session).where(t.session.c.person == person))
+
+
+def open_session(connection: Connection, person: str) -> str:
+    """Begin a session and return its secret; only a hash of it is kept."""
+    secret, at = secrets.token_urlsafe(32), now()
+    connection.execute(delete(t.session).where(t.session.c.made < at - LONGEST))
+    values = {"hash": hashed(secret), "person": person, "made": at, "seen": at}
+    connection.execute(t.session.insert().values(**values))
+    return secret
+
+
+def session_identity(connection: Connection, secret: str) -> tuple[Identity, bool] | None:
+    """Return whose session this is, and whether it is time to say that it is in use."""
+    own = select(t.person.c.id, t.person.c.name, t.person.c.admin, t.session.c.seen).join(t.session)
+    at = now()
+    row = connection.execute(
+        own.where(
+            t.session.c.hash == hashed(secret),
+            t.session.c.seen > at - IDLE,
+            t.session.c.made > at - LONGEST,
+            t.person.c.disabled.is_(False),
+        )
+    ).one_or_none()
+    return row and (Identity(row.id, row.name, row.admin), row.seen < at - MINUTE)
+
+
+def touch_session(connection: Connection, secret: str) -> None:
+    """Say that a session is in use."""
+    own = t.session.update().where(t.session.c.hash == hashed(secret))
+    connection.execute(own.values(seen=now()))
+
+
+def close_session(connection: Connection, secret: str) -> None:
+    """End one session."""
+    connection.execute(delete(t.session).where(t.session.c.hash == hashed(secret)))
+
+
+def make_link(
+    connection: Connection,
+    kind: str,
+    person: str | None = None,
+    *,
+    target: str = "/",
+    days: float = 7,
+) -> str:
+    """Return the secret of a link: ``setup``, ``invite`` or ``enter``."""
+    secret = secrets.token_urlsafe(24)
+    values = {"hash": hashed(secret), "kind": kind, "person": person, "target": target}
+    connection.execute(t.link.insert().values(**values, expires=now() + int(days * DAY)))
+    return secret
+
+
+def find_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
+    """Return what a link is for; a refusal where it was used or is too old."""
+    own = (t.link.c.hash == hashed(secret), t.link.c.kind == kind, t.link.c.expires > now())
+    row = connection.execute(select(t.link).where(*own)).one_or_none()
+    if row is None:
+        raise missing("This link was used already, or is too old. Ask for another one.")
+    return row
+
+
+def use_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
+    """Return what a link is for, and let it never work again."""
+    row = find_link(connection, kind, secret)
+    connection.execute(delete(t.link).where(t.link.c.hash == row.hash))
+    return row
+
+
+def make_token(
+    connection: Connection,
+    person: str,
+    name: str,
+    scopes: list[str],
+    *,
+    days: int,
+    project: str | None = None,
+) -> tuple[str, str]:
+    """Return a token's id and its secret, which is shown once."""
+    faults = [Fault(f"no scope {one!r}; known: {', '.join(SCOPES)}") for one in scopes
+              if one not in SCOPES]  # fmt: skip
+    if not 1 <= days <= 366:
+        faults.append(Fault("a token holds for 1 to 366 days"))
+    if faults:
+        raise InputError(faults)
+    own, secret = new_id(), f"rub_{secrets.token_urlsafe(32)}"
+    connection.execute(
+        t.token.insert().values(
+            id=own, hash=hashed(secret), person=person, project=project, name=name,
+            scopes=" ".join(sorted(set(scopes))), made=now(), expires=now() + days * DAY,
+        )
+    )  # fmt: skip
+    return own, secret
+
+
+def token_identity(connection: Connection, secret: str) -> Identity | None:
+    """Return who a token speaks for, and what it may be used for."""
+    wanted = (t.token.c.hash == hashed(secret), t.token.c.expires > now())
+    person = (t.person.c.id, t.person.c.name, t.person.c.admin)
+    found = select(*person, t.token.c.scopes, t.token.c.project).join(t.person)
+    row = connection.execute(found.where(*wanted, t.person.c.disabled.is_(False))).one_or_none()
+    scopes = frozenset(row.scopes.split()) if row else frozenset()
+    return row and Identity(row.id, row.name, row.admin, scopes, row.project)
+
+
+def roles_of(connection: Connection, project: str, person: str) -> frozenset[str]:
+    """Return what a person is in a project."""
+    own = (t.membership.c.project == project) & (t.membership.c.person == person)
+    return frozenset(connection.scalars(select(t.membership.c.role).where(own)))
+
+
+def set_roles(
+    connection: Connection, project: str, person: str, roles: list[str], actor: str
+) -> None:
+    """Give a person exactly these roles in a project.
+
+    Whoever annotates sees nothing of others' work, so nobody both annotates and manages or watches.
+    """
+    unknown = [Fault(f"no role {r!r}; known: {', '.join(ROLES)}") for r in roles if r not in ROLES]
+    if unknown:
+        raise InputError(unknown)
+    if "annotator" in roles and NOT_BLIND & set(roles):
+        raise InputError("an annotator is blind, and no manager or observer of the same project")
+    own = (t.membership.c.project == project) & (t.membership.c.person == person)
+    connection.execute(delete(t.membership).where(own))
+    for role in sorted(set(roles)):
+        row = {"project": project, "person": person, "role": role}
+        connection.execute(t.membership.insert().values(**row))
+    data = {"person": person, "roles": sorted(set(roles))}
+    append(connection, project, Entry("member", actor, data))
+
+
+def waiting(connection: Connection, *keys: str) -> int:
+    """Return how many milliseconds must pass before another attempt with any of these keys."""
+    until = connection.scalars(select(t.attempt.c.until).where(t.attempt.c.key.in_(keys)))
+    return max([0, *(one - now() for one in until)])
+
+
+def failed(connection: Connection, *keys: str) -> None:
+    """Count a wrong password for an account and an address; the more, the longer the wait."""
+    for key in keys:
+        own = t.attempt.c.key == key
+        row = connection.execute(select(t.attempt).where(own)).one_or_none()
+        n = 1 if row is None or row.until < now() - LONGEST else row.failures + 1
+        wait = min(LONGEST_WAIT, 1000 << min(n - FREE_ATTEMPTS, 20)) if n > FREE_ATTEMPTS else 0
+        connection.execute(delete(t.attempt).where(own))
+        connection.execute(t.attempt.insert().values(key=key, failures=n, until=now() + wait))
+
+
+def succeeded(connection: Connection, *keys: str) -> None:
+    """Forget the wrong passwords of an account."""
+    connection.execute(delete(t.attempt).where(t.attempt.c.key.in_(keys)))
+
+
+def preferences(connection: Connection, person: str) -> dict[str, Any]:
+    """Return what a person chose: keys, theme."""
+    found = select(t.person.c.preferences).where(t.person.c.id == person)
+    chosen: dict[str, Any] = json.loads(connection.scalar(found) or "{}")
+    return chosen

@@ -1,0 +1,301 @@
+"""Items of a scoring run that a person looks at, and a hidden sample of those that need none."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, select
+
+from rubricate.errors import InputError
+from rubricate.files import file_hash
+from rubricate.formats.tables import guarded
+from rubricate.rubric import Feature, Rubric
+from rubricate.run import NoteResult, parse_spans, read_results, spans_text
+from rubricate.run.totals import total_score
+from rubricate.run.writing import RUN
+from rubricate.store import tables as t
+from rubricate.store.chain import Entry, append, count, counts_of
+from rubricate.store.database import RefusedError, iso, missing, new_id, now
+from rubricate.store.marks import checked_marks, need_open, need_text
+from rubricate.store.people import Identity
+from rubricate.store.projects import project_row
+
+
+def add_run(
+    connection: Connection,
+    project: str,
+    actor: str,
+    *,
+    folder: Path,
+    name: str,
+    texts: Mapping[str, str],
+    inputs: Mapping[str, str],
+    audit: float,
+    seed: int,
+) -> str:
+    """Keep a finished run for review: its scores, the items it sent, and a sample of the others."""
+    own = new_id()
+    row = {"id": own, "project": project, "name": name, "folder": json.dumps(dict(inputs))}
+    row |= {"hash": file_hash(folder / RUN), "state": "open"}
+    connection.execute(t.run.insert().values(**row, made=now()))
+    rng = np.random.default_rng(seed)
+    scored, items = [], []
+    number = (connection.scalar(select(t.scored.c.number).order_by(
+        t.scored.c.number.desc()).limit(1)) or 0)  # fmt: skip
+    for result in read_results(folder):
+        text = texts.get(result.note)
+        if text is None:
+            raise InputError(f"the notes have no note {result.note!r}, which the run scored")
+        number += 1
+        sent = [item for item in result.items if item.review_reason]
+        others = [item for item in result.items if not item.review_reason and not item.correction]
+        drawn = rng.random(len(others)) < audit
+        items += [_item_row(own, number, one) for one in sent]
+        items += [
+            _item_row(own, number, one) for one, yes in zip(others, drawn, strict=True) if yes
+        ]
+        # A note that nobody will look at needs no text here.
+        shown = text if sent or drawn.any() else ""
+        scored.append({
+            "number": number, "run": own, "id": result.note, "case": result.case, "text": shown,
+            "sha256": hashlib.sha256(text.encode()).hexdigest(), "body": _kept(result),
+        })  # fmt: skip
+    _order(items, rng)
+    if scored:
+        connection.execute(t.scored.insert(), scored)
+    if items:
+        connection.execute(t.item.insert(), items)
+    n_sent = sum(bool(one["why"]) for one in items)
+    data = {"run": own, "hash": row["hash"], "sent": n_sent, "audit": len(items) - n_sent}
+    append(connection, project, Entry("run", actor, data))
+    count(connection, project, {f"items_open:{own}": len(items), f"items:{own}": len(items)})
+    return own
+
+
+def _kept(result: NoteResult) -> str:
+    """Return a note's items as JSON: enough to sum its score again, and to show what was found."""
+    return json.dumps([
+        {
+            "id": i.feature.id, "text": i.feature.text, "weight": i.feature.weight,
+            "group": i.feature.group, "found": i.found, "marks": spans_text(i.evidence.spans),
+            "reason": i.evidence.reason,
+            **({"against": [spans_text((i.evidence.against.spans,)), i.evidence.against.reason]}
+               if i.evidence.against else {}),
+        }
+        for i in result.items
+    ], ensure_ascii=False)  # fmt: skip
+
+
+def _item_row(run: str, number: int, item: Any) -> dict[str, Any]:
+    sure = item.certainty
+    risk = None if sure is None else round(1.0 - sure, 4)
+    return {"id": new_id(), "run": run, "scored": number, "feature": item.feature.id,
+            "found": item.found, "marks": spans_text(item.evidence.spans), "risk": risk,
+            "why": item.review_reason, "state": "open"}  # fmt: skip
+
+
+def _order(items: list[dict[str, Any]], rng: np.random.Generator) -> None:
+    """Put what was sent first by risk, and the hidden sample anywhere in between."""
+    sent = [one for one in items if one["why"]]
+    sent.sort(key=lambda one: -1.0 if one["risk"] is None else -one["risk"])
+    for place, one in enumerate(sent):
+        one["position"] = float(place)
+    for one in items:
+        if not one["why"]:
+            one["position"] = float(rng.uniform(0, max(1, len(sent))))
+
+
+def list_runs(connection: Connection, project: str) -> list[dict[str, Any]]:
+    """Return the runs of a project, and how far their review is."""
+    rows = connection.execute(
+        select(t.run).where(t.run.c.project == project).order_by(t.run.c.made)
+    ).all()
+    counts = counts_of(connection, project) if rows else {}
+    return [
+        {"id": r.id, "name": r.name, "state": r.state, "fault": r.fault,
+         **_progress(counts, r.id)}
+        for r in rows
+    ]  # fmt: skip
+
+
+def _progress(counts: Mapping[str, int], run: str) -> dict[str, int]:
+    still, total = counts.get(f"items_open:{run}", 0), counts.get(f"items:{run}", 0)
+    return {"open": still, "done": total - still, "total": total}
+
+
+def list_items(
+    connection: Connection, run: str, *, state: str, after: str, limit: int
+) -> dict[str, Any]:
+    """Return a page of items; nothing tells which ones the policy sent."""
+    found = select(t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.body)
+    found = found.join(t.scored).where(t.item.c.run == run)
+    if state != "all":
+        found = found.where(t.item.c.state == state)
+    if after:
+        own = (t.item.c.id == after) & (t.item.c.run == run)
+        place = connection.scalar(select(t.item.c.position).where(own))
+        if place is None:
+            raise missing("There is no such place to go on from.")
+        found = found.where(t.item.c.position > place)
+    rows = connection.execute(found.order_by(t.item.c.position).limit(limit + 1)).all()
+    project = connection.scalar(select(t.run.c.project).where(t.run.c.id == run)) or ""
+    counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
+    items = [
+        {
+            "id": r.id, "note": r.note, "case": r.case, "feature": r.feature,
+            "feature_text": _feature(json.loads(r.body), r.feature)["text"],
+            "found": r.found, "state": r.state,
+        }
+        for r in rows[:limit]
+    ]  # fmt: skip
+    progress = _progress(counts, run)
+    more = items[-1]["id"] if len(rows) > limit else None
+    return {"items": items, "next": more, "open": progress["open"], "done": progress["done"]}
+
+
+def _feature(kept: Sequence[Mapping[str, Any]], feature: str) -> Mapping[str, Any]:
+    return next(one for one in kept if one["id"] == feature)
+
+
+def _item(connection: Connection, item: str) -> Row[Any]:
+    row = connection.execute(
+        select(
+            t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.text,
+            t.scored.c.sha256, t.scored.c.body, t.run.c.project,
+        )
+        .join(t.scored, t.item.c.scored == t.scored.c.number)
+        .join(t.run, t.item.c.run == t.run.c.id)
+        .where(t.item.c.id == item)
+    ).one_or_none()  # fmt: skip
+    if row is None:
+        raise missing("There is no such item.")
+    return row
+
+
+def _corrections(connection: Connection, *where: Any) -> dict[str, Row[Any]]:
+    """Return the latest correction of each item."""
+    found = (
+        select(t.correction, t.person.c.name, t.item.c.feature, t.scored.c.id.label("note"))
+        .join(t.person, t.correction.c.person == t.person.c.id)
+        .join(t.item, t.correction.c.item == t.item.c.id)
+        .join(t.scored, t.item.c.scored == t.scored.c.number)
+        .where(*where)
+        .order_by(t.correction.c.version)
+    )
+    return {row.item: row for row in connection.execute(found)}
+
+
+def show_item(connection: Connection, item: str) -> dict[str, Any]:
+    """Return an item with its note, its evidence, and the note's score as it is now."""
+    row = _item(connection, item)
+    kept = json.loads(row.body)
+    changed = {one.feature: one for one in
+               _corrections(connection, t.item.c.scored == row.scored).values()}  # fmt: skip
+    features = tuple(
+        Feature(k["id"], row.case, k["text"], k["weight"], group=k["group"]) for k in kept
+    )
+    rubric = Rubric(row.case, features)
+    before = {k["id"] for k in kept if k["found"]}
+    after = {k["id"] for k in kept
+             if (changed[k["id"]].found if k["id"] in changed else k["found"])}  # fmt: skip
+    was, is_now = total_score(rubric, before), total_score(rubric, after)
+    own, mine = _feature(kept, row.feature), changed.get(row.feature)
+    against = own.get("against")
+    return {
+        "id": row.id, "run": row.run, "state": row.state,
+        "version": 0 if mine is None else mine.version,
+        "note": {"id": row.note, "case": row.case, "text": row.text, "sha256": row.sha256},
+        "feature": {"id": own["id"], "text": own["text"], "note": "", "kind": "",
+                    "group": own["group"], "weight": own["weight"]},
+        "found": row.found, "marks": parse_spans(row.marks), "reason": own["reason"],
+        "against": against and {"marks": parse_spans(against[0]), "reason": against[1]},
+        "score": {"before": was.score, "now": is_now.score, "maximum": was.maximum},
+        "items": [
+            {
+                "feature": k["id"], "text": k["text"], "found": k["id"] in after,
+                "points": is_now.points.get(k["id"], 0.0), "corrected": k["id"] in changed,
+                "marks": parse_spans(_marks(changed.get(k["id"]), k["marks"])),
+            }
+            for k in kept
+        ],
+        "correction": None if mine is None else {
+            "found": mine.found, "comment": mine.comment, "by": mine.name, "at": iso(mine.at),
+            "marks": parse_spans(_marks(mine, row.marks)),
+        },
+        "why": row.why or "a random sample of what the policy did not send" if mine else None,
+        "risk": row.risk if mine else None,
+        "previous": _neighbour(connection, row, -1), "next": _neighbour(connection, row, 1),
+    }  # fmt: skip
+
+
+def _marks(correction: Row[Any] | None, machine: str) -> str:
+    if correction is None:
+        return machine
+    if not correction.found:
+        return ""
+    return machine if correction.marks is None else correction.marks
+
+
+def _neighbour(connection: Connection, row: Row[Any], step: int) -> str | None:
+    place = t.item.c.position
+    found = select(t.item.c.id).where(t.item.c.run == row.run)
+    if step > 0:
+        found = found.where(place > row.position).order_by(place)
+    else:
+        found = found.where(place < row.position).order_by(place.desc())
+    return connection.scalar(found.limit(1))
+
+
+def correct(
+    connection: Connection,
+    me: Identity,
+    item: str,
+    *,
+    found: bool,
+    marks: Sequence[Any] | None,
+    comment: str,
+    version: int,
+    sha256: str,
+    active_ms: int,
+) -> dict[str, Any]:
+    """Keep what a reviewer says of an item; a refusal where another one said something since."""
+    row = _item(connection, item)
+    need_open(project_row(connection, row.project))
+    need_text(row, sha256)
+    seen = show_item(connection, item)
+    if seen["version"] != version:
+        raise RefusedError(409, "conflict", "Another reviewer was here meanwhile.", seen)
+    if not found and marks:
+        raise RefusedError(400, "bad_request", "What is not found has no marks.")
+    text = spans_text(checked_marks(marks, len(row.text))) if found and marks else None
+    own = {"item": item, "version": version + 1, "found": found, "marks": text}
+    own |= {"comment": comment}
+    at = append(connection, row.project, Entry("correct", me.person, own, feature=row.feature))
+    more = {"project": row.project, "person": me.person, "at": at, "active_ms": active_ms}
+    connection.execute(t.correction.insert().values(**own, **more))
+    if row.state == "open":
+        connection.execute(t.item.update().where(t.item.c.id == item).values(state="done"))
+        count(connection, row.project, {f"items_open:{row.run}": -1})
+        if not row.why:
+            wrong = found != bool(row.found)
+            changes = {f"audit:{row.run}": 1, f"audit_wrong:{row.run}": int(wrong)}
+            count(connection, row.project, changes)
+    return show_item(connection, item)
+
+
+def corrections_csv(connection: Connection, run: str) -> str:
+    """Return the corrections of a run as `score --corrections` reads them."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(["note", "feature", "found", "spans", "by", "at", "comment"])
+    for row in _corrections(connection, t.item.c.run == run).values():
+        cells = [row.note, row.feature, "yes" if row.found else "no", row.marks or "", row.name]
+        writer.writerow([guarded(cell) for cell in (*cells, iso(row.at), row.comment)])
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""The workbench in a browser: annotate, curate and review together."""

@@ -1,0 +1,315 @@
+"""The server: who asks is found out, the table is asked, and every answer has the same headers."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import anyio.to_thread
+import msgspec
+from sqlalchemy import select
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rubricate.errors import InputError, RubricateError
+from rubricate.store import tables as t
+from rubricate.store.database import RefusedError, missing
+from rubricate.store.people import (
+    Identity,
+    roles_of,
+    session_identity,
+    token_identity,
+    touch_session,
+)
+from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
+
+log = logging.getLogger("rubricate.web")
+SAFE = ("GET", "HEAD")
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_NOBODY = Identity("", "")
+#: Threads for requests; those that save wait in them for the disk.
+_THREADS = 64
+#: In which project a thing is: path parameter → its table.
+_PLACE_OF = {"assignment": t.assignment, "dispute": t.dispute, "run": t.run}
+
+
+def error_answer(
+    status: int, code: str, message: str, *, faults: Sequence[str] = (), saved: Any = None
+) -> Response:
+    """Return the one shape of an error."""
+    value: dict[str, Any] = {"error": {"code": code, "message": message, "faults": list(faults)}}
+    if saved is not None:
+        value["saved"] = saved
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def cookie_name(bench: Bench) -> str:
+    """Return the name of the session's cookie; browsers keep the first one to this host."""
+    return "__Host-rubricate" if bench.secure else "rubricate"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request says, read before a thread takes it over."""
+
+    rule: Rule
+    bench: Bench
+    headers: Headers
+    cookie: str
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    content: bytes
+    form: dict[str, Any]
+    address: str
+
+    def answer(self) -> Any:
+        """Let the request in, or refuse it, and do the work."""
+        me, secret = self._identity()
+        call = Call(
+            self.bench, me, *self._standing(me), self.path, self.query, self._body(), secret,
+            self.address,
+        )  # fmt: skip
+        return self.rule.handler(call)
+
+    def _identity(self) -> tuple[Identity, str]:
+        rule, database = self.rule, self.bench.database
+        kind, _, secret = self.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "basic":
+            # Label Studio sends the token as a password.
+            try:
+                secret = base64.b64decode(secret).decode().partition(":")[2]
+            except ValueError:
+                secret = ""
+        if kind or "token" in self.path:
+            given = self.path.get("token", secret)
+            me = database.read(lambda c: token_identity(c, given))
+            if me is None or me.scopes is None or rule.scope not in me.scopes:
+                raise RefusedError(401, "not_signed_in", "This token is not valid here.")
+            return me, ""
+        found = database.read(lambda c: session_identity(c, self.cookie)) if self.cookie else None
+        if rule.method not in SAFE:
+            self._need_same_origin()
+        if found is None:
+            if OPEN in rule.access:
+                return _NOBODY, ""
+            raise RefusedError(401, "not_signed_in", "Sign in first.")
+        me, stale = found
+        if stale:
+            database.write(lambda c: touch_session(c, self.cookie))
+        return me, self.cookie
+
+    def _need_same_origin(self) -> None:
+        """Refuse what another site lets the browser send (OWASP, verifying the origin)."""
+        origin, site = self.headers.get("origin"), self.headers.get("sec-fetch-site")
+        own = urlsplit(origin).netloc == self.headers.get("host") if origin else False
+        if not (own if origin else site in ("same-origin", "none")):
+            raise RefusedError(403, "forbidden", "This request comes from another site.")
+
+    def _standing(self, me: Identity) -> tuple[frozenset[str], str]:
+        """Return the person's roles in the project that is asked for; deny where none fits."""
+        access = self.rule.access
+        if access & {OPEN, SIGNED_IN}:
+            return frozenset(), me.project or ""
+        if ADMIN in access:
+            if not me.admin:
+                raise RefusedError(403, "forbidden", "Only administrators may do this.")
+            return frozenset(), ""
+        database = self.bench.database
+        project = self._project(me)
+        roles = database.read(lambda c: roles_of(c, project, me.person)) if project else frozenset()
+        if not roles or me.project not in (None, project):
+            raise missing()
+        if not roles & access:
+            raise RefusedError(403, "forbidden", f"Only for: {', '.join(sorted(access))}.")
+        return roles, project
+
+    def _project(self, me: Identity) -> str:
+        if "project" in self.path:
+            return self.path["project"]
+        read = self.bench.database.read
+        for name, table in _PLACE_OF.items():
+            if name in self.path:
+                wanted = select(table.c.project).where(table.c.id == self.path[name])
+                return read(partial(_scalar, wanted)) or ""
+        if "item" in self.path:
+            joined = select(t.run.c.project).join(t.item)
+            return read(lambda c: c.scalar(joined.where(t.item.c.id == self.path["item"]))) or ""
+        return me.project or ""
+
+    def _body(self) -> Any:
+        if self.rule.body is None or self.rule.body is dict:
+            return self.form
+        if self.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise RefusedError(415, "not_json", "Send JSON: Content-Type: application/json.")
+        try:
+            return msgspec.json.decode(self.content, type=self.rule.body)
+        except msgspec.ValidationError as error:
+            raise RefusedError(400, "bad_request", str(error)) from None
+        except msgspec.DecodeError:
+            raise RefusedError(400, "bad_request", "The body is not valid JSON.") from None
+
+
+def _scalar(wanted: Any, connection: Any) -> Any:
+    return connection.scalar(wanted)
+
+
+def _endpoint(rule: Rule, bench: Bench) -> Any:
+    is_page = not rule.path.startswith(("/api/", "/compat/"))
+
+    async def endpoint(request: Request) -> Response:
+        started, status, who = time.perf_counter(), 500, ""
+        try:
+            asked = await _asked(request, rule, bench)
+            result = await run_in_threadpool(asked.answer)
+            response = _response(result, rule)
+        except RefusedError as error:
+            response = _refused(error, request, is_page)
+        except InputError as error:
+            faults = [str(fault) for fault in error.faults]
+            response = error_answer(400, "bad_request", "The input is wrong.", faults=faults)
+        except RubricateError as error:
+            response = error_answer(400, "bad_request", str(error))
+        except ClientDisconnect:
+            response = Response(status_code=400)
+        except Exception:
+            # What failed may hold note text in its message: only the kind of error is written.
+            log.error("failed: %s %s", rule.method, rule.path, exc_info=_bare())
+            response = error_answer(500, "failed", "Something failed; it is in the server's log.")
+        status = response.status_code
+        took = 1000 * (time.perf_counter() - started)
+        log.info("%s %s %d %.0f ms %s", rule.method, rule.path, status, took, who)
+        return response
+
+    return endpoint
+
+
+def _bare() -> Any:
+    """Return the error being handled without its message, which may quote a note."""
+    import sys
+
+    kind, _, trace = sys.exc_info()
+    return (Exception, Exception(kind.__name__ if kind else ""), trace)
+
+
+def _refused(error: RefusedError, request: Request, is_page: bool) -> Response:
+    if is_page and error.status == 401 and request.method == "GET":
+        return RedirectResponse(f"/signin?next={quote(request.url.path)}", 303)
+    if is_page:
+        from rubricate.web.pages import error_page
+
+        return error_page(error)
+    response = error_answer(error.status, error.code, str(error), saved=error.saved)
+    if error.code == "slow_down":
+        response.headers["retry-after"] = str(error.saved["seconds"])
+    if error.status == 401:
+        response.headers["www-authenticate"] = "Bearer"
+    return response
+
+
+def _response(result: Any, rule: Rule) -> Response:
+    if isinstance(result, Response):
+        return result
+    if rule.status == 204:
+        return Response(status_code=204)
+    return Response(msgspec.json.encode(result), rule.status, media_type="application/json")
+
+
+async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
+    content, form = b"", {}
+    if rule.body is dict:
+        async with request.form(max_files=1, max_fields=50) as fields:
+            for name, value in fields.multi_items():
+                if isinstance(value, str):
+                    form[name] = value
+                elif value.filename:
+                    form[name] = (value.filename, await value.read(rule.most_bytes))
+    elif rule.body is not None:
+        async for part in request.stream():
+            content += part
+            if len(content) > rule.most_bytes:
+                message = f"At most {rule.most_bytes:,} bytes are taken."
+                raise RefusedError(413, "too_large", message)
+    cookie = request.cookies.get(cookie_name(bench), "")
+    address = request.client.host if request.client else ""
+    return Asked(rule, bench, request.headers, cookie, request.path_params,
+                 dict(request.query_params), content, form, address)  # fmt: skip
+
+
+class Guard:
+    """Puts the security headers on every answer, and refuses hosts that are not this server's."""
+
+    def __init__(self, app: ASGIApp, bench: Bench) -> None:
+        self.app = app
+        self.bench = bench
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        host = Headers(scope=scope).get("host", "").rsplit(":", 1)[0] or ""
+        is_file = scope["path"].startswith("/static/")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = dict(HEADERS)
+                own["cache-control"] = "public, max-age=31536000" if is_file else "no-store"
+                if self.bench.secure:
+                    own["strict-transport-security"] = "max-age=31536000"
+                names = {name.encode() for name in own}
+                kept = [pair for pair in message.get("headers", []) if pair[0] not in names]
+                message["headers"] = [*kept, *((k.encode(), v.encode()) for k, v in own.items())]
+            await send(message)
+
+        if self.bench.hosts and host not in self.bench.hosts:
+            refusal = error_answer(421, "wrong_host", "This server has another name.")
+            await refusal(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
+
+
+def make_app(bench: Bench) -> ASGIApp:
+    """Return the server's application."""
+    from rubricate.web.pages import static_files
+    from rubricate.web.policy import RULES
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        yield
+
+    async def not_there(_request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return error_answer(status, "not_found" if status == 404 else "bad_request", "Not there.")
+
+    routes: list[Any] = [
+        Route(rule.path, _endpoint(rule, bench), methods=[rule.method]) for rule in RULES
+    ]
+    routes.append(Mount("/static", static_files()))
+    handlers: Any = {HTTPException: not_there}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    return Guard(app, bench)

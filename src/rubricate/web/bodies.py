@@ -1,0 +1,179 @@
+"""What may be sent: fields that are not known are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from rubricate.store.people import ROLES
+
+Offset = Annotated[int, Meta(ge=0, le=1 << 31)]
+#: Annotations, each with its fragments, as half-open code points.
+Marks = list[list[tuple[Offset, Offset]]]
+Words = Annotated[str, Meta(max_length=2000)]
+Name = Annotated[str, Meta(min_length=1, max_length=80)]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Version = Annotated[int, Meta(ge=0, le=1 << 31)]
+Milliseconds = Annotated[int, Meta(ge=0, le=1 << 31)]
+Role = Literal["manager", "annotator", "curator", "reviewer", "observer"]
+assert Role.__args__ == ROLES  # type: ignore[attr-defined]
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """A JSON object without surprises."""
+
+
+class NothingBody(Body):
+    """``{}``."""
+
+
+class SignInBody(Body):
+    """A name and its password."""
+
+    name: str
+    password: str
+
+
+class PreferencesBody(Body):
+    """Keys and theme of a person."""
+
+    keys_on: bool = True
+    keys: dict[Annotated[str, Meta(max_length=40)], Annotated[str, Meta(max_length=40)]] = {}
+    theme: Literal["auto", "light", "dark"] = "auto"
+
+
+class JudgementBody(Body):
+    """One judgement, and the version it was made on."""
+
+    answer: Literal["present", "absent", "unsure"] | None
+    marks: Marks
+    version: Version
+    sha256: Sha256
+    active_ms: Milliseconds = 0
+    suggestion: Literal["none", "shown", "accepted"] = "none"
+
+
+class DecisionBody(Body):
+    """A curator's decision, and what it was made on."""
+
+    choice: Annotated[str, Meta(max_length=20)]
+    version: Version
+    inputs: str
+    sha256: Sha256
+    marks: Marks = []
+    comment: Words = ""
+
+
+class ReviewBody(Body):
+    """What a reviewer says of an item."""
+
+    found: bool
+    version: Version
+    sha256: Sha256
+    marks: Marks | None = None
+    comment: Words = ""
+    active_ms: Milliseconds = 0
+
+
+class ProjectBody(Body):
+    """A new project."""
+
+    name: Name
+    study: str = ""
+
+
+class ProjectChangesBody(Body):
+    """What changes of a project."""
+
+    name: Name | UnsetType = UNSET
+    state: Literal["open", "paused"] | UnsetType = UNSET
+    suggestions: bool | UnsetType = UNSET
+
+
+class NoteBody(Body):
+    """One note."""
+
+    id: Name
+    case: Name
+    text: str
+    metadata: dict[str, str | int | float | bool | None] = {}
+
+
+class NotesBody(Body):
+    """Notes to add."""
+
+    notes: list[NoteBody]
+
+
+class FeatureBody(Body):
+    """One feature."""
+
+    id: Name
+    text: Words
+    weight: float = 1.0
+    kind: str = ""
+    group: str = ""
+    note: Words = ""
+
+
+class RubricBody(Body):
+    """One rubric."""
+
+    case: Name
+    features: list[FeatureBody]
+    title: str = ""
+
+
+class RubricsBody(Body):
+    """Rubrics to add."""
+
+    rubrics: list[RubricBody]
+
+
+class AssignmentsBody(Body):
+    """Who annotates, and how many notes go to several."""
+
+    annotators: list[Name]
+    double_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    per_note: Annotated[int, Meta(ge=2, le=8)] = 2
+    seed: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+
+
+class SuggestionsBody(Body):
+    """Which matcher suggests."""
+
+    matcher: Name = "lexicon"
+
+
+class RunBody(Body):
+    """A finished run and its inputs, inside the folder that is served."""
+
+    folder: str
+    notes: str
+    rubric: str = ""
+    policy: str = ""
+    audit: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    seed: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+
+
+class MemberBody(Body):
+    """Somebody's roles in a project."""
+
+    name: Name
+    roles: list[Role]
+
+
+class TokenBody(Body):
+    """A new token."""
+
+    name: Name
+    scopes: list[Literal["read", "write", "export", "suggest"]]
+    days: Annotated[int, Meta(ge=1, le=366)] = 90
+    project: str | None = None
+
+
+class ExportBody(Body):
+    """Whether files that are there are replaced."""
+
+    overwrite: bool = False

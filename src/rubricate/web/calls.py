@@ -1,0 +1,105 @@
+"""One request after it was let in, and one line of the table that says who may ask what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rubricate.errors import InputError
+from rubricate.store.database import Database
+from rubricate.store.people import ROLES, Identity
+
+#: Who is let in where no role is asked for: everybody, whoever signed in, who set the server up.
+OPEN, SIGNED_IN, ADMIN = "open", "signed in", "admin"
+ANYBODY = frozenset({OPEN})
+PERSON = frozenset({SIGNED_IN})
+ADMINS = frozenset({ADMIN})
+MEMBERS = frozenset(ROLES)
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+def only(*roles: str) -> frozenset[str]:
+    """Return the access of some roles of the project that is asked for."""
+    unknown = set(roles) - set(ROLES)
+    if unknown:
+        raise ValueError(f"no such roles: {unknown}")
+    return frozenset(roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every request needs: the database, the folder that is served, how it is reached."""
+
+    database: Database
+    folder: Path
+    secure: bool = False
+    #: Names the server answers to, so that no other site can pose as it; none: any.
+    hosts: frozenset[str] = LOOPBACK
+    #: Long work (suggestions, publishing) is done one after the other.
+    busy: threading.Lock = field(default_factory=threading.Lock)
+
+    def inside(self, name: str) -> Path:
+        """Return a path inside the folder that is served; InputError if it leads out of it."""
+        path = (self.folder / name).resolve()
+        if not name or not path.is_relative_to(self.folder.resolve()) or not path.exists():
+            raise InputError(f"{name!r} is no file or folder inside the folder that is served")
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request of somebody who may make it."""
+
+    bench: Bench
+    me: Identity
+    roles: frozenset[str] = frozenset()
+    project: str = ""
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    secret: str = ""
+    address: str = ""
+
+    def read(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Return what a function of the store reads for this person."""
+        return self.bench.database.read(lambda c: work(c, *given, **named))
+
+    def write(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Return what a function of the store returns when what it wrote is kept."""
+        return self.bench.database.write(lambda c: work(c, *given, **named))
+
+    def page(self, most: int = 200) -> dict[str, Any]:
+        """Return where a list goes on, and how long a page of it is."""
+        limit = self.query.get("limit", "50")
+        if not limit.isdecimal() or not 1 <= int(limit) <= most:
+            raise InputError(f"limit is a whole number from 1 to {most}")
+        return {"after": self.query.get("after", ""), "limit": int(limit)}
+
+    def choice(self, name: str, known: tuple[str, ...]) -> str:
+        """Return a word of the query; the first of those known where it is not given."""
+        value = self.query.get(name, known[0])
+        if value not in known:
+            raise InputError(f"{name} is one of {', '.join(known)}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the table: a method and path, who may use it, and what does the work."""
+
+    method: str
+    path: str
+    access: frozenset[str]
+    handler: Callable[[Call], Any]
+    #: What the body must be; None: there is none. ``dict``: the fields of a form.
+    body: Any = None
+    #: What the answer is, for the description of the interface.
+    answer: Any = None
+    #: What a token must allow.
+    scope: str = "read"
+    status: int = 200
+    query: tuple[str, ...] = ()
+    most_bytes: int = 1_000_000

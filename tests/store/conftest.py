@@ -1,0 +1,1 @@
+from workbench import database, database_url, postgres, small  # noqa: F401

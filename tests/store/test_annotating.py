@@ -1,0 +1,109 @@
+"""Judgements: versions, conflicts, undo, done; and two people at one note."""
+
+import pytest
+from workbench import Small
+
+from rubricate.store import annotating as a
+from rubricate.store.database import Database, RefusedError
+from rubricate.store.projects import change_project
+
+
+class Desk:
+    """One annotator at their first note."""
+
+    def __init__(self, database: Database, small: Small, key: str = "ann") -> None:
+        self.database, self.me = database, small.who[key]
+        self.note = self.read(a.next_note, small.project)["assignment"]
+        self.sha256 = self.work()["note"]["sha256"]
+
+    def read(self, work, *given):
+        return self.database.read(lambda c: work(c, self.me, *given))
+
+    def write(self, work, *given, **named):
+        return self.database.write(lambda c: work(c, self.me, *given, **named))
+
+    def work(self):
+        return self.read(a.open_work, self.note)
+
+    def judge(self, feature, answer, marks=(), version=0, **more):
+        more = {"sha256": self.sha256, **more}
+        return self.write(a.judge, self.note, feature, answer=answer, marks=marks, version=version, **more)  # fmt: skip
+
+
+@pytest.fixture
+def desk(database: Database, small: Small) -> Desk:
+    return Desk(database, small)
+
+
+def refused(work, *given, **named) -> RefusedError:
+    with pytest.raises(RefusedError) as caught:
+        work(*given, **named)
+    return caught.value
+
+
+def test_an_older_version_is_refused_with_what_is_saved(desk: Desk) -> None:
+    first = desk.judge("f1", "present", [[(0, 2)]])
+    assert first["version"] == 1
+    # A second window still shows version 0.
+    error = refused(desk.judge, "f1", "absent")
+    assert (error.status, error.code) == (409, "conflict")
+    assert error.saved["marks"] == (((0, 2),),)
+    assert desk.judge("f1", "absent", version=error.saved["version"])["version"] == 2
+
+
+def test_the_same_again_is_no_conflict(desk: Desk) -> None:
+    saved = desk.judge("f1", "present", [[(3, 8)], [(0, 2)]])
+    again = desk.judge("f1", "present", [[(0, 2)], [(3, 8)]])
+    assert again == saved
+
+
+@pytest.mark.parametrize(
+    ("answer", "marks"),
+    [("present", []), ("absent", [[(0, 2)]]), (None, [[(0, 2)]]), ("present", [[(2, 2)]]),
+     ("present", [[(0, 999)]]), ("present", [[]])],
+)  # fmt: skip
+def test_answers_and_marks_must_fit(desk: Desk, answer, marks) -> None:
+    assert refused(desk.judge, "f1", answer, marks).status == 400
+
+
+def test_marks_on_another_text_are_refused(desk: Desk) -> None:
+    assert refused(desk.judge, "f1", "absent", sha256="0" * 64).code == "text_changed"
+
+
+def test_undo_and_redo_are_events(desk: Desk) -> None:
+    desk.judge("f1", "present", [[(0, 2)]])
+    desk.judge("f1", "unsure", version=1)
+    undone = desk.write(a.step_back, desk.note)
+    assert (undone["answer"], undone["version"]) == ("present", 3)
+    assert desk.write(a.step_back, desk.note)["answer"] is None
+    assert refused(desk.write, a.step_back, desk.note).code == "nothing"
+    assert desk.write(a.step_forward, desk.note)["marks"] == (((0, 2),),)
+    desk.judge("f2", "absent")
+    assert refused(desk.write, a.step_forward, desk.note).code == "nothing"
+
+
+def test_done_lists_what_is_not_judged_and_clearing_reopens(desk: Desk, small: Small) -> None:
+    desk.judge("f1", "absent")
+    error = refused(desk.write, a.finish, desk.note)
+    assert error.saved == {"unjudged": ["f2"]}
+    desk.judge("f2", "unsure")
+    after = desk.write(a.finish, desk.note)
+    assert (after["done"], after["total"]) == (1, 3)
+    assert after["next"] not in (None, desk.note)
+    desk.judge("f2", None, version=1)
+    assert desk.work()["state"] == "started"
+    assert desk.read(a.next_note, small.project)["done"] == 0
+
+
+def test_others_notes_are_not_there(database: Database, small: Small, desk: Desk) -> None:
+    bob = Desk(database, small, "bob")
+    assert bob.note != desk.note
+    desk.judge("f1", "present", [[(0, 2)]])
+    assert bob.work()["judgements"] == {}
+    assert refused(bob.read, a.open_work, desk.note).status == 404
+    assert refused(bob.write, a.finish, desk.note).status == 404
+
+
+def test_a_paused_project_takes_nothing(database: Database, small: Small, desk: Desk) -> None:
+    database.write(lambda c: change_project(c, small.project, "x", state="paused"))
+    assert refused(desk.judge, "f1", "absent").code == "paused"

@@ -1,0 +1,103 @@
+"""Any change to what was kept is found; what is erased leaves a chain that still holds."""
+
+import pytest
+from sqlalchemy import select, text
+from workbench import CORPUS, Small
+
+from rubricate.store import annotating, curating
+from rubricate.store import tables as t
+from rubricate.store.chain import erase_note, verify
+from rubricate.store.database import Database
+
+
+def judge_all(database: Database, small: Small) -> None:
+    """ann and bob judge every note, and differ on the first feature of each."""
+    for key, end in (("ann", 4), ("bob", 5)):
+        me = small.who[key]
+        for one in database.read(lambda c, m=me: annotating.own_queue(c, m, small.project))[
+            "assignments"
+        ]:
+            work = database.read(lambda c, m=me, a=one: annotating.open_work(c, m, a["id"]))
+            for feature, marks in (("f1", [[(0, end)]]), ("f2", [])):
+                database.write(
+                    lambda c, m=me, a=one, f=feature, k=marks, w=work: annotating.judge(
+                        c, m, a["id"], f, answer="present" if k else "absent", marks=k, version=0,
+                        sha256=w["note"]["sha256"],
+                    )
+                )  # fmt: skip
+            database.write(lambda c, m=me, a=one: annotating.finish(c, m, a["id"]))
+
+
+def decide_first(database: Database, small: Small) -> None:
+    cora = small.who["curator"]
+    page = database.read(
+        lambda c: curating.list_disputes(c, cora, small.project, state="open", after="", limit=9)
+    )
+    shown = database.read(lambda c: curating.show_dispute(c, cora, page["items"][0]["id"]))
+    database.write(
+        lambda c: curating.decide(
+            c, cora, shown["id"], choice="union", marks=(), comment="both", version=0,
+            inputs=shown["inputs"], sha256=shown["note"]["sha256"],
+        )
+    )  # fmt: skip
+
+
+CHANGES = [
+    "UPDATE event SET body = replace(body, 'absent', 'unsure') WHERE number = 20",
+    "UPDATE event SET actor = 'x' WHERE number = 20",
+    "UPDATE event SET at = at + 1 WHERE number = 20",
+    "UPDATE event SET salt = 'x' WHERE number = 20",
+    "UPDATE event SET hash = 'x' WHERE number = 20",
+    "DELETE FROM event WHERE number = 20",
+    "DELETE FROM event WHERE number = (SELECT max(number) FROM event)",
+    "UPDATE event SET number = number + 100 WHERE number > 25",
+    "UPDATE judgement SET marks = '0 2' WHERE feature = 'f1'",
+    "UPDATE judgement SET answer = 'unsure' WHERE feature = 'f2'",
+    "UPDATE judgement SET version = 7",
+    "DELETE FROM judgement WHERE feature = 'f1'",
+    "UPDATE curation SET marks = '0 2'",
+    "UPDATE curation SET comment = 'another'",
+    "DELETE FROM curation",
+    "UPDATE note SET text = 'another'",
+    "UPDATE note SET id = 'x' || id",
+    "UPDATE rubric_version SET body = '{}'",
+    "UPDATE assignment SET state = 'open'",
+    "UPDATE project SET head = 'x'",
+]
+
+
+def test_any_change_is_found(database: Database, small: Small) -> None:
+    judge_all(database, small)
+    decide_first(database, small)
+    intact = database.read(verify)
+    assert [one.faults for one in intact] == [[]]
+    missed = []
+    for change in CHANGES:
+
+        def tried(connection, change=change):
+            assert connection.execute(text(change)).rowcount
+            found = verify(connection)
+            if not found[0].faults:
+                missed.append(change)
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            database.write(tried)
+    assert not missed
+    assert database.read(verify) == intact
+
+
+def test_erasing_a_note_leaves_the_chain_and_none_of_its_words(
+    database: Database, small: Small
+) -> None:
+    judge_all(database, small)
+    boss = small.who["manager"].person
+    number = database.read(lambda c: c.scalar(select(t.note.c.number).where(t.note.c.id == "n1")))
+    before = database.read(verify)[0]
+    database.write(lambda c: erase_note(c, small.project, number, boss))
+    after = database.read(verify)[0]
+    assert not after.faults
+    assert after.events == before.events + 1
+    left = database.read(lambda c: c.execute(select(t.event).where(t.event.c.note == number)).all())
+    assert all(row.body is None and row.salt is None for row in left if row.kind != "erase")
+    assert CORPUS.notes[1].text not in str(database.read(lambda c: c.execute(select(t.note)).all()))

@@ -1,0 +1,1 @@
+from workbench import bench, browsers, postgres  # noqa: F401

@@ -1,0 +1,165 @@
+"""What tests of the workbench share: databases of both kinds, a small project, people in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from rubricate import Feature, Note, Rubric
+from rubricate.corpus import Corpus
+from rubricate.store import people, projects
+from rubricate.store.database import Database
+from rubricate.store.people import ROLES, Identity
+from rubricate.study.assignment import Task
+from rubricate.web.app import make_app
+from rubricate.web.calls import Bench
+from rubricate.web.serving import open_bench
+
+TEXTS = ("no fever, pain in chest", "fever since 2 days", "pain and fever 😀 at night")
+RUBRIC = Rubric("c", (Feature("f1", "c", "Fever"), Feature("f2", "c", "Chest pain", weight=2.0)))
+CORPUS = Corpus(tuple(Note(f"n{i}", "c", text) for i, text in enumerate(TEXTS)), (RUBRIC,))
+
+
+def postgres_programs() -> Path | None:
+    """Return the folder of PostgreSQL's server programs, if there are any."""
+    found = shutil.which("initdb")
+    places = [Path(found).parent] if found else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((place for place in places if (place / "initdb").exists()), None)
+
+
+def as_server(command: list[str]) -> list[str]:
+    """Return a command that runs as somebody who is not root, whom PostgreSQL refuses."""
+    if os.geteuid():
+        return command
+    return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *command]
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Yield what makes an empty PostgreSQL database and returns its address."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL's server programs are not installed")
+    # Paths of sockets must be short, and the folders above must let its user in.
+    place = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    if not os.geteuid():
+        shutil.chown(place, "nobody", "nogroup")
+    data = place / "data"
+    quick = "-c fsync=off -c max_connections=60"
+    run: Any = {
+        "check": True,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "cwd": place,
+    }
+    initdb = [str(programs / "initdb"), "-D", str(data), "-U", "bench", "-A", "trust", "-N"]
+    control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", "300"]
+    subprocess.run(as_server([*initdb, "--locale=C.UTF-8", "-E", "UTF8"]), **run)
+    options = f"-k {place} -h '' {quick}"
+    subprocess.run(as_server([*control, "-o", options, "-l", str(place / "log"), "start"]), **run)
+    made: list[str] = []
+
+    def make() -> str:
+        import psycopg
+
+        made.append(f"bench{len(made)}")
+        with psycopg.connect(
+            host=str(place), user="bench", dbname="postgres", autocommit=True
+        ) as c:
+            c.execute(f"CREATE DATABASE {made[-1]}")
+        return f"postgresql://bench@/{made[-1]}?host={place}"
+
+    try:
+        yield make
+    finally:
+        subprocess.run(as_server([*control, "-m", "immediate", "stop"]), **run)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.engine)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of an empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'bench.sqlite'}"
+    make: Callable[[], str] = request.getfixturevalue("postgres")
+    return make()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    store = Database(database_url)
+    store.migrate()
+    yield store
+    store.close()
+
+
+@dataclass
+class Small:
+    """A project of three notes: ann and bob annotate all of them; one person for each role."""
+
+    project: str
+    who: dict[str, Identity] = field(default_factory=dict)
+
+
+def small_project(database: Database, name: str = "small") -> Small:
+    """Make the project; everybody is named after their role, annotators are ann and bob."""
+
+    def work(connection: Any) -> Small:
+        boss = people.add_person(connection, f"{name} manager", admin=True)
+        made = Small(projects.make_project(connection, name, boss))
+        made.who["manager"] = Identity(boss, f"{name} manager", admin=True)
+        roles = {"ann": "annotator", "bob": "annotator", **{r: r for r in ROLES[2:]}}
+        people.set_roles(connection, made.project, boss, ["manager"], boss)
+        for key, role in roles.items():
+            own = people.add_person(connection, f"{name} {key}")
+            people.set_roles(connection, made.project, own, [role], boss)
+            made.who[key] = Identity(own, f"{name} {key}")
+        projects.add_corpus(connection, made.project, CORPUS, boss)
+        tasks = [Task(who, n.id, n.id, "batch", "double") for who in ("ann", "bob")
+                 for n in CORPUS.notes]  # fmt: skip
+        ids = {key: one.person for key, one in made.who.items()}
+        projects.assign(connection, made.project, tasks, ids, boss)
+        return made
+
+    return database.write(work)
+
+
+@pytest.fixture
+def small(database: Database) -> Small:
+    return small_project(database)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with open_bench(tmp_path) as opened:
+        yield opened
+
+
+class Browsers:
+    """Signed-in clients of one server, by person."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.app = make_app(bench)
+
+    def of(self, me: Identity | None) -> TestClient:
+        headers = {"sec-fetch-site": "same-origin"}
+        client = TestClient(self.app, base_url="http://127.0.0.1", headers=headers)
+        if me is not None:
+            secret = self.bench.database.write(lambda c: people.open_session(c, me.person))
+            client.cookies.set("rubricate", secret)
+        return client
+
+
+@pytest.fixture
+def browsers(bench: Bench) -> Browsers:
+    return Browsers(bench)
