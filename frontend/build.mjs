@@ -18,4 +18,7 @@ if (process.argv.includes("--tests")) {
   const pages = { ...common, banner, minify: true, target: ["chrome120", "firefox121", "safari17.2"], format: "iife" };
   await build({ ...pages, entryPoints: { annotate: "src/page.ts", "annotate-style": "src/annotate.css" },
     outdir: join(package_, "reports", "built") });
+  const names = ["annotate.ts", "curate.ts", "review.ts", "dashboard.ts", "keymap.ts", "style.css"];
+  await build({ ...pages, format: "esm", entryPoints: names.map((name) => `src/workbench/${name}`),
+    outdir: join(package_, "web", "static") });
 }

@@ -92,8 +92,8 @@ def drag(browser: Any, start: int, end: int, *, holding: str = "", clicks: bool 
     from selenium.webdriver.common.action_chains import ActionChains
 
     (x, y), (x2, y2) = browser.execute_script(ENDS, start, end)
-    if holding:
-        ActionChains(browser).key_down(holding).perform()
+    for key in holding:
+        ActionChains(browser).key_down(key).perform()
     chain = ActionChains(browser, duration=0)
     pointer = chain.w3c_actions.pointer_action
     pointer.move_to_location(x, y).pointer_down()
@@ -105,8 +105,8 @@ def drag(browser: Any, start: int, end: int, *, holding: str = "", clicks: bool 
         pointer.move_to_location(x2, y2)
     pointer.pointer_up()
     chain.perform()
-    if holding:
-        ActionChains(browser).key_up(holding).perform()
+    for key in holding:
+        ActionChains(browser).key_up(key).perform()
 
 
 def faults_of_access(browser: Any, tools: Path) -> list[str]:

@@ -3,7 +3,7 @@
 import { Announcer, ask, el, focusQuietly } from "./dom.ts";
 import { Drawing, type DrawnMark } from "./drawing.ts";
 import { ABSENT, Judgements, UNJUDGED, withMarks, withSpan, type Change, type Judgement } from "./judgements.ts";
-import { Keys, localStore, shownKey, type Action } from "./keys.ts";
+import { Keys, localStore, shownKey, tableOf, type Action, type KeyStore, type KeyTable } from "./keys.ts";
 import { mergeSpans, wordsOf, type Mark, type Span } from "./offsets.ts";
 import { Selecting, type Chosen } from "./selecting.ts";
 import { wordAt } from "./words.ts";
@@ -28,7 +28,39 @@ export interface Host {
   go(by: -1 | 1, finished: boolean): void;
   /** Show a note again, because a change of it was undone. */
   open(note: string): void;
+  /** Undo or redo elsewhere: the workbench's server keeps the history. */
+  history?(step: "undo" | "redo"): void;
 }
+
+const arrow = (key: string): string[] => [key, `Shift+${key}`, `Alt+${key}`, `Alt+Shift+${key}`];
+/** The keys of annotating: what does it, and in words. */
+export const KEYMAP = {
+  next: [["j"], "next feature"],
+  previous: [["k"], "previous feature"],
+  number: [[..."1234567890"], "feature with this number"],
+  left: [arrow("ArrowLeft"), "word before (Shift: extend, Alt: by character)"],
+  right: [arrow("ArrowRight"), "word after (Shift: extend, Alt: by character)"],
+  up: [["ArrowUp", "Shift+ArrowUp"], "line above (Shift: extend)"],
+  down: [["ArrowDown", "Shift+ArrowDown"], "line below (Shift: extend)"],
+  mark: [["Enter"], "mark these words, then the next feature"],
+  stay: [["Shift+Enter"], "mark these words and stay"],
+  fragment: [["+"], "the next words are a fragment"],
+  accept: [["a"], "accept what is suggested"],
+  absent: [["x"], "absent"],
+  unsure: [["u"], "unsure"],
+  "start-left": [["[", "Alt+["], "start of the mark to the left (Alt: by character)"],
+  "start-right": [["{", "Alt+{"], "start of the mark to the right"],
+  "end-right": [["]", "Alt+]"], "end of the mark to the right"],
+  "end-left": [["}", "Alt+}"], "end of the mark to the left"],
+  remove: [["Delete", "Backspace"], "remove the mark, or the answer"],
+  undo: [["Ctrl+z"], "undo"],
+  redo: [["Ctrl+Shift+z", "Ctrl+y"], "redo"],
+  done: [["Ctrl+Enter"], "note done"],
+  "note-before": [["p", "PageUp"], "note before"],
+  "note-after": [["n", "PageDown"], "note after"],
+  cancel: [["Escape"], "forget the words chosen"],
+  map: [["?"], "this map"],
+} as const satisfies KeyTable;
 
 const WORDS = { present: "present", absent: "absent", unsure: "unsure" } as const;
 
@@ -48,9 +80,9 @@ export class Annotating {
   #fragment = false;
   #digits = { typed: "", at: 0 };
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Host, store: KeyStore | null = localStore()) {
     this.#selecting = new Selecting(this.drawing, (chosen) => this.#mark(chosen), (words) => this.announcer.say(words));
-    this.keys = new Keys(this.#actions(), localStore());
+    this.keys = new Keys(this.#actions(), store);
     this.keys.listen();
   }
 
@@ -265,17 +297,24 @@ export class Annotating {
     const change = changes?.at(-1);
     if (!change) return this.announcer.say("nothing to do");
     if (change.note !== this.#note.id) this.host.open(change.note);
+    this.reveal(change, words);
+  }
+
+  /** Show a change that was not made here, at its feature. */
+  reveal(change: Pick<Change, "feature" | "after">, words: string): void {
     this.#selecting.clear();
     this.#activate(this.#note.features.findIndex((one) => one.id === change.feature));
     this.announcer.say(`${words}: ${this.feature?.text ?? ""} is ${change.after.answer ?? "open"}`);
   }
 
   undo(): void {
-    this.#undo(this.host.judgements.undo(), "undone");
+    if (this.host.history) this.host.history("undo");
+    else this.#undo(this.host.judgements.undo(), "undone");
   }
 
   redo(): void {
-    this.#undo(this.host.judgements.redo(), "done again");
+    if (this.host.history) this.host.history("redo");
+    else this.#undo(this.host.judgements.redo(), "done again");
   }
 
   /** Finish the note; what is not judged is listed first. */
@@ -302,34 +341,18 @@ export class Annotating {
   #actions(): Action[] {
     const step = (by: -1 | 1, line: boolean) => (event: KeyboardEvent) =>
       this.#selecting.step(by, { line, extend: event.shiftKey, character: event.altKey });
-    const all = (key: string): string[] => [key, `Shift+${key}`, `Alt+${key}`, `Alt+Shift+${key}`];
-    return [
-      { id: "next", keys: ["j"], help: "next feature", run: () => this.#walk(1) },
-      { id: "previous", keys: ["k"], help: "previous feature", run: () => this.#walk(-1) },
-      { id: "number", keys: [..."1234567890"], help: "feature with this number", run: (event) => this.#digit(event.key) },
-      { id: "left", keys: all("ArrowLeft"), help: "word before (Shift: extend, Alt: by character)", run: step(-1, false) },
-      { id: "right", keys: all("ArrowRight"), help: "word after (Shift: extend, Alt: by character)", run: step(1, false) },
-      { id: "up", keys: ["ArrowUp", "Shift+ArrowUp"], help: "line above (Shift: extend)", run: step(-1, true) },
-      { id: "down", keys: ["ArrowDown", "Shift+ArrowDown"], help: "line below (Shift: extend)", run: step(1, true) },
-      { id: "mark", keys: ["Enter"], help: "mark these words, then the next feature", run: () => this.#confirm(false) },
-      { id: "stay", keys: ["Shift+Enter"], help: "mark these words and stay", run: () => this.#confirm(true) },
-      { id: "fragment", keys: ["+"], help: "the next words are a fragment", run: () => this.#nextIsFragment() },
-      { id: "accept", keys: ["a"], help: "accept what is suggested", run: () => this.#accept() },
-      { id: "absent", keys: ["x"], help: "absent", run: () => this.#judge(ABSENT) },
-      { id: "unsure", keys: ["u"], help: "unsure", run: () => this.#unsure() },
-      { id: "start-left", keys: ["[", "Alt+["], help: "start of the mark to the left (Alt: by character)", run: (e) => this.#move(0, -1, e.altKey) },
-      { id: "start-right", keys: ["{", "Alt+{"], help: "start of the mark to the right", run: (e) => this.#move(0, 1, e.altKey) },
-      { id: "end-right", keys: ["]", "Alt+]"], help: "end of the mark to the right", run: (e) => this.#move(1, 1, e.altKey) },
-      { id: "end-left", keys: ["}", "Alt+}"], help: "end of the mark to the left", run: (e) => this.#move(1, -1, e.altKey) },
-      { id: "remove", keys: ["Delete", "Backspace"], help: "remove the mark, or the answer", run: () => this.#remove() },
-      { id: "undo", keys: ["Ctrl+z"], help: "undo", run: () => this.undo() },
-      { id: "redo", keys: ["Ctrl+Shift+z", "Ctrl+y"], help: "redo", run: () => this.redo() },
-      { id: "done", keys: ["Ctrl+Enter"], help: "note done", run: () => void this.done() },
-      { id: "note-before", keys: ["p", "PageUp"], help: "note before", run: () => this.host.go(-1, false) },
-      { id: "note-after", keys: ["n", "PageDown"], help: "note after", run: () => this.host.go(1, false) },
-      { id: "cancel", keys: ["Escape"], help: "forget the words chosen", run: () => this.#selecting.clear() },
-      { id: "map", keys: ["?"], help: "this map", run: () => this.keys.show() },
-    ];
+    const runs: Record<keyof typeof KEYMAP, Action["run"]> = {
+      next: () => this.#walk(1), previous: () => this.#walk(-1), number: (event) => this.#digit(event.key),
+      left: step(-1, false), right: step(1, false), up: step(-1, true), down: step(1, true),
+      mark: () => this.#confirm(false), stay: () => this.#confirm(true), fragment: () => this.#nextIsFragment(),
+      accept: () => this.#accept(), absent: () => this.#judge(ABSENT), unsure: () => this.#unsure(),
+      "start-left": (event) => this.#move(0, -1, event.altKey), "start-right": (event) => this.#move(0, 1, event.altKey),
+      "end-right": (event) => this.#move(1, 1, event.altKey), "end-left": (event) => this.#move(1, -1, event.altKey),
+      remove: () => this.#remove(), undo: () => this.undo(), redo: () => this.redo(), done: () => void this.done(),
+      "note-before": () => this.host.go(-1, false), "note-after": () => this.host.go(1, false),
+      cancel: () => this.#selecting.clear(), map: () => this.keys.show(),
+    };
+    return tableOf(KEYMAP, runs);
   }
 
   #confirm(stay: boolean): void {

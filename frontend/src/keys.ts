@@ -8,12 +8,20 @@ export interface Action {
   readonly help: string;
   readonly run: (event: KeyboardEvent) => void;
 }
-interface Kept {
+export interface Kept {
   off: boolean;
   keys: Record<string, string>;
 }
 
-const STORE = "rubricate-keys";
+/** Action → its keys, and what it does in words. */
+export type KeyTable = Readonly<Record<string, readonly [keys: readonly string[], help: string]>>;
+export type KeyStore = Pick<Storage, "getItem" | "setItem">;
+
+export function tableOf<T extends KeyTable>(table: T, runs: Record<keyof T & string, Action["run"]>): Action[] {
+  return Object.entries(table).map(([id, [keys, help]]) => ({ id, keys, help, run: runs[id as keyof T & string] }));
+}
+
+export const STORE = "rubricate-keys";
 
 /** Return the name of what was pressed: "x", "Ctrl+Enter", "Shift+ArrowLeft", "{". */
 export function chordOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">): string {
@@ -34,7 +42,7 @@ export class Keys {
   #kept: Kept = { off: false, keys: {} };
   #chords = new Map<string, Action>();
 
-  constructor(private readonly actions: readonly Action[], private readonly store: Storage | null) {
+  constructor(private readonly actions: readonly Action[], private readonly store: KeyStore | null) {
     try {
       const kept = JSON.parse(store?.getItem(STORE) ?? "{}") as Partial<Kept>;
       this.#kept = { off: !!kept.off, keys: { ...kept.keys } };
