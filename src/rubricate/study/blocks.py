@@ -200,7 +200,7 @@ def _plain(text: str) -> str:
 
 #: What is needed beyond the package, all in ``rubricate[formats]``.
 NEEDED = ("docx", "resvg_py")
-_WIDTH_INCHES = 6.3
+_WIDTH_INCHES = 5.9
 
 
 def write_docx(
