@@ -42,6 +42,10 @@ class Note:
         return own == values or own in values.split(",")
 
 
+#: Groups of annotators that tell people from machines where one corpus has both.
+HUMAN, SYSTEM = "human", "system"
+
+
 @dataclass(frozen=True, slots=True)
 class Annotator:
     """Somebody, or something, that marks notes. ``group`` says e.g. expert, crowd, system."""
