@@ -5,6 +5,7 @@ from __future__ import annotations
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.comparison import comparison_page
 from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
+from rubricate.reports.fairness import write_fairness_report
 from rubricate.reports.highlight import (
     NoteMark,
     Sides,
@@ -48,6 +49,7 @@ __all__ = [
     "render_page",
     "training_page",
     "write_evaluation_report",
+    "write_fairness_report",
     "write_report",
     "write_training_report",
 ]
