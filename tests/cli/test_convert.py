@@ -109,7 +109,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     rubric.write_text("case,id,text\nc,f,Fever\n", encoding="utf-8")
     for place, n in ((table, 2), (texts, 1)):
         described = run(main, ["describe", str(place), "--json"])
-        assert json.loads(described.output)["notes"] == n
+        assert json.loads(described.stdout)["notes"] == n
         out = str(tmp_path / f"{n}.jsonl")
         assert run(main, ["convert", str(place), out, "--to", "jsonl"]).exit_code == 0
         assert read_corpus(out) == read_corpus(place)
@@ -119,7 +119,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
         assert done.exit_code == 0, done.output
         assert len(read_corpus(found).rows) == n
     only = run(main, ["describe", str(table), "--where", "site=A", "--json"])
-    assert json.loads(only.output)["notes"] == 1
+    assert json.loads(only.stdout)["notes"] == 1
     wrong = run(main, ["score", str(table), "--rubric", str(rubric), "--matcher", "exact",
                        "--where", "sight=A", "--out", str(tmp_path / "run")])  # fmt: skip
     assert wrong.exit_code == 1 and "There are: case, site" in wrong.output

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rubricate.cli.options import (
@@ -11,6 +13,7 @@ from rubricate.cli.options import (
     open_corpus,
     overwrite_option,
     refuse_touching,
+    rubric_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_losses
@@ -24,6 +27,7 @@ Example: rubricate convert open-notes notes --to nbme
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")
+@rubric_option
 @from_option
 @split_option()
 @click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
@@ -36,6 +40,7 @@ def convert_command(
     target: str,
     *,
     to_format: str,
+    rubric: Path | None,
     from_format: str | None,
     where: tuple[str, ...],
     annotators: tuple[str, ...],
@@ -57,7 +62,7 @@ def convert_command(
     writer_of(to_format)  # A name that will not do is refused before any work.
     refuse_touching(source, target)
     other = None if like is None else open_corpus(like)
-    corpus = open_corpus(source, from_format=from_format, where=where, like=other)
+    corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
     corpus = keep_annotators(corpus, annotators)
     with shown_progress() as progress:
         lost = write_corpus(

@@ -15,6 +15,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    rubric_option,
     set_features_per_pass,
     split_option,
 )
@@ -43,6 +44,7 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
     type=click.Path(path_type=Path),
     help="Write an HTML page with the curves of training.",
 )
+@rubric_option
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option
 @overwrite_option
@@ -60,7 +62,12 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     report: Path | None = options["report"]
     if report is not None:
         _need_report(matcher, report, out, overwrite=options["overwrite"])
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    corpus = open_corpus(
+        corpus_path,
+        from_format=options["from_format"],
+        where=options["where"],
+        rubric=options["rubric"],
+    )
     begun = time.monotonic()
     with shown_progress() as progress:
         matcher.fit(corpus, annotator=options["annotator"], progress=progress)

@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.rubric.files import RubricFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,6 +18,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON t
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
+)
+
+
+rubric_option = click.option(
+    "--rubric",
+    type=click.Path(path_type=Path, exists=True),
+    help="A rubric file; by default the notes' own.",
 )
 
 
@@ -110,15 +118,36 @@ def open_corpus(
     where: Sequence[str] = (),
     strict: bool = True,
     like: Corpus | None = None,
+    rubric: Path | None = None,
 ) -> Corpus:
-    """Read the corpus a command was given, and keep the notes that ``where`` picks."""
+    """Read the corpus a command was given, and keep the notes that ``where`` picks.
+
+    The rubrics of a file take the place of its own.
+    """
     from rubricate.formats import read_corpus
     from rubricate.formats.where import keep_where
     from rubricate.progress import shown_progress
 
     with shown_progress() as progress:
         corpus = read_corpus(path, format=from_format, strict=strict, like=like, progress=progress)
-    return keep_where(corpus, where)
+    return keep_where(corpus if rubric is None else put_rubric(corpus, rubric), where)
+
+
+def put_rubric(corpus: Corpus, path: Path) -> Corpus:
+    """Put the rubrics of a file in the place of the corpus's own."""
+    from rubricate.formats.rubric.files import with_rubrics
+
+    return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
+
+
+def open_rubric(path: Path) -> RubricFile:
+    """Read a rubric file, and say what a person should know about it."""
+    from rubricate.formats.rubric.files import read_rubric_file
+
+    found = read_rubric_file(path)
+    for notice in found.notices:
+        click.echo(f"note: {notice}", err=True)
+    return found
 
 
 def input_hashes(paths: Sequence[str]) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from rubricate.cli.measuring import TableName, proportion_methods
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table
 from rubricate.progress import shown_progress
 
@@ -60,12 +61,12 @@ def study_command() -> None:
 @study_command.command("new", epilog=EPILOG)
 @click.argument("folder", metavar="FOLDER")
 @click.option("--corpus", default="", help="The notes: a path, or an embedded corpus.")
+@rubric_option
 @click.option("--name", default="", help="Name of the study; the folder's unless given.")
 @json_option
-def new_command(folder: str, corpus: str, name: str, as_json: bool) -> None:
+def new_command(folder: str, corpus: str, rubric: Path | None, name: str, as_json: bool) -> None:
     """Make FOLDER with a commented study.toml to fill in."""
     import os
-    from pathlib import Path
 
     from rubricate.formats import EMBEDDED
     from rubricate.study.template import new_study
@@ -73,7 +74,8 @@ def new_command(folder: str, corpus: str, name: str, as_json: bool) -> None:
     if corpus and corpus not in EMBEDDED:
         # Paths in study.toml are seen from the study's folder.
         corpus = Path(os.path.relpath(corpus, folder)).as_posix()
-    written = new_study(folder, corpus=corpus, name=name)
+    place = Path(os.path.relpath(rubric, folder)).as_posix() if rubric else ""
+    written = new_study(folder, corpus=corpus, name=name, rubric=place)
     if as_json:
         print_json({"written": str(written)})
         return

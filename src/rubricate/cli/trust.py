@@ -365,17 +365,13 @@ def gaming_command(
 ) -> None:
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
     from rubricate.corpus import Note
-    from rubricate.errors import InputError
     from rubricate.formats.notes import open_notes, with_only_case
-    from rubricate.formats.rubric.files import read_rubrics
+    from rubricate.formats.rubric.files import rubrics_for
     from rubricate.run import read_evidence
     from rubricate.trust import flag_notes
 
     source = open_notes(corpus_path, format=from_format, where=where)
-    given = read_rubrics(rubric) if rubric else source.rubrics
-    rubrics = {one.case: one for one in given if len(one)}
-    if not rubrics:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+    rubrics = rubrics_for(source, rubric)
     read = with_only_case(source.notes(), rubrics)
     notes = [note for note in read if isinstance(note, Note)]
     with shown_progress() as progress:

@@ -59,19 +59,6 @@ def is_id(text: str) -> bool:
     return len(text) <= LONGEST_ID and "\n" not in text and "\r" not in text
 
 
-def plain_name(name: str) -> str:
-    """Return a column's name in lower case, with single spaces for all that is no letter or digit.
-
-    Examples
-    --------
-    >>> plain_name(" Max. points "), plain_name("feature_num"), plain_name("#")
-    ('max points', 'feature num', 'no')
-    """
-    if name.strip() == "#":
-        return "no"
-    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
-
-
 #: What spreadsheet programs take for a formula, also after apostrophes that guard against it.
 FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _SIGNS = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")

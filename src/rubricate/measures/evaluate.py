@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.display import table_html
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
 from rubricate.measures.families import MeasureKey, count_rows
@@ -89,6 +90,14 @@ class Evaluation:
             },
             probability=None if self.probability is None else self.probability[rows],
         )
+
+    def _repr_html_(self) -> str:
+        lines = [
+            (" ".join(key), *(getattr(table.total(), n) for n in ("precision", "recall", "f1")))
+            for key, table in self.tables.items()
+        ]
+        title = f"{self.predicted_annotator} against {self.reference_annotator}"
+        return table_html(("measure", "precision", "recall", "F1"), lines, title=title)
 
     def all_present_f1(self, weights: Mapping[str, float] | None = None) -> float:
         """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.

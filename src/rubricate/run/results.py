@@ -6,17 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
-from rubricate.rubric import Feature
-from rubricate.run.evidence import (
-    CONTRADICTED,
-    NOT_MENTIONED,
-    STATED,
-    Evidence,
-    Outcome,
-    Spans,
-    certainty,
-    outcome_of,
-)
+from rubricate.rubric import CONTRADICTED, NOT_MENTIONED, STATED, Feature, Outcome, outcome_of
+from rubricate.run.evidence import Evidence, Spans, certainty
 from rubricate.run.totals import Total
 
 SCORED = "scored"

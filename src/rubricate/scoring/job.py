@@ -19,7 +19,7 @@ from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.rubric.files import read_rubrics
+from rubricate.formats.rubric.files import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, load_matcher
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
@@ -135,7 +135,7 @@ class Job:
 class Given(NamedTuple):
     """The files a run was given beside its notes."""
 
-    rubric: str | Path | None = None
+    rubric: str | Path | RubricFile | None = None
     model: str | Path | Matcher | None = None
     policy: str | Path | None = None
     corrections: str | Path | None = None
@@ -189,12 +189,8 @@ def _listed(cases: Iterable[str]) -> str:
     return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
 
 
-def _rubrics(source: NoteSource, path: str | Path | None) -> dict[str, Rubric]:
-    rubrics = {rubric.case: rubric for rubric in source.rubrics if len(rubric)}
-    if path is not None:
-        rubrics |= {rubric.case: rubric for rubric in read_rubrics(path)}
-    if not rubrics:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[str, Rubric]:
+    rubrics = rubrics_for(source, given)
     ids: dict[str, str] = {}
     twice = [
         Fault(f"feature id {feature.id!r} is in the rubrics of {ids[feature.id]!r} and {case!r}")
@@ -210,6 +206,10 @@ def _rubrics(source: NoteSource, path: str | Path | None) -> dict[str, Rubric]:
     if twice or half:
         raise InputError([*twice, *half])
     return rubrics
+
+
+def _name(rubric: str | Path | RubricFile) -> str:
+    return rubric.name if isinstance(rubric, RubricFile) else Path(rubric).name
 
 
 def evidence_plan(job: Job) -> dict[str, str | float]:
@@ -241,7 +241,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         "parameters": job.matcher.get_params(),
         "model": {"name": job.model.name, "sha256": file_hash(job.model)},
         "rubric": {
-            "name": Path(rubric).name if rubric else job.source.name,
+            "name": _name(rubric) if rubric else job.source.name,
             "sha256": _rubric_hash(job.rubrics),
             "cases": len(job.rubrics),
             "features": features,

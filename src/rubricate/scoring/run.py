@@ -16,6 +16,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import OutputExistsError
 from rubricate.files import file_hash
 from rubricate.formats.notes import NoteSource, open_notes
+from rubricate.formats.rubric.files import RubricFile
 from rubricate.matchers import Matcher
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
@@ -70,7 +71,7 @@ def score_notes(
     notes: str | Path | Corpus | NoteSource,
     out: str | Path,
     *,
-    rubric: str | Path | None = None,
+    rubric: str | Path | RubricFile | None = None,
     model: str | Path | Matcher | None = None,
     policy: str | Path | None = None,
     corrections: str | Path | None = None,

@@ -53,10 +53,17 @@ class AnnotationSource:
 
 @dataclass(frozen=True, slots=True)
 class PopulationSettings:
-    """Which notes are studied; ``finite`` if these are all the notes there will ever be."""
+    """Which notes are studied; ``finite`` if these are all the notes there will ever be.
+
+    ``columns`` and ``case`` say how a table of notes is to be understood, as ``--columns`` and
+    ``--case`` do.
+    """
 
     corpus: str = ""
     format: str = ""
+    rubric: str = ""
+    columns: str = ""
+    case: str = ""
     site: str = ""
     finite: bool = False
     where: Mapping[str, Any] = field(default_factory=dict)

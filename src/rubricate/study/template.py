@@ -20,6 +20,9 @@ guidelines = "guidelines.md"
 # 1. The target population ------------------------------------------------------------------
 [population]
 corpus = {corpus}            # a path from here, or the name of an embedded corpus
+{rubric}            # a rubric file, where the notes come without one
+# columns = "id=student_id,text=note,case=station"  # of a table, where they are not found by name
+# case = "Case 1"            # of all notes of a table or a folder of texts
 # site = "hospital"          # metadata field that names the site ("case" for the case)
 # finite = true              # these are all the notes there will ever be
 
@@ -115,7 +118,7 @@ The features are listed in `labels.csv`. Say here what counts for each of them, 
 """
 
 
-def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
+def new_study(folder: str | Path, *, corpus: str = "", name: str = "", rubric: str = "") -> Path:
     """Make a study's folder with a commented ``study.toml`` to fill in.
 
     Examples
@@ -134,6 +137,7 @@ def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
     text = _STUDY.format(
         name=json.dumps(name or place.absolute().name, ensure_ascii=False),
         corpus=json.dumps(corpus, ensure_ascii=False),
+        rubric=f"rubric = {json.dumps(rubric, ensure_ascii=False)}" if rubric else '# rubric = ""',
     )
     with whole_output(target) as staged:
         staged.write_text(text, encoding="utf-8")

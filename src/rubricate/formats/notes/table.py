@@ -9,29 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids, plain_name
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.format import Format, NoteStream, Unreadable
-from rubricate.formats.notes.understanding import note_id, own_ids, telling, understanding_now
+from rubricate.formats.notes.understanding import telling, understanding_now
 from rubricate.formats.spreadsheets import CsvForm, Odd, find_csv_form, find_header, read_sheets
-from rubricate.formats.tables import NO_ID, is_id, is_number, plain_name
+from rubricate.formats.tables import NO_ID, is_id, is_number
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata
 
-#: What the columns may be called, the surest first; every other column becomes metadata.
-COLUMNS = {
-    "id": ("note id", "pn num", "id", "student id", "student", "student number", "student no",
-           "candidate id", "candidate", "candidate number", "candidate no", "examinee id",
-           "examinee", "learner id", "trainee id", "participant id", "participant", "patient id",
-           "record id"),
-    "text": ("text", "note text", "pn history", "patient note", "clinical note", "note", "notes",
-             "free text", "response", "answer", "documentation", "history"),
-    "case": ("case", "case id", "case num", "case number", "case name", "station", "station id",
-             "station name", "scenario", "vignette"),
-}  # fmt: skip
-#: Names of the text that name the note itself where another column holds its text.
-_NOTE = ("note", "notes")
 #: Names of ids that no two notes share; under the others a person may have written several.
 _OF_NOTES = {"note id", "pn num", "note", "notes"}
 _TEXT_FILES = {".csv", ".tsv", ".txt"}
@@ -57,29 +45,11 @@ def is_table_file(path: Path) -> bool:
 def _is_known(name: str) -> bool:
     plain = plain_name(name)
     given = understanding_now().columns.values()
-    return any(plain in names for names in COLUMNS.values()) or plain in map(plain_name, given)
+    return any(plain in names for names in NOTE_COLUMNS.values()) or plain in map(plain_name, given)
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the place of the id, the text, the case, and of columns that get another name."""
-    plain = [plain_name(name) for name in header]
-    places = {name: i for i, name in reversed(list(enumerate(plain)))}
-    given = understanding_now().columns
-    found = {
-        name: header.index(column) if column in header else places[plain_name(column)]
-        for name, column in given.items()
-        if plain_name(column) in places
-    }
-    taken = set(found.values())
-    for column in ("text", "id", "case"):
-        known = [name for name in COLUMNS[column] if places.get(name, -1) not in {-1, *taken}]
-        if column == "id":
-            # With a column of texts, one that is called note has what the notes are called.
-            known += [name for name in _NOTE if places.get(name, -1) not in {-1, *taken}]
-        if column not in found and known:
-            found[column] = places[known[0]]
-            taken.add(found[column])
-    return found
+    return find_note_columns(header, understanding_now().columns)
 
 
 class _Part(NamedTuple):
@@ -107,7 +77,7 @@ def stream_table(path: Path) -> NoteStream:
         raise InputError(faults)
     alone = own_ids(_names(parts))
     first = parts[0]
-    order = [name for name in (*COLUMNS, *first.columns) if name in first.columns]
+    order = [name for name in (*NOTE_COLUMNS, *first.columns) if name in first.columns]
     meaning = [f"{name}={first.header[first.columns[name]]}" for name in dict.fromkeys(order)]
     kept = [name for name in _others(first).values() if name not in first.columns]
     more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
@@ -132,7 +102,7 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
     for name in lost:
         yield Fault(f"{part.place}no column {given[name]!r} for {name}; {there}", path)
     if needed:
-        wanted = " and for ".join(f"{n} ({', '.join(COLUMNS[n][:6])}, ...)" for n in needed)
+        wanted = " and for ".join(f"{n} ({', '.join(NOTE_COLUMNS[n][:6])}, ...)" for n in needed)
         example = ",".join(f"{name}=COLUMN" for name in needed)
         message = f"{part.place}there is no column for {wanted}"
         yield Fault(
@@ -197,8 +167,8 @@ def _names(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
 
 def _others(part: _Part) -> Mapping[int, str]:
     """Return which columns are metadata, under which name."""
-    renamed = {i: name for name, i in part.columns.items() if name not in COLUMNS}
-    own = {part.columns[name] for name in COLUMNS if name in part.columns}
+    renamed = {i: name for name, i in part.columns.items() if name not in NOTE_COLUMNS}
+    own = {part.columns[name] for name in NOTE_COLUMNS if name in part.columns}
     return {i: renamed.get(i, name) for i, name in enumerate(part.header) if i not in own and name}
 
 
@@ -217,7 +187,9 @@ def _note(
 ) -> Note | Unreadable:
     columns, size = part.columns, len(part.header)
     # Excel leaves out, or adds, empty cells at the end of a row.
-    if any(row[size:]) or len(row) <= max(columns[name] for name in COLUMNS if name in columns):
+    if any(row[size:]) or len(row) <= max(
+        columns[name] for name in NOTE_COLUMNS if name in columns
+    ):
         reason = f"{len(row)} fields, the header has {size}"
         return Unreadable(f"{part.place}row {number}", "", reason)
     row = [*row[:size], *[""] * (size - len(row))]

@@ -9,12 +9,13 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from rubricate.columns import note_id, own_ids
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import leads_out
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.limits import check_archive, read_whole
-from rubricate.formats.notes.understanding import note_id, own_ids, telling
+from rubricate.formats.notes.understanding import telling
 from rubricate.formats.spreadsheets import decode_text
 from rubricate.formats.xml_text import unsafe_xml
 from rubricate.progress import Progress, silent

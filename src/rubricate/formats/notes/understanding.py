@@ -100,20 +100,3 @@ def telling(
 
 def _only(cases: set[str]) -> str:
     return f"case {name!r}" if (name := "".join(cases)) else ""
-
-
-def own_ids(names: Iterable[tuple[str, str]]) -> bool:
-    """Tell whether names of notes, each with its case, do without the case.
-
-    Examples
-    --------
-    >>> own_ids([("s1", "Case 1"), ("s2", "Case 2")]), own_ids([("s1", "a"), ("s1", "b")])
-    (True, False)
-    """
-    case_of: dict[str, str] = {}
-    return all(case_of.setdefault(name, case) == case for name, case in names)
-
-
-def note_id(name: str, case: str, alone: bool) -> str:
-    """Return a note's id: its name alone, or with its case where names come again in others."""
-    return name if alone or not case else f"{name}-{case}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Container, Sequence
 
-from rubricate.formats.tables import plain_name
+from rubricate.columns import plain_name
 
 #: Every name of each column, in lower case, with single spaces for all that is no letter or digit.
 NAMES = {

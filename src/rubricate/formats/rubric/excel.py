@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.faults import Faults
+from rubricate.formats.rubric.csv_table import SchoolTable, add_table
 from rubricate.formats.rubric.records import WRITTEN, Records, feature_row
-from rubricate.formats.rubric.table_rows import SchoolTable, add_table
 from rubricate.formats.spreadsheets import plain_number, read_sheets
 from rubricate.formats.tables import FORMULA
 from rubricate.rubric import Rubric

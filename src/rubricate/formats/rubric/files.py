@@ -21,7 +21,7 @@ from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import ReadLimits, limits_in_force
-from rubricate.formats.notes import with_only_case
+from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.csv_table import read_csv_records, write_csv_records
 from rubricate.formats.rubric.excel import read_excel_records, write_excel_records
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
@@ -95,7 +95,7 @@ def _rest(name: str, case: str) -> str | None:
     for sheet, short in ((name, case), (_BEFORE_CASE.sub("", name), _BEFORE_CASE.sub("", case))):
         if sheet.casefold().startswith(short.casefold()):
             rest = sheet[len(short) :]
-            if not rest or not (rest[0].isalnum() or short[-1:] == ""):
+            if not rest[:1].isalnum():
                 return rest.strip(" -\u2013\u2014:_.,()[]")
     return None
 
@@ -131,6 +131,21 @@ def _read(place: Path) -> RubricFile:
     rubrics = build_rubrics(records, faults)
     named = records.without_case < len(records.features)
     return RubricFile(rubrics, tuple(records.notices), place.name, named)
+
+
+def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> dict[str, Rubric]:
+    """Return the rubric of each case: the notes' own, and in their place those of a file.
+
+    InputError if there are none.
+    """
+    found = {one.case: one for one in source.rubrics if len(one)}
+    if rubric is not None:
+        given = rubric if isinstance(rubric, RubricFile) else read_rubric_file(rubric)
+        cases = {note.case for note in source.notes()}
+        found |= {one.case: one for one in given.for_cases(cases)}
+    if not found:
+        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+    return found
 
 
 def read_rubrics(path: str | Path, *, limits: ReadLimits | None = None) -> tuple[Rubric, ...]:

@@ -16,9 +16,9 @@ from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LearnedCase, LexiconModel, learn_case
 from rubricate.matchers.matcher import (
+    Parametrised,
     judged_notes,
     learning_annotator,
-    own_parameters,
     require_fitted,
 )
 from rubricate.matchers.model_files import (
@@ -50,7 +50,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 
 
-class LexiconMatcher:
+class LexiconMatcher(Parametrised):
     """Our interpretable matcher: works from the rubric alone, and better with annotated notes.
 
     Each word of a note has a weight for each feature: what the rubric's own words, their synonyms
@@ -91,10 +91,6 @@ class LexiconMatcher:
         self.trust = trust
         self.near = near
         self.lexicon = lexicon
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     @property
     def _settings(self) -> WordSettings:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.matcher import (
+    Parametrised,
     judged_notes,
     learning_annotator,
-    own_parameters,
     require_fitted,
 )
 from rubricate.matchers.model_files import HEADER_FILE, check_features
@@ -103,17 +103,13 @@ class Scanner(Protocol):
         ...
 
 
-class PhraseMatcher:
+class PhraseMatcher(Parametrised):
     """Learns the phrases an annotator marked and looks for them with its scanner."""
 
     name: ClassVar[str]
 
     def __init__(self, *, window: int = 60) -> None:
         self.window = window
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent

@@ -16,7 +16,7 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
-from rubricate.matchers.matcher import judged_notes, learning_annotator, own_parameters
+from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
@@ -49,7 +49,7 @@ from rubricate.text.negation import find_negations
 CHUNK = 64
 
 
-class EncoderMatcher:
+class EncoderMatcher(Parametrised):
     """Finds features by a pretrained encoder, also those of a rubric never seen.
 
     Without `fit` it uses a network that comes with the package: ``fast`` (MiniLM) or ``accurate``
@@ -95,10 +95,6 @@ class EncoderMatcher:
         self.backbone = backbone
         self.checkpoint = checkpoint
         self.recipe = recipe
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
-from rubricate.matchers.matcher import learning_annotator, own_parameters, require_fitted
+from rubricate.matchers.matcher import Parametrised, learning_annotator, require_fitted
 from rubricate.matchers.model_files import (
     Header,
     check_features,
@@ -101,7 +101,7 @@ class TagLessons:
 Model = TypeVar("Model", bound=TagModel)
 
 
-class TagMatcher(ABC, Generic[Model]):
+class TagMatcher(Parametrised, ABC, Generic[Model]):
     """Tags every token with one feature of the rubric that all notes share."""
 
     name: ClassVar[str]
@@ -113,10 +113,6 @@ class TagMatcher(ABC, Generic[Model]):
         self.tokens = tokens
         self.context = context
         self.scheme = scheme
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what was tagged, under the matcher's name."""
