@@ -42,7 +42,6 @@ SMALL_WITH_ONE_IMPORTER = {
     "merge",
     "neural.training.losses",
     "scoring.decisions",
-    "trust.changes",
     "trust.references",
 }
 SMALL = 100

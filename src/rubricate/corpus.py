@@ -28,6 +28,8 @@ from rubricate.spans import Span, covered_text
 if TYPE_CHECKING:
     import polars
 
+HUMAN, SYSTEM = "human", "system"  # groups of annotators
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -55,10 +57,6 @@ class Note:
 
     def _repr_html_(self) -> str:
         return table_html((f"note {self.id}",), [(self.text,)])
-
-
-#: Groups of annotators that tell people from machines where one corpus has both.
-HUMAN, SYSTEM = "human", "system"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from rubricate.cli.trust_files import (
     open_run,
     read_notes,
     report_command,
+    told_groups,
     verify_command,
 )
 from rubricate.errors import OutputExistsError
@@ -36,7 +37,6 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.run import ScoredRun
-    from rubricate.trust import Fairness
 
 EPILOG = """
 Example: rubricate trust duplicates open-notes
@@ -272,7 +272,7 @@ def fairness_command(
     tell(
         as_json,
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
-        _told_groups(fair),
+        told_groups(fair),
         Told(
             f"{len(fair.flagged)} of {len(fair.contrasts)} differences are beyond chance",
             ("measure", "group", "against", "difference", "interval", "adjusted p", "flag"),
@@ -288,27 +288,6 @@ def fairness_command(
     if not as_json:
         for path in written:
             click.echo(f"wrote {path}")
-
-
-def _told_groups(fair: Fairness) -> Told:
-    """Return size, means and rates of each group, and why one is left out."""
-    from rubricate.trust.fairness import NO_GROUP
-
-    header, lines = fair.group_table()
-    kept = [i for i, name in enumerate(header) if not name.endswith((", low", ", high"))]
-    shown = []
-    for line in lines:
-        cells = list(line)
-        for i, name in enumerate(header):
-            if f"{name}, low" in header and cells[i] is not None:
-                cells[i] = f"{cells[i]:.1f} ({cells[i + 1]:.1f} to {cells[i + 2]:.1f})"
-            elif isinstance(cells[i], float):
-                cells[i] = f"{cells[i]:.1f}"
-        shown.append([cells[i] for i in kept])
-    without = fair.left_out.get(NO_GROUP, "")
-    words = f"{len(fair.reported)} of {len(fair.sizes)} groups are compared; values in per cent"
-    return Told(words + (f"\n{without}" if without else ""), [header[i] for i in kept], shown,
-                most=len(shown))  # fmt: skip
 
 
 @trust_command.command("duplicates", epilog="Example: rubricate trust duplicates open-notes")

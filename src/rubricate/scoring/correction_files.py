@@ -13,7 +13,8 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.limits import read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import unguarded
-from rubricate.run.evidence import STATED, Spans, parse_spans
+from rubricate.rubric import STATED
+from rubricate.run.evidence import Spans, parse_spans
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 
