@@ -8,7 +8,7 @@ SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DEMO := $(VENV)/.demo-$(SUM)
 TEST := $(VENV)/.test-$(SUM)
 
-.PHONY: demo test check format setup clean browser postgres audit constraints
+.PHONY: demo test check format setup clean browser postgres audit constraints pages
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,10 @@ audit: | $(BIN)/python
 # Pin the newest versions that pyproject.toml allows; then run the tests and the audit with them.
 constraints: $(TEST)
 	$(BIN)/python scripts/refresh_constraints.py
+
+# The scripts and styles of the pages, from frontend/ into the package; the tests compare them.
+pages:
+	cd frontend && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import CorpusBuilder, Feature, Note, Span, read_corpus
-from rubricate.errors import InputError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.study.collection import collect_study
 from rubricate.study.curation import (
     Disagreement,
@@ -13,6 +13,7 @@ from rubricate.study.curation import (
     list_rows,
     settle_by_choice,
     settle_by_rules,
+    settle_by_seniors,
     union_marks,
 )
 from rubricate.study.decisions import (
@@ -179,6 +180,34 @@ def test_a_row_cannot_be_decided_twice(collected: Study) -> None:
 def test_a_named_file_must_exist(collected: Study) -> None:
     with pytest.raises(InputError, match="no such file"):
         curate_study(collected, decisions=collected.folder / "nowhere.csv")
+
+
+def test_the_senior_counts_and_the_second_only_where_the_senior_found_nothing() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    #        note, second's marks, senior's marks, what the reference holds
+    rows = [("both", [(0, 4)], [(0, 4)], [(0, 4)]), ("differ", [(0, 4)], [(0, 6)], [(0, 6)]),
+            ("second", [(0, 4)], [], [(0, 4)]), ("senior", [], [(2, 4)], [(2, 4)]),
+            ("none", [], [], [])]  # fmt: skip
+    for note, *marks, _ in rows:
+        builder.add_note(Note(note, "c", "x" * 10))
+        for who, spans in zip(("junior", "boss"), marks, strict=True):
+            builder.judge(who, note, "f")
+            for span in spans:
+                builder.annotate(who, note, "f", [span])
+    builder.add_note(Note("alone", "c", "x" * 10))
+    builder.annotate("junior", "alone", "f", [(1, 3)])
+    corpus = builder.build()
+    found = {row.note: row for row in settle_by_seniors(corpus, ["boss"])}
+    for note, *_, expected in [*rows, ("alone", [(1, 3)])]:
+        marks = [(s.start, s.end) for mark in found[note].marks for s in mark]
+        assert marks == expected, note
+    assert found["second"].decided_by == "rule second-only"
+    assert found["alone"].decided_by == "single junior"
+    with pytest.raises(InputError, match="junior and boss"):
+        settle_by_seniors(corpus, [])
+    with pytest.raises(UnknownNameError, match="chief"):
+        settle_by_seniors(corpus, ["chief"])
 
 
 def test_three_annotators_are_curated() -> None:

@@ -13,9 +13,11 @@ from rubricate.errors import RubricateError
 #: What a person wants to do → verb → (one-line help, module). Modules load when they run.
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Look at notes and annotations": {
+        "annotate": ("make a page to mark evidence on", "rubricate.cli.annotate"),
         "check": ("find, and repair, faulty annotations", "rubricate.cli.check"),
         "convert": ("turn a corpus into another format", "rubricate.cli.convert"),
         "describe": ("say what a corpus holds", "rubricate.cli.describe"),
+        "rubric": ("show what a rubric file says, and what is odd", "rubricate.cli.rubric"),
     },
     "Measure": {
         "agree": ("how far annotators agree", "rubricate.cli.agree"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rubricate.reports.agreement import agreement_page
+from rubricate.reports.annotating import annotation_page, write_annotation_pages
 from rubricate.reports.comparison import comparison_page
 from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
 from rubricate.reports.highlight import (
@@ -32,6 +33,7 @@ __all__ = [
     "Section",
     "Sides",
     "agreement_page",
+    "annotation_page",
     "comparison_page",
     "evaluation_page",
     "facts_table",
@@ -47,6 +49,7 @@ __all__ = [
     "paragraph",
     "render_page",
     "training_page",
+    "write_annotation_pages",
     "write_evaluation_report",
     "write_report",
     "write_training_report",

@@ -1,0 +1,175 @@
+/** Annotating in the workbench: every judgement goes to the server at once. */
+
+import { Annotating, type Feature } from "../annotating.ts";
+import { ask, byId, el } from "../dom.ts";
+import { Judgements, sameMark, type Change, type Judgement } from "../judgements.ts";
+import { localStore } from "../keys.ts";
+import { marksText, parseMarks, wordsOf, type Mark } from "../offsets.ts";
+import { accountKeys, ActiveClock, ApiError, call, isPassing, type NoteText } from "./api.ts";
+import { Outbox, type Letter, type SavedState } from "./outbox.ts";
+
+interface Work {
+  readonly id: string;
+  readonly position: number;
+  readonly total: number;
+  readonly state: string;
+  readonly training: boolean;
+  readonly note: NoteText;
+  readonly rubric: { readonly title: string; readonly features: readonly Feature[] };
+  readonly judgements: Record<string, SavedState>;
+  readonly suggestions: Record<string, { marks: readonly Mark[] }> | null;
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+interface Next {
+  readonly assignment: string | null;
+  readonly done: number;
+  readonly total: number;
+  readonly state: string;
+}
+
+const project = document.body.dataset["project"] ?? "";
+const clock = new ActiveClock();
+let work: Work | null = null;
+/** What the server says is on the screen; nothing of it is sent back. */
+let loading = false;
+
+const outbox = new Outbox({
+  send: (letter) => call<SavedState>("PUT", `/work/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
+    answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
+    active_ms: letter.active_ms, suggestion: letter.suggestion,
+  }),
+  conflict: async (letter, saved) => (await ask("Changed elsewhere", [
+    el("p", {}, `${featureText(letter)} was changed in another window or on another machine.`),
+    el("dl", {}, el("dt", {}, "Here"), el("dd", {}, said(letter.answer, parseMarks(letter.marks))),
+      el("dt", {}, "Saved"), el("dd", {}, said(saved.answer, saved.marks))),
+  ], [["mine", "Keep mine"], ["saved", "Keep saved"]])) !== "saved",
+  status: (words, bad) => {
+    byId("status").textContent = words;
+    byId("status").classList.toggle("bad", bad);
+  },
+  taken: (letter, saved) => {
+    judgements.load(letter.work, letter.feature, saved);
+    if (letter.work === work?.id) view.refresh();
+  },
+  isPassing,
+  savedOf: (error) => error instanceof ApiError && error.code === "conflict" ? (error.saved as SavedState) : null,
+}, localStore());
+
+const judgements = new Judgements((change) => { if (!loading) send(change); });
+const bar = el("div", { class: "bar tools" },
+  el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => void go(-1, false) }, "←"),
+  el("span", { id: "place" }),
+  el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => void go(1, false) }, "→"),
+  el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+  el("span", { id: "status", class: "quiet", role: "status" }, "saved"),
+  el("button", { type: "button", id: "undo", click: () => view.undo() }, "Undo"),
+  el("button", { type: "button", id: "redo", click: () => view.redo() }, "Redo"),
+  el("button", { type: "button", id: "map", click: () => view.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?")),
+  el("button", { type: "button", id: "done", click: () => void view.done() }, "Note done"));
+const view = new Annotating(
+  { judgements, go: (by, finished) => void go(by, finished), open: () => {}, history: (step) => void stepBack(step) },
+  await accountKeys());
+
+function featureText(letter: Letter): string {
+  return work?.rubric.features.find((one) => one.id === letter.feature)?.text ?? `Feature ${letter.feature}`;
+}
+
+function said(answer: string | null, marks: readonly Mark[]): string {
+  const words = marks.map((mark) => `“${wordsOf(mark, view.drawing.map)}”`).join(", ");
+  return [answer ?? "open", words].filter(Boolean).join(" ");
+}
+
+function send({ note, feature, after }: Change): void {
+  const offered = work?.suggestions?.[feature]?.marks;
+  const accepted = offered?.length === after.marks.length && offered.every((mark, i) => sameMark(mark, after.marks[i]!));
+  outbox.add({
+    work: note, feature, answer: after.answer, marks: marksText(after.marks),
+    version: outbox.versions.get(`${note} ${feature}`) ?? 0, sha256: work?.note.sha256 ?? "",
+    active_ms: clock.take(), suggestion: offered?.length ? (accepted ? "accepted" : "shown") : "none",
+  });
+}
+
+async function open(id: string): Promise<void> {
+  const got = await call<Work>("GET", `/work/${id}`);
+  work = got;
+  loading = true;
+  for (const { id: feature } of got.rubric.features) {
+    const saved = got.judgements[feature];
+    judgements.load(id, feature, saved ?? { answer: null, marks: [] });
+    outbox.versions.set(`${id} ${feature}`, saved?.version ?? 0);
+  }
+  for (const [feature, judgement] of outbox.pending(id)) judgements.load(id, feature, judgement);
+  loading = false;
+  byId("place").textContent = `Note ${got.position} of ${got.total}`;
+  byId("note-id").textContent = [got.note.id, got.rubric.title, got.training && "training", got.state === "done" && "done"]
+    .filter(Boolean).join(" · ");
+  byId<HTMLButtonElement>("before").disabled = !got.previous;
+  byId<HTMLButtonElement>("after").disabled = !got.next;
+  history.replaceState(null, "", `#${id}`);
+  const suggestions = Object.fromEntries(Object.entries(got.suggestions ?? {}).map(([key, one]) => [key, one.marks]));
+  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions });
+  document.body.dataset["work"] = id;
+  clock.take();
+}
+
+async function go(by: -1 | 1, finished: boolean): Promise<void> {
+  if (!work) return;
+  let to = by < 0 ? work.previous : work.next;
+  if (finished && work.state !== "done") {
+    await outbox.flush();
+    if (outbox.length) return; // nothing is done that is not saved
+    try {
+      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/work/${work.id}/done`, {});
+      to = answer.next;
+      view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
+    } catch (error) {
+      view.announcer.say(error instanceof Error ? error.message : String(error));
+      return;
+    }
+  } else if (finished) return; // a correction of a note that is done stays where it is
+  if (to) await open(to);
+  else if (finished) finish();
+}
+
+async function stepBack(step: "undo" | "redo"): Promise<void> {
+  if (!work) return;
+  await outbox.flush();
+  if (outbox.length) return view.announcer.say("the server cannot be reached");
+  const { id } = work;
+  try {
+    const saved = await call<SavedState & { feature: string }>("POST", `/work/${id}/${step}`, {});
+    const after: Judgement = { answer: saved.answer, marks: saved.marks };
+    judgements.load(id, saved.feature, after);
+    outbox.versions.set(`${id} ${saved.feature}`, saved.version);
+    view.reveal({ feature: saved.feature, after }, step === "undo" ? "undone" : "done again");
+  } catch (error) {
+    view.announcer.say(error instanceof ApiError && error.status === 409 ? `nothing to ${step}` : "the server cannot be reached");
+  }
+}
+
+function finish(): void {
+  byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
+    el("p", {}, "Every note that was given to you is judged. Thank you."),
+    work ? el("p", {}, el("button", { type: "button", click: () => location.reload() }, "Look at them again")) : ""));
+  document.body.dataset["work"] = "";
+}
+
+async function start(): Promise<void> {
+  const first = await call<Next>("GET", `/projects/${project}/next`);
+  if (first.state === "paused") {
+    byId("app").replaceChildren(el("p", { class: "alert", role: "status" }, "The project is paused. What you did is saved."));
+    return;
+  }
+  const queue = await call<{ assignments: { id: string }[] }>("GET", `/projects/${project}/queue`);
+  const asked = location.hash.slice(1);
+  const id = queue.assignments.some((one) => one.id === asked) ? asked : (first.assignment ?? queue.assignments.at(-1)?.id);
+  if (!id) return finish();
+  byId("app").replaceChildren(bar, view.announcer.element, view.element);
+  await open(id);
+  void outbox.flush();
+}
+
+window.addEventListener("online", () => void outbox.flush());
+window.addEventListener("beforeunload", (event) => { if (outbox.length) event.preventDefault(); });
+await start();

@@ -1,0 +1,215 @@
+/** What curating and reviewing share: a note, a decision beside it, marks of one's own, a queue. */
+
+import { Announcer, ask, byId, el, focusQuietly, type Child } from "../dom.ts";
+import { Drawing, type DrawnMark } from "../drawing.ts";
+import { UNJUDGED, withSpan } from "../judgements.ts";
+import { Keys, tableOf, type Action, type KeyTable } from "../keys.ts";
+import { wordsOf, type Mark } from "../offsets.ts";
+import { Selecting } from "../selecting.ts";
+import { accountKeys, ApiError, call } from "./api.ts";
+
+export interface Queued {
+  readonly id: string;
+  readonly note: string;
+  readonly feature_text: string;
+  readonly state: string;
+}
+export interface Decidable {
+  readonly id: string;
+  readonly version: number;
+  readonly note: { readonly id: string; readonly text: string; readonly sha256: string };
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+export interface Kind<T extends Decidable> {
+  readonly table: KeyTable;
+  runs(page: Deciding<T>): Record<string, Action["run"]>;
+  /** Paths of the API: one thing to decide, and a page of the list. */
+  path(id: string): string;
+  list(after: string | null): string;
+  draw(it: T): DrawnMark[];
+  panel(page: Deciding<T>, it: T): Child[];
+  /** The order of what the marks mean where people make their own. */
+  ownLabel: string;
+}
+
+const OWN = {
+  next: [["j", "n"], "next"],
+  previous: [["k", "p"], "previous"],
+  left: [["ArrowLeft", "Shift+ArrowLeft", "Alt+ArrowLeft", "Alt+Shift+ArrowLeft"], "word before (Shift: extend, Alt: by character)"],
+  right: [["ArrowRight", "Shift+ArrowRight", "Alt+ArrowRight", "Alt+Shift+ArrowRight"], "word after (Shift: extend, Alt: by character)"],
+  up: [["ArrowUp", "Shift+ArrowUp"], "line above"],
+  down: [["ArrowDown", "Shift+ArrowDown"], "line below"],
+  mark: [["Enter"], "mark these words"],
+  fragment: [["+"], "the words belong to the last mark"],
+  remove: [["Delete", "Backspace"], "remove the last mark of your own"],
+  comment: [["c"], "comment"],
+  save: [["Ctrl+Enter"], "save your own marks"],
+  map: [["?"], "this map"],
+} as const satisfies KeyTable;
+
+export class Deciding<T extends Decidable> {
+  readonly drawing = new Drawing();
+  readonly announcer = new Announcer();
+  readonly panel = el("section", { class: "dock decision", "aria-label": "Decision" });
+  readonly list = el("ol", { class: "features queue", "aria-label": "All" });
+  readonly comment = el("textarea", { rows: 2, id: "comment", maxlength: 2000 });
+  keys!: Keys;
+  it: T | null = null;
+  /** Marks of one's own; null while nobody makes any. */
+  own: Mark[] | null = null;
+  #selecting: Selecting;
+  #fragment = false;
+
+  constructor(readonly kind: Kind<T>, readonly saveOwn: () => void) {
+    this.#selecting = new Selecting(this.drawing, ({ span, fragment }) => {
+      const now = { answer: null, marks: this.own ?? [] };
+      this.own = [...withSpan(now.marks.length ? now : UNJUDGED, span,
+        fragment || this.#fragment ? now.marks.length - 1 : -1).marks];
+      this.#fragment = false;
+      this.refresh();
+      this.announcer.say(`marked “${this.drawing.map.slice(span)}”; Ctrl + Enter saves your own marks`);
+    }, (words) => this.announcer.say(words));
+  }
+
+  async start(): Promise<void> {
+    const step = (by: -1 | 1, line: boolean) => (event: KeyboardEvent) =>
+      this.#selecting.step(by, { line, extend: event.shiftKey, character: event.altKey });
+    const actions = [
+      ...tableOf(this.kind.table, this.kind.runs(this)),
+      ...tableOf(OWN, {
+        next: () => void this.go(1), previous: () => void this.go(-1),
+        left: step(-1, false), right: step(1, false), up: step(-1, true), down: step(1, true),
+        mark: () => void this.#selecting.confirm(true), fragment: () => (this.#fragment = true),
+        remove: () => this.removeOwn(), comment: () => this.comment.focus(),
+        save: () => { if (this.own) this.saveOwn(); }, map: () => this.keys.show(),
+      }),
+    ];
+    this.keys = new Keys(actions, await accountKeys());
+    this.keys.listen();
+    // from the comment, Escape goes back to the note
+    this.comment.addEventListener("keydown", (event) => { if (event.key === "Escape") focusQuietly(this.drawing.text); });
+    byId("app").replaceChildren(
+      el("div", { class: "bar tools" },
+        el("button", { type: "button", id: "before", "aria-label": "Previous", click: () => void this.go(-1) }, "←"),
+        el("span", { id: "place" }),
+        el("button", { type: "button", id: "after", "aria-label": "Next", click: () => void this.go(1) }, "→"),
+        el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+        el("button", { type: "button", id: "map", click: () => this.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?"))),
+      this.announcer.element,
+      el("div", { class: "work" }, this.drawing.element, el("div", { class: "side" }, this.panel, this.list)));
+    const items = await this.fillList();
+    const asked = location.hash.slice(1);
+    const first = asked || items.find((one) => one.state === "open")?.id || items[0]?.id;
+    if (first) await this.open(first);
+    else byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "Nothing to decide"),
+      el("p", {}, "There is nothing here yet, or everything is decided.")));
+  }
+
+  /** Fill the list beside the note, and return its items. */
+  async fillList(): Promise<Queued[]> {
+    const page = await call<{ items: Queued[]; next: string | null; open: number; decided?: number; done?: number }>(
+      "GET", this.kind.list(null));
+    byId("place").textContent = `${page.open} open, ${page.decided ?? page.done ?? 0} decided`;
+    this.list.replaceChildren(...page.items.map((one) => el("li", {}, el("button", {
+      type: "button", "data-id": one.id, "aria-current": one.id === this.it?.id ? "true" : null, click: () => void this.open(one.id) },
+      el("span", { class: "note" }, one.note), el("span", { class: "what" }, one.feature_text),
+      el("span", { class: `state ${one.state === "open" ? "open" : "present"}` }, one.state)))));
+    return page.items;
+  }
+
+  async open(id: string): Promise<void> {
+    this.show(await call<T>("GET", this.kind.path(id)));
+    focusQuietly(this.drawing.text);
+  }
+
+  show(it: T): void {
+    this.it = it;
+    this.own = null;
+    this.comment.value = "";
+    this.#selecting.clear();
+    this.drawing.setText(it.note.text);
+    byId("note-id").textContent = it.note.id;
+    history.replaceState(null, "", `#${it.id}`);
+    this.refresh();
+    for (const button of this.list.querySelectorAll("button")) {
+      if (button.dataset["id"] === it.id) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+    const first = this.kind.draw(it)[0]?.mark[0];
+    if (first) this.drawing.reveal(first);
+    document.body.dataset["open"] = it.id;
+  }
+
+  /** Draw the note and the decision again; `more` is what a choice would mark. */
+  refresh(more: readonly Mark[] = []): void {
+    if (!this.it) return;
+    this.preview(more);
+    this.panel.replaceChildren(...this.kind.panel(this, this.it).filter((one): one is Node | string => !!one));
+  }
+
+  preview(more: readonly Mark[]): void {
+    if (!this.it) return;
+    this.drawing.draw([
+      ...this.kind.draw(this.it),
+      ...[...more, ...(this.own ?? [])].map((mark, k) => ({
+        key: `own ${k}`, label: this.kind.ownLabel, colour: 2, mark, style: "active" })),
+    ]);
+  }
+
+  /** Return the list of one's own marks, with what to do with them. */
+  ownMarks(): Child[] {
+    if (!this.own) return [];
+    return [el("ul", { class: "marks", "aria-label": "Your own marks" }, ...this.own.map((mark, k) => el("li", {},
+      el("button", { type: "button", class: "words", click: () => this.drawing.reveal(mark[0]!) }, wordsOf(mark, this.drawing.map)),
+      el("button", { type: "button", class: "remove", "aria-label": `Remove “${wordsOf(mark, this.drawing.map)}”`,
+        click: () => this.removeOwn(k) }, "×")))),
+      el("p", {}, el("button", { type: "button", class: "first", id: "save-own", click: () => this.saveOwn() },
+        "Save own marks", el("kbd", { "aria-hidden": "true" }, "Ctrl + Enter")))];
+  }
+
+  removeOwn(k = -1): void {
+    if (!this.own?.length) return;
+    this.own = this.own.filter((_, i) => i !== (k < 0 ? this.own!.length - 1 : k));
+    this.refresh();
+  }
+
+  async go(by: -1 | 1): Promise<void> {
+    const to = by < 0 ? this.it?.previous : this.it?.next;
+    if (to) await this.open(to);
+    else this.announcer.say(by < 0 ? "this is the first" : "this is the last");
+  }
+
+  /** Save a decision, say what became of it, and go on; a conflict asks. */
+  async decide(body: object, said: (saved: T) => string): Promise<void> {
+    const it = this.it;
+    if (!it) return;
+    try {
+      const saved = await call<T>("PUT", this.kind.path(it.id),
+        { ...body, comment: this.comment.value, version: it.version, sha256: it.note.sha256 });
+      const words = said(saved);
+      await this.fillList();
+      if (saved.next) await this.open(saved.next);
+      else this.show(saved);
+      this.announcer.say(words);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "conflict" && error.saved) {
+        const newer = error.saved as T;
+        await ask("Changed meanwhile", [el("p", {}, "Somebody decided, or an annotator changed something, since you opened it. " +
+          "Look at it again; your comment is kept.")], [["", "Show it"]]);
+        const comment = this.comment.value;
+        this.show(newer);
+        this.comment.value = comment;
+      } else this.announcer.say(`not saved: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+/** A button that says what it does and by which key. */
+export function choice(page: Deciding<never> | Deciding<Decidable>, id: string, words: Child[], run: () => void, marks: readonly Mark[] = []): HTMLElement {
+  const keys = page.keys.keysOf(id).slice(0, 1).map((key) => el("kbd", { "aria-hidden": "true" }, key));
+  const show = (): void => page.preview(marks);
+  const hide = (): void => page.preview([]);
+  return el("button", { type: "button", class: "choice", "data-action": id, click: run, pointerenter: show, pointerleave: hide,
+    focus: show, blur: hide }, ...keys, el("span", {}, ...words));
+}

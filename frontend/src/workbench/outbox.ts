@@ -1,0 +1,137 @@
+/** Judgements on their way to the server: kept until it says that they are saved. */
+
+import { sameJudgement, type Answer, type Judgement } from "../judgements.ts";
+import { marksText, parseMarks, type Mark } from "../offsets.ts";
+
+export interface Letter {
+  readonly work: string;
+  readonly feature: string;
+  readonly answer: Answer | null;
+  /** As text: ids and offsets are all that is kept. */
+  readonly marks: string;
+  /** The version it was made on. */
+  version: number;
+  readonly sha256: string;
+  readonly active_ms: number;
+  readonly suggestion: "none" | "shown" | "accepted";
+}
+export interface SavedState {
+  readonly answer: Answer | null;
+  readonly marks: readonly Mark[];
+  readonly version: number;
+}
+export interface Post {
+  /** Send one; resolves to what the server has then. */
+  send(letter: Letter): Promise<SavedState>;
+  /** The server has a newer state: true keeps mine, false what is saved. */
+  conflict(letter: Letter, saved: SavedState): Promise<boolean>;
+  status(words: string, bad: boolean): void;
+  /** What a conflict ended with, where it is not what was sent. */
+  taken(letter: Letter, saved: SavedState): void;
+  isPassing(error: unknown): boolean;
+  savedOf(error: unknown): SavedState | null;
+}
+
+const STORE = "rubricate-unsent";
+
+export class Outbox {
+  #letters: Letter[] = [];
+  #sending: Promise<void> | null = null;
+  #wait = 1000;
+
+  constructor(private readonly post: Post, private readonly store: Pick<Storage, "getItem" | "setItem"> | null) {
+    try {
+      this.#letters = JSON.parse(store?.getItem(STORE) ?? "[]") as Letter[];
+    } catch {
+      // what cannot be read was not written by us
+    }
+  }
+
+  get length(): number {
+    return this.#letters.length;
+  }
+
+  /** Return what waits to be sent about a piece of work: newer than what the server says. */
+  pending(work: string): [string, Judgement][] {
+    return this.#letters.filter((one) => one.work === work)
+      .map((one) => [one.feature, { answer: one.answer, marks: parseMarks(one.marks) }]);
+  }
+
+  add(letter: Letter): void {
+    // What has not left yet is replaced: only the first may be under way.
+    const waiting = this.#letters.findIndex((one, i) =>
+      (i > 0 || !this.#sending) && one.work === letter.work && one.feature === letter.feature);
+    const old = this.#letters[waiting];
+    if (old) this.#letters[waiting] = { ...letter, version: old.version, active_ms: old.active_ms + letter.active_ms };
+    else this.#letters.push(letter);
+    this.#keep();
+    void this.flush();
+  }
+
+  /** Send everything; resolves when all is saved or the server cannot be reached. */
+  flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => (this.#sending = null));
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    for (let letter = this.#letters[0]; letter; letter = this.#letters[0]) {
+      this.post.status("saving …", false);
+      try {
+        this.#sent(letter, await this.#deliver(letter));
+        this.#wait = 1000;
+      } catch (error) {
+        if (!this.post.isPassing(error)) {
+          // it will never be taken: say so, and go on with the others
+          this.#letters.shift();
+          this.#keep();
+          this.post.status(`not saved: ${error instanceof Error ? error.message : String(error)}`, true);
+          continue;
+        }
+        const n = this.#letters.length;
+        this.post.status(`not saved yet: ${n} ${n === 1 ? "judgement waits" : "judgements wait"} for the server`, true);
+        setTimeout(() => void this.flush(), this.#wait);
+        this.#wait = Math.min(30_000, 2 * this.#wait);
+        return;
+      }
+    }
+    this.post.status("saved", false);
+  }
+
+  async #deliver(letter: Letter): Promise<SavedState> {
+    try {
+      return await this.post.send(letter);
+    } catch (error) {
+      const saved = this.post.savedOf(error);
+      if (!saved) throw error;
+      const mine = await this.post.conflict(letter, saved);
+      if (mine) return this.#deliver(Object.assign(letter, { version: saved.version }));
+      this.post.taken(letter, saved);
+      return saved;
+    }
+  }
+
+  #sent(letter: Letter, saved: SavedState): void {
+    this.#letters.shift();
+    for (const one of this.#letters) {
+      if (one.work === letter.work && one.feature === letter.feature) one.version = saved.version;
+    }
+    this.#keep();
+    const mine = { answer: letter.answer, marks: parseMarks(letter.marks) };
+    this.versions.set(`${letter.work} ${letter.feature}`, saved.version);
+    if (!sameJudgement(mine, { answer: saved.answer, marks: parseMarks(marksText(saved.marks)) })) {
+      this.post.taken(letter, saved);
+    }
+  }
+
+  /** The newest version the server told, by work and feature. */
+  readonly versions = new Map<string, number>();
+
+  #keep(): void {
+    try {
+      this.store?.setItem(STORE, JSON.stringify(this.#letters));
+    } catch {
+      // the page itself still holds them
+    }
+  }
+}

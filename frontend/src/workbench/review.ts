@@ -1,0 +1,99 @@
+/** Reviewing what a scoring run asked people about, with the score as it changes. */
+
+import { el, type Child } from "../dom.ts";
+import type { KeyTable } from "../keys.ts";
+import { wordsOf, type Mark } from "../offsets.ts";
+import { ActiveClock } from "./api.ts";
+import { choice, Deciding, type Decidable } from "./deciding.ts";
+
+interface Item extends Decidable {
+  readonly feature: { readonly id: string; readonly text: string; readonly note: string; readonly group: string; readonly weight: number };
+  readonly found: boolean;
+  readonly marks: readonly Mark[];
+  readonly reason: string;
+  readonly against: { readonly marks: readonly Mark[]; readonly reason: string } | null;
+  readonly score: { readonly before: number; readonly now: number; readonly maximum: number };
+  readonly items: readonly { feature: string; text: string; found: boolean; points: number; marks: readonly Mark[]; corrected: boolean }[];
+  readonly correction: { found: boolean; marks: readonly Mark[]; comment: string; by: string; at: string } | null;
+  readonly why: string | null;
+  readonly risk: number | null;
+}
+
+const TABLE = {
+  accept: [["a"], "accept what the machine decided"],
+  absent: [["x"], "absent"],
+  edit: [["e"], "mark the evidence yourself"],
+} as const satisfies KeyTable;
+const run = document.body.dataset["run"] ?? "";
+const clock = new ActiveClock();
+
+function decide(found: boolean, marks: readonly Mark[] | null): void {
+  void page.decide({ found, marks, active_ms: clock.take() }, (saved) =>
+    `${saved.feature.text}: ${found ? "present" : "absent"}; score of ${saved.note.id} ${points(saved.score.now)} of ${points(saved.score.maximum)}` +
+    (saved.why ? `; it was asked because ${saved.why}` : ""));
+}
+
+function points(value: number): string {
+  return String(Math.round(100 * value) / 100);
+}
+
+function accept(): void {
+  if (page.it) decide(page.it.found, null);
+}
+
+function absent(): void {
+  decide(false, []);
+}
+
+function edit(): void {
+  page.own ??= [];
+  page.refresh();
+  page.announcer.say("mark the words, then save with Ctrl + Enter");
+}
+
+function quoted(marks: readonly Mark[]): Child[] {
+  return marks.map((mark) => el("q", {}, wordsOf(mark, page.drawing.map)));
+}
+
+const page: Deciding<Item> = new Deciding<Item>({
+  table: TABLE,
+  runs: () => ({ accept, absent, edit }),
+  path: (id) => `/items/${id}`,
+  list: () => `/runs/${run}/items?state=all&limit=50`,
+  ownLabel: "✓",
+  draw: (it) => [
+    ...(it.correction?.marks ?? it.marks).map((mark, k) => ({ key: `own ${k} it`, label: "", colour: 0, mark, style: "active" })),
+    ...(it.against?.marks ?? []).map((mark, k) => ({ key: `against ${k}`, label: "≠", colour: 1, mark, style: "suggested" })),
+  ],
+  panel: (own, it) => {
+    const { before, now, maximum } = it.score;
+    const shown = own as unknown as Deciding<never>;
+    return [
+      el("p", { class: "score" }, "Score ", el("strong", {}, points(now)), ` of ${points(maximum)}`,
+        now !== before ? el("span", { class: "quiet" }, ` (machine: ${points(before)})`) : ""),
+      el("p", { class: "now" }, el("strong", {}, it.feature.text)),
+      el("p", { class: "hint" }, [it.feature.note, it.feature.weight !== 1 && `${points(it.feature.weight)} points`, it.feature.group && `any of: ${it.feature.group}`].filter(Boolean).join(" · ")),
+      el("p", {}, el("strong", {}, it.found ? "Found: " : "Not found. "), ...quoted(it.marks)),
+      it.reason ? el("p", { class: "hint" }, it.reason) : null,
+      it.against ? el("p", { class: "hint" }, "Said otherwise: ", ...quoted(it.against.marks), ` ${it.against.reason}`) : null,
+      el("div", { class: "choose" },
+        choice(shown, "accept", [el("strong", {}, it.found ? "Accept" : "Accept: absent")], accept),
+        it.found ? choice(shown, "absent", [el("strong", {}, "Absent")], absent) : "",
+        choice(shown, "edit", [el("strong", {}, it.found ? "Mark it otherwise" : "Mark the evidence")], edit)),
+      ...own.ownMarks(),
+      el("p", { class: "field" }, el("label", { for: "comment" }, "Comment ", el("kbd", { "aria-hidden": "true" }, "c")), own.comment),
+      it.correction ? el("p", { class: "hint" }, `Decided: ${it.correction.found ? "present" : "absent"} by ${it.correction.by}, ` +
+        `${it.correction.at.slice(0, 16).replace("T", " ")} ${it.correction.comment}`) : null,
+      it.why ? el("p", { class: "hint" }, `Asked because ${it.why}${it.risk === null ? "" : `, risk ${it.risk.toFixed(2)}`}`) : null,
+      el("details", {}, el("summary", {}, `All ${it.items.length} features of this note`),
+        el("ul", { class: "items" }, ...it.items.map((one) => el("li", {},
+          el("span", { class: one.found ? "good" : "quiet" }, one.found ? `+${points(one.points)} ` : "– "), one.text,
+          one.corrected ? el("span", { class: "quiet" }, " corrected") : "")))),
+    ];
+  },
+}, () => {
+  if (!page.own?.length) return page.announcer.say("mark something first, or choose absent");
+  decide(true, page.own);
+});
+
+await page.start();

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ABSENT, Judgements, UNJUDGED, withMarks, withSpan, type Change } from "../src/judgements.ts";
+import { chordOf, isSingle, shownKey } from "../src/keys.ts";
+import { readSaved, savedText, type PageData } from "../src/saved.ts";
+
+test("a span makes a feature present, a fragment joins a mark, the same mark is not kept twice", () => {
+  const one = withSpan(UNJUDGED, [0, 5]);
+  assert.deepEqual(one, { answer: "present", marks: [[[0, 5]]] });
+  const two = withSpan(one, [8, 9], 0);
+  assert.deepEqual(two.marks, [[[0, 5], [8, 9]]]);
+  assert.deepEqual(withSpan(one, [5, 7], 0).marks, [[[0, 7]]]);
+  assert.deepEqual(withSpan(one, [0, 5]).marks, one.marks);
+  assert.deepEqual(withSpan(ABSENT, [0, 5]), one);
+  assert.deepEqual(withMarks(one, []), UNJUDGED);
+  assert.equal(withSpan({ answer: "unsure", marks: [] }, [0, 5]).answer, "unsure");
+});
+
+test("undo and redo walk through the steps and tell every change", () => {
+  const told: Change[] = [];
+  const all = new Judgements((change) => told.push(change));
+  assert.equal(all.set("n", "f", ABSENT), true);
+  assert.equal(all.set("n", "f", ABSENT), false);
+  all.set("n", "f", withSpan(UNJUDGED, [0, 1]));
+  assert.equal(all.undo()?.[0]?.after.answer, "absent");
+  assert.equal(all.get("n", "f").answer, "absent");
+  assert.equal(all.redo()?.[0]?.after.answer, "present");
+  all.undo();
+  all.undo();
+  assert.equal(all.get("n", "f").answer, null);
+  assert.equal(all.undo(), null);
+  all.setAll([["n", "f", ABSENT], ["n", "g", ABSENT]]);
+  assert.equal(all.redo(), null);
+  assert.equal(all.undo()?.length, 2);
+  assert.equal([...all.all()].length, 0);
+  assert.equal(told.length, 10);
+});
+
+test("keys have one name, whatever the keyboard sends", () => {
+  const press = (key: string, more = {}) =>
+    chordOf({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more });
+  assert.equal(press("X", { shiftKey: true }), "Shift+x");
+  assert.equal(press("{", { shiftKey: true }), "{");
+  assert.equal(press("z", { metaKey: true }), "Ctrl+z");
+  assert.equal(press("ArrowLeft", { altKey: true, shiftKey: true }), "Alt+Shift+ArrowLeft");
+  assert.equal(shownKey("Ctrl++"), "Ctrl + +");
+  assert.equal(isSingle("x"), true);
+  assert.equal(isSingle("Ctrl+z"), false);
+});
+
+const DATA: PageData = {
+  id: "p", annotator: "ann", file: "ann.jsonl", suggestions: {},
+  head: { rubrics: [{ case: "c", features: [{ id: "f", text: "F" }, { id: "g", text: "G" }] }], annotators: [{ id: "ann" }] },
+  notes: [{ note: "n", case: "c", text: "\u{1f600} no fever" }, { note: "m", case: "c", text: "x" }],
+};
+
+test("a saved file is read back, what is unsure as well; other files are refused", () => {
+  const all = new Judgements();
+  all.set("n", "f", withSpan(UNJUDGED, [2, 10]));
+  all.set("n", "g", { answer: "unsure", marks: [[[0, 1]]] });
+  all.set("m", "f", ABSENT);
+  const text = savedText(DATA, all);
+  assert.deepEqual(new Set(readSaved(text, DATA).map((one) => JSON.stringify(one))),
+    new Set([...all.all()].map((one) => JSON.stringify(one))));
+  assert.throws(() => readSaved(text, { ...DATA, annotator: "bob" }), /work of ann/);
+  assert.throws(() => readSaved(text.replace("no fever", "fever"), DATA), /another text/);
+  assert.throws(() => readSaved(text.replace("[2,10]", "[2,99]"), DATA), /does not fit/);
+  assert.throws(() => readSaved(text.replace('"f":[', '"stranger":['), DATA), /stranger/);
+  assert.throws(() => readSaved("{", DATA), /Line 1/);
+  assert.throws(() => readSaved('{"a":1}', DATA), /not a file/);
+});

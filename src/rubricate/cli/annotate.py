@@ -1,0 +1,81 @@
+"""``rubricate annotate``: make pages on which people mark the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rubricate.cli.match import find_matcher
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    models_option,
+    open_corpus,
+    overwrite_option,
+    put_rubric,
+    refuse_touching,
+    rubric_option,
+    split_option,
+)
+from rubricate.cli.output import print_json
+from rubricate.progress import shown_progress
+
+EPILOG = """
+Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out marks.html
+"""
+
+
+@click.command("annotate", epilog=EPILOG)
+@click.argument("notes_path", metavar="NOTES")
+@rubric_option
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The page, NAME.html.")
+@click.option(
+    "--annotator", "annotators", multiple=True, metavar="NAME",
+    help="Who works on the page; with several, each gets one: OUT-NAME.html.",
+)  # fmt: skip
+@click.option("--suggest", is_flag=True, help="Offer what a matcher finds.")
+@models_option
+@click.option("--matcher", "name", help="For --suggest; encoder if it is installed, else lexicon.")
+@split_option()
+@from_option
+@overwrite_option
+@json_option
+def annotate_command(notes_path: str, out: Path, **options: Any) -> None:
+    """Make a page on which a person marks, in NOTES, the words that express each feature.
+
+    The page is one file: open it in a browser, without server or network. It keeps every judgement
+    in the browser and saves NAME.jsonl, a corpus that every command reads. Annotations that NOTES
+    has already are not shown, so that two people work blind.
+    """
+    from rubricate.matchers import predict_in_parts
+    from rubricate.reports import write_annotation_pages
+
+    refuse_touching(notes_path, out, inside=True)
+    if (options["models"] or options["name"]) and not options["suggest"]:
+        raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
+    corpus = open_corpus(notes_path, from_format=options["from_format"], where=options["where"])
+    if options["rubric"]:
+        corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
+    suggested = None
+    if options["suggest"]:
+        matcher = find_matcher(corpus, options["models"], options["name"])
+        with shown_progress() as progress:
+            suggested = predict_in_parts(matcher, corpus.select(annotators=()), progress=progress)
+    paths = write_annotation_pages(
+        corpus, out, annotators=options["annotators"], suggested=suggested,
+        overwrite=options["overwrite"],
+    )  # fmt: skip
+    pages = [str(path) for path in paths]
+    judgements = sum(len(corpus.rubric(note.case)) for note in corpus.notes)
+    offered = suggested.rows.n_annotations if suggested else 0
+    if options["as_json"]:
+        print_json({"pages": pages, "notes": len(corpus.notes), "judgements": judgements,
+                    "suggested": offered})  # fmt: skip
+        return
+    click.echo(
+        f"wrote {', '.join(pages)}: {len(corpus.notes):,} notes, {judgements:,} judgements"
+        + (f", {offered:,} suggested marks" if suggested else "")
+    )
+    click.echo("open it in a browser; nothing leaves the computer")

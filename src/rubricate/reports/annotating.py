@@ -1,0 +1,151 @@
+"""The page on which one person marks evidence: one file that needs neither server nor network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from rubricate.corpus import Annotator, Corpus
+from rubricate.errors import Fault, InputError, shown
+from rubricate.files import whole_output
+from rubricate.formats.encoded_names import id_to_name
+from rubricate.formats.jsonl import corpus_to_lines
+from rubricate.reports.scoring.viewer import safe_json
+from rubricate.rubric import Metadata
+from rubricate.run import spans_text
+
+
+def annotation_page(
+    corpus: Corpus, *, annotator: str = "annotator", suggested: Corpus | None = None
+) -> str:
+    """Return a whole HTML page to judge every feature of every note; annotations are not shown.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The notes with their rubrics.
+    annotator : str
+        Who works on the page; the saved file has the name.
+    suggested : Corpus, optional
+        What a matcher found in the same notes, offered for each feature.
+
+    Returns
+    -------
+    str
+        The page. It saves a corpus in our JSON Lines.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> page = annotation_page(load_corpus("open-notes").select(cases=["0"]))
+    >>> "http-equiv" in page, "<script src" in page
+    (True, False)
+    """
+    from importlib.resources import files
+
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    _need_features(corpus)
+    place = files("rubricate.reports")
+    script, style, shell = (
+        (place / folder / name).read_text(encoding="utf-8")
+        for folder, name in (
+            ("built", "annotate.js"),
+            ("built", "annotate-style.css"),
+            ("templates", "annotate.html"),
+        )
+    )
+    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(shell)
+    return page.render(
+        title=f"Annotate · {annotator}",
+        style=Markup(style),
+        style_hash=_hash(style),
+        script=Markup(script),
+        script_hash=_hash(script),
+        data=Markup(_data(corpus, annotator, suggested)),
+    )
+
+
+def write_annotation_pages(
+    corpus: Corpus,
+    out: Path,
+    *,
+    annotators: Sequence[str] = (),
+    suggested: Corpus | None = None,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write one page, or one for each annotator beside each other: ``out-NAME.html``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rubricate import load_corpus
+    >>> notes = load_corpus("open-notes").select(cases=["0"])
+    >>> out = Path(tempfile.mkdtemp()) / "marks.html"
+    >>> [path.name for path in write_annotation_pages(notes, out, annotators=["ann", "bob"])]
+    ['marks-ann.html', 'marks-bob.html']
+    """
+    names = list(dict.fromkeys(annotators)) or ["annotator"]
+    paths = [
+        out if len(names) == 1 else out.with_name(f"{out.stem}-{id_to_name(name)}{out.suffix}")
+        for name in names
+    ]
+    with ExitStack() as stack:
+        places = [stack.enter_context(whole_output(path, overwrite=overwrite)) for path in paths]
+        for name, place in zip(names, places, strict=True):
+            page = annotation_page(corpus, annotator=name, suggested=suggested)
+            place.write_text(page, encoding="utf-8", newline="")
+    return paths
+
+
+def _need_features(corpus: Corpus) -> None:
+    if not corpus.notes:
+        raise InputError("there is no note to annotate")
+    cases = dict.fromkeys(note.case for note in corpus.notes)
+    without = [case for case in cases if not corpus.rubric(case).features]
+    if without:
+        known = ", ".join(shown(r.case) for r in corpus.rubrics if r.features) or "none"
+        raise InputError(
+            [
+                Fault(f"case {shown(case)} has notes and no features; rubrics are of: {known}")
+                for case in without
+            ]
+        )
+
+
+def _data(corpus: Corpus, annotator: str, suggested: Corpus | None) -> str:
+    """Return what the page works on: the lines it will save, and what is offered."""
+    metadata = dict(corpus.metadata)
+    if suggested is not None:
+        # whoever reads the saved file must know that its marks were not made from nothing
+        metadata["suggested_by"] = ", ".join(one.id for one in suggested.annotators)
+    bare = replace(
+        corpus.select(annotators=()),
+        annotators=(Annotator(annotator, "human"),),
+        metadata=Metadata(metadata),
+    )
+    head, *notes = corpus_to_lines(bare)
+    del head["rubricate"]
+    content = {"annotator": annotator, "head": head, "notes": notes,
+               "suggestions": _suggestions(suggested) if suggested else {}}  # fmt: skip
+    own = hashlib.sha256(safe_json(content).encode()).hexdigest()[:16]
+    return safe_json({"id": own, "file": f"{id_to_name(annotator)}.jsonl", **content})
+
+
+def _suggestions(suggested: Corpus) -> dict[str, dict[str, str]]:
+    rows, found = suggested.rows, dict[str, dict[str, str]]()
+    for row in range(len(rows)):
+        spans = spans_text(tuple(tuple(plain) for plain, _, _ in rows.annotations(row)))
+        if spans:
+            note = suggested.notes[int(rows.note[row])].id
+            found.setdefault(note, {})[suggested.features[int(rows.feature[row])].id] = spans
+    return found
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
