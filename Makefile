@@ -8,7 +8,7 @@ SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DEMO := $(VENV)/.demo-$(SUM)
 TEST := $(VENV)/.test-$(SUM)
 
-.PHONY: demo test check format setup clean browser audit constraints pages
+.PHONY: demo test check format setup clean browser postgres audit constraints pages
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -40,7 +40,10 @@ check: $(TEST)
 browser:
 	@command -v chromium >/dev/null 2>&1 || sh scripts/install_browser.sh
 
-test: $(TEST) browser check
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || sh scripts/install_postgres.sh
+
+test: $(TEST) browser postgres check
 	$(BIN)/pytest -n 2
 
 format: $(TEST)

@@ -74,7 +74,7 @@ def main() -> None:
         )
         show(f"{len(learn)} notes, one pass", matcher, test)
         matcher.features_per_pass = 1
-        show(f"{len(learn)} notes, one feature a pass", matcher, test)
+        show(f"{len(learn)} notes, one feature per pass", matcher, test)
 
 
 if __name__ == "__main__":

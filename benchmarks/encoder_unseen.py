@@ -1,4 +1,4 @@
-"""An encoder on cases kept out of its training: figures and notes a second.
+"""An encoder on cases kept out of its training: figures and notes per second.
 
 By default the shipped one, on the 26 small cases that `scripts/train_matcher.py` holds out (all
 with case number 5k + 4). Time is processor time of one thread, so that a busy machine does not
@@ -29,7 +29,7 @@ def held_out_notes(every: int, cases: list[str] | None) -> Corpus:
 
 
 def main() -> None:
-    """Print one line for each number of features a pass."""
+    """Print one line for each number of features per pass."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--every", type=int, default=1, help="take each so many-th note")
     parser.add_argument("--modes", nargs="*", default=["all", "4", "1"])
@@ -49,7 +49,7 @@ def main() -> None:
         spent = time.process_time() - begun
         values = evaluate(corpus, found).to_dict()
         print(
-            f"features a pass {mode:>3}: characters F1 {values['characters']['f1']:.4f}, "
+            f"features per pass {mode:>3}: characters F1 {values['characters']['f1']:.4f}, "
             f"presence F1 {values['presence']['f1']:.4f}, exact spans F1 "
             f"{values['spans']['exact']['f1']:.4f}, {len(corpus.notes) / spent:.2f} notes/s"
         )

@@ -1,6 +1,6 @@
 """The whole command ``rubricate evaluate`` on 2,840 notes × 14 features, intervals included.
 
-The notes are the embedded deep cases', repeated under new ids and cut to 14 features a case; the
+The notes are the embedded deep cases', repeated under new ids and cut to 14 features per case; the
 prediction is the reference with every fifth annotation shifted.
 
 Run: python benchmarks/evaluate_command.py

@@ -1,4 +1,4 @@
-"""How many notes a second the lexical matchers scan, beside ``re`` and brute force.
+"""How many notes per second the lexical matchers scan, beside ``re`` and brute force.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/match_speed.py [--notes N] [--phrases N]
 
@@ -150,7 +150,7 @@ def edit_all(text: str, phrases: list[LearnedPhrase]) -> int:
 
 
 def rate(work: Callable[[], object], n: int) -> float:
-    """Return notes a second of processor time, the best of two runs (the machine may be shared)."""
+    """Return notes per second of processor time, the best of two runs (the machine may be shared)."""
     seconds = []
     for _ in range(2):
         start = time.process_time()

@@ -4,19 +4,25 @@ Run ``python benchmarks/unseen_rubrics.py --model accurate --clinicians DIR --pa
 folders are those of the clinicians' notes (``sources.csv`` says the split) and of the minimal pairs
 (``splits.csv``). It prints Markdown: characters and presence F1 without annotated notes on the
 test split of the clinicians' notes and on the 26 small cases of the embedded corpus that were in no
-training, and which stated and which contradicted items of mixed notes are credited.
+training, and which stated and which contradicted items of mixed notes are credited. With
+``--diagrams DIR`` it also draws how far the probabilities can be believed, one picture per set.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 from rubricate import Corpus, evaluate, fit_matcher, load_corpus, read_corpus
 from rubricate.cli.options import SHIPPED_MODELS, load_models
+from rubricate.measures import Evaluation
+from rubricate.measures.intervals import add_intervals
+from rubricate.reports.calibration import reliability_diagram
+from rubricate.reports.plots import PlotBin
 
 
 def chosen(folder: Path, table: str, **wanted: str) -> Corpus:
@@ -50,12 +56,31 @@ def credited(reference: Corpus, predicted: Corpus) -> tuple[float, float]:
     return counts[True][0] / counts[True][1], counts[False][0] / counts[False][1]
 
 
+def draw(given: argparse.Namespace, name: str, found: Evaluation) -> None:
+    """Draw the reliability of the probabilities, and print how far they are off."""
+    result = add_intervals(found).calibration
+    if given.diagrams is None or result is None:
+        return
+    bins = [PlotBin(b.probability, b.present, b.n_rows, (b.low, b.high)) for b in result.bins]
+    whole = result.overall
+    picture = reliability_diagram(
+        f"{given.model}, {name}", bins, n_rows=whole.n_rows,
+        brier=whole.values["brier"], ece=whole.values["ece"],
+    )  # fmt: skip
+    short = re.sub("[^a-z]+", "-", name.replace("'", "")).strip("-")
+    given.diagrams.mkdir(parents=True, exist_ok=True)
+    (given.diagrams / f"{given.model}-{short}.svg").write_text(picture, encoding="utf-8")
+    low, high = result.estimates["ece"].low, result.estimates["ece"].high
+    print(f"|   ECE {whole.values['ece']:.3f} [{low:.3f}, {high:.3f}] | | | |", flush=True)
+
+
 def main() -> None:
     """Measure one model on all sets that were given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="fast", help="fast, accurate, cascade, lexicon, FOLDER")
     parser.add_argument("--clinicians", type=Path)
     parser.add_argument("--pairs", type=Path)
+    parser.add_argument("--diagrams", type=Path)
     given = parser.parse_args()
     embedded = load_corpus("open-notes").select(annotators=["reference"])
     small = [
@@ -73,9 +98,11 @@ def main() -> None:
         found = evaluate(corpus, predicted, reference_annotator=corpus.annotators[0].id)
         both = f"{found.characters.total().f1:.3f} / {found.presence.total().f1:.3f}"
         print(f"| {name} | {both} | {len(corpus.notes)} | {speed:.1f} |", flush=True)
+        draw(given, name, found)
     if given.pairs:
         corpus = chosen(given.pairs, "splits.csv", kind="mixed", split="test")
         predicted = matcher_of(given.model, corpus).predict(corpus)
+        draw(given, "mixed notes of pairs", evaluate(corpus, predicted))
         stated, contradicted = credited(corpus, predicted)
         print(f"\nmixed notes: {stated:.3f} of stated, {contradicted:.3f} of contradicted credited")
 

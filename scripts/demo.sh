@@ -31,3 +31,5 @@ rubricate_scores="$out/scores/scores.csv"
 
 printf '\nOpen these in a browser:\n'
 printf '  %s\n' "$out/agreement/index.html" "$out/evaluation/index.html" "$out/scores/report.html"
+printf '\nAnnotate, curate and review in a browser (prints one signed-in link per role):\n'
+printf '  %s\n' "$PWD/.venv/bin/rubricate serve --demo"

@@ -5,10 +5,8 @@
 
 Inputs are shared out evenly among the readers (of tests/fuzz/readers.py). The input of a number is
 the same for the same seed, so a run that was stopped goes on with ``--first``, and one input is
-looked at with ``--first NUMBER --number 1 --keep FOLDER``. ``--record`` makes the inputs of new
-findings small and adds them to tests/fuzz/known.json, which the tests then tolerate until they are
-repaired; ``--prune`` takes the repaired ones off. The exit status is 1 when there is a finding that
-is not known.
+looked at with ``--first NUMBER --number 1 --keep FOLDER``. The exit status is 1 when there is a
+finding.
 """
 
 from __future__ import annotations
@@ -29,13 +27,11 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from fuzz.readers import FuzzedReader, fuzzed_readers  # noqa: E402
-from fuzz.running import Bench, Finding, KnownFinding, Tally, known_findings, write_known  # noqa: E402
-from fuzz.worker import fast_folder, occurs, run_apart  # noqa: E402
+from fuzz.running import Bench, Tally  # noqa: E402
+from fuzz.worker import run_apart  # noqa: E402
 
 #: Inputs of one process.
 PART = 5_000
-#: Larger inputs are recorded by seed and number alone.
-MOST_RECORDED = 8_000
 
 
 def shared_out(readers: Sequence[FuzzedReader], number: int, first: int) -> list[tuple[str, range]]:
@@ -73,33 +69,30 @@ def run(parts: Sequence[tuple[str, range]], seed: int, jobs: int) -> dict[str, T
     return tallies
 
 
-def table(tallies: dict[str, Tally], known: set[Finding], seed: int) -> list[str]:
-    """Return the lines of a table: each reader, then what is new."""
-    lines = [f"{'reader':<18}{'inputs':>9}{'read':>9}{'refused':>9}{'known':>7}{'new':>6}"]
-    total = [0] * 5
+def table(tallies: dict[str, Tally], seed: int) -> list[str]:
+    """Return the lines of a table: each reader, then what was found."""
+    lines = [f"{'reader':<18}{'inputs':>9}{'read':>9}{'refused':>9}{'found':>7}"]
+    total = [0] * 4
     for name, tally in tallies.items():
-        old = sum(count for one, count in tally.count.items() if one in known)
-        new = sum(tally.count.values()) - old
-        row = [tally.n_inputs, tally.n_read, tally.n_refused, old, new]
+        row = [tally.n_inputs, tally.n_read, tally.n_refused, sum(tally.count.values())]
         total = [a + b for a, b in zip(total, row, strict=True)]
         lines.append(row_text(name, row))
     lines.append(row_text("all", total))
     for tally in tallies.values():
         for one, number in sorted(tally.first.items()):
-            if one not in known:
-                lines.append(
-                    f"new: {one.reader}: {one.error} in {one.where}, {tally.count[one]} times; "
-                    f"see --reader {one.reader} --seed {seed} --first {number} --number 1"
-                )
+            lines.append(
+                f"{one.reader}: {one.error} in {one.where}, {tally.count[one]} times; "
+                f"see --reader {one.reader} --seed {seed} --first {number} --number 1"
+            )
     return lines
 
 
 def row_text(name: str, row: Sequence[int]) -> str:
     """Return one line of the table."""
-    return f"{name:<18}{row[0]:>9,}{row[1]:>9,}{row[2]:>9,}{row[3]:>7,}{row[4]:>6,}"
+    return f"{name:<18}{row[0]:>9,}{row[1]:>9,}{row[2]:>9,}{row[3]:>7,}"
 
 
-def to_json(tallies: dict[str, Tally], known: set[Finding], seed: int) -> dict[str, Any]:
+def to_json(tallies: dict[str, Tally], seed: int) -> dict[str, Any]:
     """Return the same as plain values."""
     readers = [
         {"reader": t.reader, "inputs": t.n_inputs, "read": t.n_read, "refused": t.n_refused}
@@ -107,44 +100,11 @@ def to_json(tallies: dict[str, Tally], known: set[Finding], seed: int) -> dict[s
     ]
     findings = [
         {"reader": one.reader, "error": one.error, "where": one.where, "count": t.count[one],
-         "first": number, "known": one in known}
+         "first": number}
         for t in tallies.values()
         for one, number in sorted(t.first.items())
     ]  # fmt: skip
     return {"seed": seed, "readers": readers, "findings": findings}
-
-
-def record(tallies: dict[str, Tally], seed: int) -> None:
-    """Add what is new to the list of known findings, each with a small input."""
-    listed = {one.finding: one for one in known_findings()}
-    readers = {reader.name: reader for reader in fuzzed_readers()}
-    for name, tally in tallies.items():
-        with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
-            bench = Bench(readers[name], Path(folder), seed)
-            for one, number in tally.first.items():
-                if one in listed:
-                    continue
-                tree = bench.tree(number)
-                # What may end this process, or takes long, stays as it is.
-                final = one.error in {"death", "hang", "memory", "MemoryError"}
-                if not final and not any(b"PAR1" in body for body in tree.values()):
-                    tree = bench.smaller(number, one)
-                small = sum(map(len, tree.values())) < MOST_RECORDED and one.error != "death"
-                listed[one] = KnownFinding(one, tree if small else {}, seed, number)
-        write_known(list(listed.values()))
-
-
-def prune() -> None:
-    """Take what no longer occurs out of the list of known findings."""
-    readers = {reader.name: reader for reader in fuzzed_readers()}
-    left = []
-    for one in tqdm(known_findings()):
-        with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
-            if one.finding.reader in readers and occurs(
-                one, readers[one.finding.reader], Path(folder)
-            ):
-                left.append(one)
-    write_known(left)
 
 
 def keep(reader: FuzzedReader, seed: int, number: int, folder: Path) -> None:
@@ -167,25 +127,17 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="write the first input of the reader here")
-    parser.add_argument("--record", action="store_true", help="add findings to known.json")
-    parser.add_argument("--prune", action="store_true", help="take what is repaired off known.json")
     parser.add_argument("--json", action="store_true", dest="as_json")
     given = parser.parse_args()
-    if given.prune:
-        prune()
-        return
     chosen = [readers[name] for name in given.reader or readers]
     if given.keep is not None:
         keep(chosen[0], given.seed, given.first, given.keep)
     tallies = run(shared_out(chosen, given.number, given.first), given.seed, given.jobs)
-    known = {one.finding for one in known_findings()}
     if given.as_json:
-        print(json.dumps(to_json(tallies, known, given.seed), indent=1))
+        print(json.dumps(to_json(tallies, given.seed), indent=1))
     else:
-        print("\n".join(table(tallies, known, given.seed)))
-    if given.record:
-        record(tallies, given.seed)
-    sys.exit(any(one not in known for tally in tallies.values() for one in tally.first))
+        print("\n".join(table(tallies, given.seed)))
+    sys.exit(any(tally.first for tally in tallies.values()))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ Lines of constraints.txt under "Held" are kept as they are; everything else is w
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 import tempfile
-import venv
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "constraints.txt"
-EXTRAS = ("formats", "neural", "train", "dask", "dev")
+EXTRAS = ("formats", "neural", "spacy", "train", "dask", "dev")
 HEAD = """# What the tests install. Refreshed by `make constraints`, looked through by `make audit`.
 # Held: torch at a release for which CPU builds are at hand.
 {held}
@@ -74,18 +74,17 @@ def needed(name: str, extras: frozenset[str], found: dict[str, str], seen: set[s
 
 
 def newest(held: list[str]) -> dict[str, str]:
-    """Install what the tests need into an environment of its own, and return its versions."""
+    """Return the newest versions that pip would install for the tests beside the held ones."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = str(Path(folder) / "bin" / "python")
-        kept = Path(folder) / "held.txt"
+        kept, report = Path(folder, "held.txt"), Path(folder, "report.json")
         kept.write_text("\n".join(held) + "\n", encoding="utf-8")
-        install = [python, "-m", "pip", "install", "--quiet", "--constraint", str(kept)]
-        subprocess.run([*install, f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
-        freeze = [python, "-m", "pip", "freeze", "--exclude", "rubricate"]
-        lines = subprocess.run(freeze, check=True, capture_output=True, text=True).stdout
-    pairs = (line.partition("==") for line in lines.splitlines() if "==" in line)
-    return {normal(name): version.partition("+")[0] for name, _, version in pairs}
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+        more = ["--constraint", str(kept), "--report", str(report), f"{ROOT}[{','.join(EXTRAS)}]"]
+        subprocess.run([*pip, *more], check=True)
+        listed = json.loads(report.read_bytes())["install"]
+    pairs = {one["metadata"]["name"]: one["metadata"]["version"] for one in listed}
+    pairs.pop("rubricate", None)
+    return {normal(name): version.partition("+")[0] for name, version in pairs.items()}
 
 
 def main() -> None:

@@ -83,7 +83,7 @@ def test_select_keeps_what_was_asked_for() -> None:
 
 
 def test_polars_form_keeps_rows_without_annotations() -> None:
-    table = small().to_polars()
+    table = small().to_frame()
     assert table.height == 4
     assert table["start"].null_count() == 2
 

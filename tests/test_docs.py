@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,26 @@ def test_commands_shown_in_docs_exist() -> None:
     for page in PAGES:
         for verb in re.findall(r"`rubricate ([a-z]+)", page.read_text(encoding="utf-8")):
             assert main.get_command(context, verb) is not None, f"{page.name}: {verb}"
+
+
+def test_commands_about_the_source_documents_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command of the page of seeds parses: its verb, its arguments and its options."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").mkdir()
+    text = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
+    found = re.findall(r"`(rubricate [^`]+)`", text)
+    assert len(found) > 40
+    for line in found:
+        command: click.Command = main
+        context, words = click.Context(main), shlex.split(line)[1:]
+        while isinstance(command, click.Group):
+            name = words.pop(0)
+            known = command.get_command(context, name)
+            assert known is not None, line
+            command, context = known, click.Context(known, parent=context, info_name=name)
+        command.make_context(context.info_name, words)  # a usage error names what is wrong
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from rubricate import Feature, Note, Rubric
 from rubricate.corpus import Corpus
-from rubricate.store import people, projects
+from rubricate.store import annotating, curating, people, projects
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES, Identity
 from rubricate.study.assignment import Task
@@ -131,6 +131,38 @@ def small_project(database: Database, name: str = "small") -> Small:
         return made
 
     return database.write(work)
+
+
+def judge_all(database: Database, small: Small) -> None:
+    """ann and bob judge every note, and differ on the first feature of each."""
+    for key, end in (("ann", 4), ("bob", 5)):
+        me = small.who[key]
+        for one in database.read(lambda c, m=me: annotating.own_queue(c, m, small.project))[
+            "assignments"
+        ]:
+            work = database.read(lambda c, m=me, a=one: annotating.open_work(c, m, a["id"]))
+            for feature, marks in (("f1", [[(0, end)]]), ("f2", [])):
+                database.write(
+                    lambda c, m=me, a=one, f=feature, k=marks, w=work: annotating.judge(
+                        c, m, a["id"], f, answer="present" if k else "absent", marks=k, version=0,
+                        sha256=w["note"]["sha256"],
+                    )
+                )  # fmt: skip
+            database.write(lambda c, m=me, a=one: annotating.finish(c, m, a["id"]))
+
+
+def decide_first(database: Database, small: Small) -> None:
+    cora = small.who["curator"]
+    page = database.read(
+        lambda c: curating.list_disputes(c, cora, small.project, state="open", after="", limit=9)
+    )
+    shown = database.read(lambda c: curating.show_dispute(c, cora, page["items"][0]["id"]))
+    database.write(
+        lambda c: curating.decide(
+            c, cora, shown["id"], choice="union", marks=(), comment="both", version=0,
+            inputs=shown["inputs"], sha256=shown["note"]["sha256"],
+        )
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -20,13 +20,21 @@ _PLACES = {
     "RubricateError": "rubricate.errors",
     "Score": "rubricate.corpus",
     "Span": "rubricate.spans",
-    "agree": "rubricate.agreement",
-    "evaluate": "rubricate.measures",
+    "agree": "rubricate.notebook",
+    "evaluate": "rubricate.notebook",
+    "fit": "rubricate.notebook",
     "fit_matcher": "rubricate.matchers",
     "load_corpus": "rubricate.formats",
     "load_matcher": "rubricate.matchers",
+    "match": "rubricate.notebook",
+    "odd_features": "rubricate.formats.rubric.oddities",
+    "plan": "rubricate.notebook",
+    "plot": "rubricate.notebook.plots",
     "read_corpus": "rubricate.formats",
     "read_rubrics": "rubricate.formats.rubric.files",
+    "route": "rubricate.notebook",
+    "score": "rubricate.notebook",
+    "show_note": "rubricate.notebook",
     "with_rubrics": "rubricate.formats.rubric.files",
     "write_corpus": "rubricate.formats",
     "write_rubrics": "rubricate.formats.rubric.files",
@@ -47,25 +55,43 @@ __all__ = [
     "__version__",
     "agree",
     "evaluate",
+    "fit",
     "fit_matcher",
     "load_corpus",
     "load_matcher",
+    "match",
+    "odd_features",
+    "plan",
+    "plot",
     "read_corpus",
     "read_rubrics",
+    "route",
+    "score",
+    "show_note",
     "with_rubrics",
     "write_corpus",
     "write_rubrics",
 ]
 
 if TYPE_CHECKING:
-    from rubricate.agreement import agree
     from rubricate.builder import CorpusBuilder
     from rubricate.corpus import Annotation, Annotator, Corpus, Note, Score
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
     from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
+    from rubricate.formats.rubric.oddities import odd_features
     from rubricate.matchers import fit_matcher, load_matcher
-    from rubricate.measures import evaluate
+    from rubricate.notebook import (
+        agree,
+        evaluate,
+        fit,
+        match,
+        plan,
+        route,
+        score,
+        show_note,
+    )
+    from rubricate.notebook.plots import plot
     from rubricate.rubric import Feature, Metadata, Rubric
     from rubricate.spans import Span
 

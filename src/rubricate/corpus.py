@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids
+from rubricate.display import table_html
+from rubricate.errors import Fault, InputError, shown
 from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
-from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric, Scalar
+from rubricate.rubric import (
+    NO_METADATA,
+    Feature,
+    Metadata,
+    Rubric,
+    Scalar,
+    outcome_of,
+    plain_scalar,
+)
 from rubricate.spans import Span, covered_text
 
 if TYPE_CHECKING:
@@ -40,6 +52,9 @@ class Note:
         """
         own = str(self.value(name))
         return own == values or own in values.split(",")
+
+    def _repr_html_(self) -> str:
+        return table_html((f"note {self.id}",), [(self.text,)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,15 +304,64 @@ class Corpus:
             ),
         )
 
-    def to_polars(self) -> polars.DataFrame:
-        """Return one line per span: note, case, annotator, feature, annotation, start, end.
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, columns: Mapping[str, str] | None = None, case: str = ""
+    ) -> Corpus:
+        """Return the notes of a pandas or polars data frame, one per row.
 
-        Rows without annotations have one line with nulls, so nothing judged disappears.
+        Columns are found by name, as in files (``student_id``, ``note``, ``station``, ...), or
+        given: ``columns={"text": "answer"}``. Without a column of ids notes are numbered from 1;
+        columns that mean nothing else become metadata. ``case`` is that of all notes.
+
+        Examples
+        --------
+        >>> import polars
+        >>> frame = polars.DataFrame({"student_id": ["s1"], "note": ["no fever"], "site": ["A"]})
+        >>> Corpus.from_frame(frame, case="c").notes
+        (Note(id='s1', case='c', text='no fever', metadata=Metadata({'site': 'A'})),)
+        """
+        header = [str(name) for name in frame.columns]
+        found = find_note_columns(header, columns or {})
+        lost = [f"{n}={c}" for n, c in (columns or {}).items() if n not in found]
+        if lost or "text" not in found:
+            wanted = ", ".join(lost) or f"of texts ({', '.join(NOTE_COLUMNS['text'][:6])}, ...)"
+            raise InputError(
+                f"the data frame has no column {wanted}; there are {', '.join(header)}. "
+                'Say which: columns={"text": COLUMN}'
+            )
+        cells = [[plain_scalar(value) for value in frame[name]] for name in frame.columns]
+        cells += [[*range(1, len(frame) + 1)], [case] * len(frame)]
+        names, texts, cases = (
+            ["" if value is None else str(value) for value in cells[place]]
+            for place in (found.get("id", -2), found["text"],
+                          -1 if case else found.get("case", -1))
+        )  # fmt: skip
+        alone = own_ids(zip(names, cases, strict=True))
+        ids = [note_id(*pair, alone) for pair in zip(names, cases, strict=True)]
+        twice = [name for name, n in Counter(ids).items() if n > 1]
+        if twice:
+            raise InputError([Fault(f"note {shown(name)} occurs again") for name in twice])
+        renamed = {i: name for name, i in found.items() if name not in NOTE_COLUMNS}
+        own = {found[name] for name in NOTE_COLUMNS if name in found and (alone or name != "id")}
+        others = [(renamed.get(i, name), cells[i]) for i, name in enumerate(header) if i not in own]
+        more = [Metadata({name: v[k] for name, v in others}) for k in range(len(ids))]
+        return cls(tuple(map(Note, ids, cases, texts, more)), ())
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return one line per span: note, case, annotator, feature, annotation, start, end, text.
+
+        Rows without annotations have one line with nulls, so nothing judged disappears. With them
+        stand the row's ``probability`` that the feature is present, and the ``outcome``: stated,
+        contradicted or not mentioned.
         """
         import polars
 
         rows = self.rows
         n_annotations = np.diff(rows.first_annotation)
+        contradicted = set(rows.contradictions)
+        probability = [None] * len(rows) if rows.probability is None else [
+            None if np.isnan(p) else float(p) for p in rows.probability]  # fmt: skip
         table = polars.DataFrame(
             {
                 "row": np.arange(len(rows)),
@@ -305,17 +369,31 @@ class Corpus:
                 "case": [self.notes[i].case for i in rows.note],
                 "annotator": [self.annotators[i].id for i in rows.annotator],
                 "feature": [self.features[i].id for i in rows.feature],
-            }
-        )
+                "probability": probability,
+                "outcome": [outcome_of(bool(n), k in contradicted)
+                            for k, n in enumerate(n_annotations)],
+            },
+            schema_overrides={"probability": polars.Float64},
+        )  # fmt: skip
         annotation_in_row = np.arange(rows.n_annotations) - np.repeat(
             rows.first_annotation[:-1], n_annotations
         )
+        of_note = zip(rows.note[rows.span_row], rows.start, rows.end, strict=True)
         spans = polars.DataFrame(
             {
                 "row": rows.span_row,
                 "annotation": annotation_in_row[rows.span_annotation],
                 "start": rows.start,
                 "end": rows.end,
-            }
+                "text": [self.notes[n].text[start:end] for n, start, end in of_note],
+            },
+            schema_overrides={"text": polars.String},
         )
         return table.join(spans, on="row", how="left", maintain_order="left").drop("row")
+
+    def _repr_html_(self) -> str:
+        n_notes = Counter(note.case for note in self.notes)
+        titles = [rubric.case for rubric in self.rubrics]
+        rubrics = [self.rubric(case) for case in dict.fromkeys([*titles, *n_notes])]
+        lines = [(one.case, one.title, n_notes[one.case], len(one)) for one in rubrics]
+        return table_html(("case", "title", "notes", "features"), lines, title=repr(self)[1:-1])

@@ -301,3 +301,14 @@ def file_hash(path: Path) -> str:
         while chunk := stream.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def is_plain_name(name: str) -> bool:
+    """Tell whether a text is the name of something in a folder, and no way out of it.
+
+    Examples
+    --------
+    >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
+    (True, False, False)
+    """
+    return name not in ("", ".", "..") and "\0" not in name and Path(name).name == name

@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from rubricate.display import table_html
 
 #: What a metadata field may hold: exactly what JSON and Parquet both keep.
 Scalar = str | int | float | bool | None
+
+
+#: What a note says about a feature.
+Outcome = Literal["stated", "contradicted", "not mentioned"]
+STATED: Outcome = "stated"
+CONTRADICTED: Outcome = "contradicted"
+NOT_MENTIONED: Outcome = "not mentioned"
+
+
+def outcome_of(found: bool, contradicted: bool) -> Outcome:
+    """Return the outcome of an item; what is both found and contradicted is stated.
+
+    Examples
+    --------
+    >>> outcome_of(True, True), outcome_of(False, True), outcome_of(False, False)
+    ('stated', 'contradicted', 'not mentioned')
+    """
+    if found:
+        return STATED
+    return CONTRADICTED if contradicted else NOT_MENTIONED
+
+
+def plain_scalar(value: Any) -> Scalar:
+    """Return a cell of any table as a value that files can hold; what is missing becomes None.
+
+    Examples
+    --------
+    >>> plain_scalar(float("nan")), plain_scalar(2.0), plain_scalar("A")
+    (None, 2.0, 'A')
+    """
+    value = value.item() if hasattr(value, "item") and callable(value.item) else value
+    # Missing values of data frames are not even equal to themselves.
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str | int | float | bool):
+        return value
+    text = str(value)
+    return None if text in ("<NA>", "NaT") else text
 
 
 class Metadata(Mapping[str, Scalar]):
@@ -119,3 +160,8 @@ class Rubric:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def _repr_html_(self) -> str:
+        lines = [(f.id, f.text, f.weight, f.kind, f.group) for f in self.features]
+        title = f"case {self.case}" + (f": {self.title}" if self.title else "")
+        return table_html(("id", "text", "weight", "kind", "group"), lines, title=title)

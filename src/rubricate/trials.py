@@ -16,9 +16,10 @@ import rubricate
 from rubricate.agreement import Agreement, agree
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
+from rubricate.files import file_hash
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.matchers import fit_matcher
-from rubricate.matchers.model_files import corpus_hash
+from rubricate.matchers import fit_matcher, load_matcher
+from rubricate.matchers.model_files import HEADER_FILE, corpus_hash
 from rubricate.measures import Coverage, Evaluation, Matching, evaluate
 from rubricate.measures.comparing import compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
@@ -40,11 +41,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Trial:
-    """One matcher to try: what to call it, which it is, and its parameters."""
+    """One matcher to try: what to call it, which it is, its parameters, what it goes on from."""
 
     name: str
     matcher: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    model: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +168,10 @@ def _predicted(own: Corpus, trial: Trial, split: Split, keep: Path | None) -> Co
     place = None if keep is None else keep / _key(train, test, trial)
     if place is not None and place.is_dir():
         return read_corpus(place, format="parquet")
-    matcher = fit_matcher(trial.matcher, train, **trial.parameters)
+    if trial.model is None:
+        matcher = fit_matcher(trial.matcher, train, **trial.parameters)
+    else:
+        matcher = load_matcher(trial.model).fit(train)
     predicted = matcher.predict(test)
     if place is not None:
         write_corpus(predicted, place, format="parquet")
@@ -180,6 +185,7 @@ def _key(train: Corpus, test: Corpus, trial: Trial) -> str:
         corpus_hash(test, None),
         trial.matcher,
         json.dumps(dict(trial.parameters), sort_keys=True, default=str),
+        "" if trial.model is None else file_hash(trial.model / HEADER_FILE),
         rubricate.__version__,
     ):
         digest.update(part.encode() + b"\0")

@@ -90,6 +90,17 @@ def test_a_file_that_is_not_the_batch_is_refused(
     assert not path.exists()
 
 
+def test_a_file_that_becomes_huge_is_no_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = BatchStore(tmp_path)
+    store.open({})
+    store.put(0, ["a" * 10_000])
+    assert store.done() == {0}
+    monkeypatch.setattr("rubricate.batch.store.MOST_BYTES", 1_000)
+    assert list(store.faults().values()) == ["larger than any batch"]
+
+
 def test_a_batch_under_another_number_is_refused(tmp_path: Path) -> None:
     store = BatchStore(tmp_path, ["same", "same"])
     store.open({})

@@ -34,6 +34,7 @@ def test_a_matcher_named_twice_is_tried_once() -> None:
     "wrong",
     [
         ["--matchers", " , "],
+        ["--matchers", "exact", "--model", "no such model"],
         ["--matchers", "exact", "--set", "lexicon.near=0.4"],
         ["--matchers", "exact", "--set", "near=0.4"],
         ["--notes-per-case", "5,x"],
@@ -51,3 +52,15 @@ def test_a_report_that_is_there_is_told_before_any_work(tmp_path: Path) -> None:
     assert code == 1
     assert "--overwrite" in output
     assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_models_are_compared_beside_matchers(tmp_path: Path) -> None:
+    model = tmp_path / "mine"
+    fitted = ["fit", "open-notes", "--where", "case=0,1", "--matcher", "exact", "--set",
+              "window=40", "--out", str(model)]  # fmt: skip
+    assert CliRunner().invoke(main, fitted).exit_code == 0
+    code, output = run("--matchers", "exact", "--model", str(model), "--json")
+    assert code == 0
+    matchers = json.loads(output)["groups"][""]["matchers"]
+    assert list(matchers) == ["exact", "mine"]
+    assert run("--model", str(model), "--model", str(model))[0] == 2

@@ -109,7 +109,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     rubric.write_text("case,id,text\nc,f,Fever\n", encoding="utf-8")
     for place, n in ((table, 2), (texts, 1)):
         described = run(main, ["describe", str(place), "--json"])
-        assert json.loads(described.output)["notes"] == n
+        assert json.loads(described.stdout)["notes"] == n
         out = str(tmp_path / f"{n}.jsonl")
         assert run(main, ["convert", str(place), out, "--to", "jsonl"]).exit_code == 0
         assert read_corpus(out) == read_corpus(place)
@@ -119,7 +119,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
         assert done.exit_code == 0, done.output
         assert len(read_corpus(found).rows) == n
     only = run(main, ["describe", str(table), "--where", "site=A", "--json"])
-    assert json.loads(only.output)["notes"] == 1
+    assert json.loads(only.stdout)["notes"] == 1
     wrong = run(main, ["score", str(table), "--rubric", str(rubric), "--matcher", "exact",
                        "--where", "sight=A", "--out", str(tmp_path / "run")])  # fmt: skip
     assert wrong.exit_code == 1 and "There are: case, site" in wrong.output
@@ -127,3 +127,17 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     assert back.exit_code == 1 and "read only" in back.output
     for command in ("describe", "score"):
         assert run(main, [command, str(table), "--where", "site", "--out", "x"][:4]).exit_code == 2
+
+
+def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    target = tmp_path / "final.jsonl"
+    options = ["--where", "case=0", "--senior", "reference"]
+    done = run(main, ["convert", "open-notes", str(target), "--to", "jsonl", *options])
+    assert done.exit_code == 0, done.output
+    final = read_corpus(target)
+    assert [a.id for a in final.annotators] == ["reference"]
+    told = run(main, ["describe", "open-notes", *options, "--json"])
+    rule = json.loads(told.output)["senior_rule"]
+    assert rule["rows"] == len(final.rows)
+    assert rule["annotations"] == final.rows.n_annotations

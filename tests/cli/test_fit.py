@@ -62,3 +62,29 @@ def test_nothing_to_learn_from_leaves_nothing_to_draw(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "nothing to draw" in done.output
     assert not (tmp_path / "report").exists()
+
+
+def test_fitting_goes_on_from_a_model(tmp_path: Path) -> None:
+    first, again = tmp_path / "first", tmp_path / "again"
+    asked = ["fit", "open-notes", *PART, "--set", "window=40", "--out", str(first)]
+    assert RUN(main, [*asked, "--matcher", "exact"]).exit_code == 0
+    done = RUN(main, ["fit", "open-notes", *PART, "--model", str(first), "--out", str(again),
+                      "--json"])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert (said["matcher"], said["parameters"]["window"]) == ("exact", 40)
+    wrong = ["fit", "open-notes", *PART, "--model", str(first), "--out", str(tmp_path / "x")]
+    assert RUN(main, [*wrong, "--matcher", "fuzzy"]).exit_code == 2
+    assert RUN(main, [*wrong, "--set", "no_such=1"]).exit_code != 0
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("network", ["fast", "accurate"])
+def test_shipped_networks_can_be_gone_on_from(tmp_path: Path, network: str) -> None:
+    """With no annotated note nothing is learned, and the model is the shipped one."""
+    out = tmp_path / "model"
+    done = RUN(main, ["fit", "open-notes", *PART, "--annotator", "second_rater",
+                      "--model", network, "--out", str(out), "--json"])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["parameters"]["network"] == network
+    assert (out / "model.json").is_file()

@@ -192,6 +192,7 @@ def test_the_plot_is_written_once(tmp_path: Path) -> None:
         (("--method", "icc", "--icc", ".8", "--half-width", ".1"), "n", 51),
         (("--method", "auc", "--auc", ".9", "--frequency", ".3"), "n", 238),
         (("--method", "non-inferiority", "--margin", ".03", "--discordant", ".1"), "n", 873),
+        (("--method", "sequential", "--goal", ".8", "--rate", ".88"), "fixed_units", 226),
         (("--method", "route", "--max-error", ".05", "--error-rate", "0"), "total", 89),
     ],
 )

@@ -6,18 +6,29 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from rubricate import Corpus, Feature, Note, Rubric, load_corpus, read_corpus, write_corpus
+from rubricate import (
+    Corpus,
+    CorpusBuilder,
+    Feature,
+    Note,
+    Rubric,
+    load_corpus,
+    read_corpus,
+    write_corpus,
+)
 from rubricate.cli import main
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.notes import open_notes
 from rubricate.formats.rubric.files import read_rubrics, write_rubrics
+from rubricate.rows import Contradiction
 
 SECRET = "58 yo with chest pain,\r\nno fever" + " and palpitations" * 20
 HALF = "\\ud83d"
@@ -156,6 +167,15 @@ def test_no_half_of_a_pair_is_written(name: str, tmp_path: Path) -> None:
         Corpus(sound.notes, (Rubric("c", (Feature("f", "c", "\ud83d"),)),)),
     ):
         refused(lambda c=corpus: write_corpus(c, tmp_path / "out", format=name), "surrogate")
+    builder = CorpusBuilder()
+    builder.add_rubric(sound.rubrics[0])
+    builder.add_note(sound.notes[0])
+    builder.judge("a", "n", "f")
+    rows = replace(
+        builder.build().rows, contradictions={0: Contradiction(((0, 1),), None, "\ud83d")}
+    )
+    corpus = replace(builder.build(), rows=rows)
+    refused(lambda: write_corpus(corpus, tmp_path / "out", format=name), "a contradiction holds")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -271,6 +291,57 @@ def test_parquet_that_becomes_huge_is_refused(tmp_path: Path) -> None:
     assert (place / "notes.parquet").stat().st_size < 1_000_000
     limits = ReadLimits(unpacked_bytes=50_000_000)
     refused(lambda: read_corpus(place, limits=limits), "unpacked_bytes")
+
+
+@pytest.mark.parametrize("name", ["nbme", "ebmnlp", "parquet"])
+def test_tables_and_texts_that_are_links_are_not_read(name: str, tmp_path: Path) -> None:
+    """Who sends a folder must not have another file of the machine read."""
+    folder, linked = tmp_path / "c", {"nbme": "patient_notes.csv", "parquet": "notes.parquet"}
+    write_corpus(load_corpus("open-notes").select(cases=["0"]), folder, format=name)
+    assert len(read_corpus(folder).notes)
+    place = folder / linked.get(name, "rubricate.json")
+    if name == "ebmnlp":
+        place = next((folder / "documents").iterdir())
+    moved = place.rename(tmp_path / "outside")
+    place.symlink_to(moved)
+    refused(lambda: read_corpus(folder, format=name), "leads out")
+    place.unlink()
+    place.symlink_to(moved.rename(folder / "inside"))
+    if name == "nbme":
+        assert len(read_corpus(folder, format=name).notes)
+
+
+PIPES = """
+import os, sys
+from pathlib import Path
+from rubricate import load_corpus, read_corpus, write_corpus
+from rubricate.errors import InputError
+corpus = load_corpus("open-notes").select(cases=["0"])
+for name, where in {"texts": "x.txt", "webanno": "x.tsv", "doccano": "x.jsonl", "nbme": "test.csv",
+                    "ebmnlp": "documents/x.tokens", "parquet": "notes.parquet",
+                    "datasets": "state.json", "brat": "rubricate.json"}.items():
+    folder = Path(sys.argv[1], name)
+    if name == "texts":
+        folder.mkdir()
+    else:
+        write_corpus(corpus, folder, format=name)
+    (folder / where).unlink(missing_ok=True)
+    os.mkfifo(folder / where)
+    try:
+        read_corpus(folder, format=name)
+    except InputError:
+        print(name)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PIPES, str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    read = {"nbme"}  # a pipe beside its tables is none of them
+    assert set(done.stdout.split()) | read == {path.name for path in tmp_path.iterdir()}
 
 
 def test_broken_parquet_prints_nothing_of_the_reader(tmp_path: Path) -> None:

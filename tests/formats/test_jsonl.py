@@ -1,12 +1,15 @@
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft202012Validator
 from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS
+from rubricate.formats.jsonl import corpus_to_lines
 from rubricate.formats.losses import count_losses
 
 
@@ -21,6 +24,50 @@ def test_round_trip_is_lossless(
     assert FORMATS[name].looks_like(place)
     assert FORMATS[name].read(place, strict=True) == corpus
     assert count_losses(corpus, FORMATS[name].holds) == {}
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    place = Path(__file__).parents[2] / "docs" / "jsonl.schema.json"
+    found = json.loads(place.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(found)
+    return Draft202012Validator(found)
+
+
+@given(corpus=corpora(contradictions=True))
+def test_every_line_follows_the_published_schema(
+    schema: Draft202012Validator, corpus: Corpus
+) -> None:
+    for line in corpus_to_lines(corpus):
+        schema.validate(json.loads(json.dumps(line)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": 5},
+        {"metadata": {"a": [1]}},
+        {"annotations": {"a": {"f": [[[0]]]}}},
+        {"annotations": {"a": {"f": [{"spans": [[0, 2]], "comment": 3}]}}},
+        {"annotations": {"a": {"f": [[]]}}},
+    ],
+)
+def test_what_the_schema_refuses_the_reader_refuses(
+    schema: Draft202012Validator, change: dict, tmp_path: Path
+) -> None:
+    head = {"rubricate": 1, "rubrics": [{"case": "c", "features": [{"id": "f", "text": "F"}]}],
+            "annotators": [{"id": "a"}]}  # fmt: skip
+    note = {"note": "n", "case": "c", "text": "fever"}
+    assert schema.is_valid(head)
+    assert schema.is_valid(note)
+    assert schema.is_valid(note | {"more": 1})
+    assert not schema.is_valid(note | change)
+    place = tmp_path / "c.jsonl"
+    place.write_text(f"{json.dumps(head)}\n{json.dumps(note | {'more': 1})}\n", encoding="utf-8")
+    assert len(FORMATS["jsonl"].read(place, strict=True).notes) == 1
+    place.write_text(f"{json.dumps(head)}\n{json.dumps(note | change)}\n", encoding="utf-8")
+    with pytest.raises(InputError):
+        FORMATS["jsonl"].read(place, strict=True)
 
 
 def test_every_broken_line_is_reported_with_its_number(tmp_path: Path) -> None:

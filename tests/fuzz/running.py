@@ -7,14 +7,11 @@ it came from.
 
 from __future__ import annotations
 
-import json
 import resource
 import shutil
 import signal
-import sys
 import traceback
 import warnings
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +23,6 @@ from fuzz.mutating import Tree, damaged
 from fuzz.readers import CANARIES, FuzzedReader
 from rubricate.errors import InputError, RubricateError
 
-KNOWN_FILE = Path(__file__).with_name("known.json")
 #: Seconds of processor time (not of the clock: machines are busy) after which a reader hangs.
 PATIENCE = 20.0
 #: What one small input may make a process grow by, at its highest.
@@ -96,19 +92,6 @@ def guard(seconds: float = PATIENCE) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-@contextmanager
-def limited_memory(more: int = 2 << 30) -> Iterator[None]:
-    """Let the process's address space grow by so much and no further."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text().split()[0]) if sys.platform == "linux" else 0
-    if pages:
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def judge(reader: FuzzedReader, place: Path, random: Random) -> Finding | str:
@@ -204,84 +187,3 @@ class Bench:
                 seen(number)
             tally.add(number, self.judge(self.tree(number), number))
         return tally
-
-    def smaller(self, number: int, finding: Finding, tries: int = 150) -> Tree:
-        """Return a small tree that shows the same finding as the input of this number."""
-        tree, left = self.tree(number), tries
-        for name in sorted(tree):
-            fewer = {other: body for other, body in tree.items() if other != name}
-            if self.judge(fewer, number) == finding:
-                tree = fewer
-        for name in sorted(tree):
-            step = max(1, len(tree[name]) // 2)
-            while step and left > 0:
-                at = 0
-                while at < len(tree[name]) and left > 0:
-                    left -= 1
-                    fewer = {**tree, name: tree[name][:at] + tree[name][at + step :]}
-                    if self.judge(fewer, number) == finding:
-                        tree = fewer
-                    else:
-                        at += step
-                step //= 2
-        return tree
-
-
-@dataclass(frozen=True)
-class KnownFinding:
-    """A finding that waits for its repair, with an input that shows it.
-
-    Where the tree is empty the input is the one of this seed and number.
-    """
-
-    finding: Finding
-    tree: Tree
-    seed: int = 0
-    number: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values; bytes as text where they are text."""
-        files = {name: _as_json(body) for name, body in self.tree.items()}
-        one = self.finding
-        return {"reader": one.reader, "error": one.error, "where": one.where,
-                "seed": self.seed, "number": self.number, "files": files}  # fmt: skip
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> KnownFinding:
-        """Inverse of `to_json`."""
-        finding = Finding(value["reader"], value["error"], value["where"])
-        tree = {name: _from_json(body) for name, body in value["files"].items()}
-        return cls(finding, tree, value["seed"], value["number"])
-
-
-def still_occurs(known: KnownFinding, reader: FuzzedReader, folder: Path) -> bool:
-    """Whether the recorded input still shows the finding; not for one that ends the process."""
-    bench = Bench(reader, folder, known.seed)
-    with limited_memory():
-        outcome = bench.judge(known.tree or bench.tree(known.number), known.number)
-    return outcome == known.finding
-
-
-def _as_json(body: bytes) -> Any:
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return {"base64": b64encode(body).decode()}
-
-
-def _from_json(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else b64decode(value["base64"])
-
-
-def known_findings() -> list[KnownFinding]:
-    """Return the findings that wait for their repair."""
-    if not KNOWN_FILE.exists():
-        return []
-    return [KnownFinding.from_json(one) for one in json.loads(KNOWN_FILE.read_text("utf-8"))]
-
-
-def write_known(findings: Sequence[KnownFinding]) -> None:
-    """Write the list of what waits for its repair."""
-    listed = [one.to_json() for one in sorted(findings, key=lambda one: one.finding)]
-    text = json.dumps(listed, indent=1, ensure_ascii=True) + "\n"
-    KNOWN_FILE.write_text(text, encoding="utf-8")

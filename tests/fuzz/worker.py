@@ -18,8 +18,11 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.readers import FuzzedReader, fuzzed_readers
-from fuzz.running import Bench, Finding, KnownFinding, Tally, limited_memory, still_occurs
+from fuzz.readers import fuzzed_readers
+from fuzz.running import Bench, Finding, Tally
+
+#: What a worker needs no threads for.
+ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def run_apart(
@@ -38,7 +41,11 @@ def run_apart(
             str(numbers.stop),
         ]
         with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **ONE_THREAD},
         ) as process:
             assert process.stdout is not None
             for line in process.stdout:
@@ -59,14 +66,6 @@ def run_apart(
     return tally
 
 
-def occurs(known: KnownFinding, reader: FuzzedReader, folder: Path) -> bool:
-    """Whether the recorded input still shows the finding."""
-    if known.finding.error == "death":
-        one = range(known.number, known.number + 1)
-        return known.finding in run_apart(reader.name, known.seed, one).first
-    return still_occurs(known, reader, folder)
-
-
 def fast_folder() -> str | None:
     """Return where temporary files need no disk, if there is such a place."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -76,7 +75,7 @@ def _main(name: str, seed: int, first: int, stop: int) -> None:
     (reader,) = (one for one in fuzzed_readers() if one.name == name)
     answers = sys.stdout
     sys.stdout = sys.stderr
-    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder, limited_memory():
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
         bench = Bench(reader, Path(folder), seed)
         for number in range(first, stop):
             outcome = bench.judge(bench.tree(number), number)

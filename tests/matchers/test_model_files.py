@@ -5,12 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import load_corpus
 from rubricate.errors import InputError, RubricateError
+from rubricate.files import file_hash
 from rubricate.matchers import fit_matcher, load_matcher
 
 VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just([1]) | st.just({})
@@ -40,6 +42,9 @@ def header(folder: Path) -> dict[str, Any]:
         ("matcher", None),
         ("parameters", "all"),
         ("parameters", {"colour": 3}),
+        ("parameters", {"window": "60"}),
+        ("parameters", {"window": True}),
+        ("parameters", {"window": 10**400}),
         ("features", ["cp"]),
         ("features", {"cp": 5}),
         ("n_notes", "ten"),
@@ -95,3 +100,87 @@ def test_no_header_makes_another_error_than_ours(
     (folder / "model.json").write_text(json.dumps(value), encoding="utf-8")
     with contextlib.suppress(RubricateError):
         load_matcher(folder)
+
+
+LEXICON = {
+    "shared.json": [
+        ("note_count", -1), ("note_count", "x"), ("forms", {"a": "x"}), ("forms", []),
+        ("weights", {"coverage": float("nan")}), ("weights", {"coverage": {}}),
+        ("translation", {"a": 1}), ("overall", {"a": 10**400}), ("decision", {}),
+        ("hidden", {"into": [[1.0]], "shift": [1.0], "out": [1.0]}),
+    ],
+    "cases.json": [
+        ("decision", {"threshold": float("inf"), "presence": [1, 0], "span": [1, 0]}),
+        ("cases", {"30": {}}), ("cases", 5),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [(name, field, value) for name, rows in LEXICON.items() for field, value in rows],
+)
+def test_a_lexicon_model_with_something_else_inside_is_refused(
+    lexicon: Path, name: str, field: str, value: object
+) -> None:
+    change(lexicon, name, {**json.loads((lexicon / name).read_bytes()), field: value})
+    with pytest.raises(InputError):
+        load_matcher(lexicon)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"trust": "0.7"}, {"trust": {}}, {"trust": 10**400}, {"lexicon": ["a"]}, {"near": None}],
+)
+def test_parameters_are_of_their_kind(lexicon: Path, parameters: dict[str, object]) -> None:
+    value = {**header(lexicon), "parameters": parameters}
+    (lexicon / "model.json").write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(InputError, match="parameter"):
+        load_matcher(lexicon)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "é" * 300, "a\0b", "file/below"])
+def test_a_lexicon_that_cannot_be_opened_is_our_error(
+    lexicon: Path, place: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x")
+    where = str(tmp_path / place) if "/" in place else place
+    value = {**header(lexicon), "parameters": {"lexicon": where}}
+    (lexicon / "model.json").write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(InputError):
+        load_matcher(lexicon).predict(load_corpus("open-notes").select(cases=["30"]))
+
+
+def test_a_table_of_words_with_other_columns_is_refused(lexicon: Path) -> None:
+    table = pl.read_parquet(lexicon / "words.parquet")
+    for changed in (
+        table.drop("place"),
+        table.with_columns(weight=pl.lit("x")),
+        table.with_columns(feature=pl.lit(-1)),
+        table.with_columns(feature=pl.lit(10**6)),
+        table.with_columns(weight=pl.lit(float("nan"))),
+        table.with_columns(words=pl.lit("unknown")),
+    ):
+        changed.write_parquet(lexicon / "words.parquet")
+        seal(lexicon, "words.parquet")
+        with pytest.raises(InputError):
+            load_matcher(lexicon)
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    folder = tmp_path / "lexicon"
+    fit_matcher("lexicon", load_corpus("open-notes").select(cases=["30"])).save(folder)
+    return folder
+
+
+def change(folder: Path, name: str, value: object) -> None:
+    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+    seal(folder, name)
+
+
+def seal(folder: Path, name: str) -> None:
+    """Write the hash of a changed file into model.json."""
+    value = header(folder)
+    value["files"][name] = file_hash(folder / name)
+    (folder / "model.json").write_text(json.dumps(value), encoding="utf-8")

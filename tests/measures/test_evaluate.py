@@ -2,8 +2,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
+from nervaluate import Evaluator
 from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
@@ -146,6 +148,39 @@ def test_spans_meet_as_nervaluate_counts_them() -> None:
     )  # fmt: skip
     # One the same, one in part (half a point), one missed, one spurious: 2 * 1.5 / 6.
     assert found.span_outcomes() == {
-        "correct": 1, "partial": 1, "missed": 1, "spurious": 1, "f1": 0.5
+        "correct": 1, "partial": 1, "incorrect": 1, "missed": 1, "spurious": 1, "f1": 0.5,
+        "strict_f1": pytest.approx(1 / 3),
     }  # fmt: skip
     assert found.to_dict()["span_outcomes"]["missed"] == 1
+
+
+def test_spans_are_counted_as_nervaluate_itself_does() -> None:
+    rng = np.random.default_rng(7)
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    sides: dict[str, list[list[dict]]] = {"ref": [], "pred": []}
+    for i in range(60):
+        builder.add_note(Note(str(i), "c", "x" * 100))
+        for who, found in sides.items():
+            builder.judge(who, str(i), "f")
+            found.append([])
+        # Places 20 apart: spans of other places never meet, which nervaluate settles otherwise.
+        for place in range(0, 100, 20):
+            start, end = place, place + int(rng.integers(4, 9))
+            for who, found in sides.items():
+                if rng.random() < 0.7:
+                    last = end if who == "ref" else end + int(rng.integers(0, 3))
+                    builder.annotate(who, str(i), "f", [(start, last)])
+                    found[-1].append({"label": "F", "start": start, "end": last})
+    corpus = builder.build()
+    ours = evaluate(
+        corpus, corpus, reference_annotator="ref", predicted_annotator="pred",
+    ).span_outcomes()  # fmt: skip
+    known = Evaluator(sides["ref"], sides["pred"], tags=["F"], loader="dict").evaluate()["overall"]
+    strict, partial = known["strict"], known["partial"]
+    for name in ("correct", "missed", "spurious"):
+        assert ours[name] == getattr(strict, name) == getattr(partial, name)
+    assert ours["incorrect"] == strict.incorrect > 0
+    assert ours["partial"] == partial.partial
+    assert ours["f1"] == pytest.approx(partial.f1)
+    assert ours["strict_f1"] == pytest.approx(strict.f1)

@@ -68,6 +68,15 @@ def test_the_page_draws_what_was_measured(bold: Corpus, read_page: Callable[[str
     assert reader.text.count(TRAP) > 5
 
 
+def test_curves_are_drawn_with_their_areas(bold: Corpus) -> None:
+    found = measured(bold)
+    page = calibration_section({"system": found}, bold)
+    assert found.ranking is not None
+    assert f"area {found.ranking.auc}" in page
+    assert f"average precision {found.ranking.average_precision}" in page
+    assert "share of absent rows found" in page
+
+
 def test_the_worst_features_come_first(bold: Corpus) -> None:
     found = measured(bold)
     assert found.calibration is not None

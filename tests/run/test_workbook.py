@@ -5,12 +5,12 @@ import pytest
 
 from rubricate.run import workbook
 from rubricate.run.tables import Value, cell_text
-from rubricate.run.workbook import Sheet, Workbook
+from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
 
 openpyxl = pytest.importorskip("openpyxl")
 
 
-def fill(sheet: Sheet, rows: Sequence[Sequence[Value]]) -> None:
+def fill(sheet: OpenSheet, rows: Sequence[Sequence[Value]]) -> None:
     for row in rows:
         sheet.add(row, [cell_text(value) for value in row])
 
@@ -18,7 +18,10 @@ def fill(sheet: Sheet, rows: Sequence[Sequence[Value]]) -> None:
 def test_texts_stay_texts_and_numbers_numbers(tmp_path: Path) -> None:
     hard = ["=1+1", "-x", "@a", "#N/A", "<b>&amp;\"'", "é😀", " lead", "a\nb", "0012"]
     with Workbook(tmp_path / "t.xlsx") as book:
-        first, second = book.sheet("a & b", ["note", "score", "ok"]), book.sheet("items", ["x"])
+        first, second = (
+            book.sheet("a & b", [SheetColumn(name) for name in ("note", "score", "ok")]),
+            book.sheet("items", [SheetColumn("x")]),
+        )
         # Sheets are filled side by side.
         fill(first, [[hard[0], 0.1, True]])
         fill(second, [[None]])
@@ -36,7 +39,7 @@ def test_texts_stay_texts_and_numbers_numbers(tmp_path: Path) -> None:
 def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with Workbook(tmp_path / name) as book:
-            fill(book.sheet("s", ["x"]), [["text"]])
+            fill(book.sheet("s", [SheetColumn("x")]), [["text"]])
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -45,7 +48,7 @@ def test_long_tables_go_on_in_a_second_sheet(
 ) -> None:
     monkeypatch.setattr(workbook, "MOST_ROWS", 4)
     with Workbook(tmp_path / "t.xlsx") as book:
-        fill(book.sheet("s", ["x"]), [[float(i)] for i in range(7)])
+        fill(book.sheet("s", [SheetColumn("x")]), [[float(i)] for i in range(7)])
     read = openpyxl.load_workbook(tmp_path / "t.xlsx")
     values = [row[0].value for sheet in read for row in sheet.iter_rows(min_row=2)]
     assert values == list(range(7))
@@ -54,7 +57,7 @@ def test_long_tables_go_on_in_a_second_sheet(
 
 def test_what_excel_cannot_hold_is_cut_or_numbered(tmp_path: Path) -> None:
     with Workbook(tmp_path / "t.xlsx") as book:
-        fill(book.sheet("s", ["x"]), [["y" * 40_000], ["a\x00\ud800b"]])
+        fill(book.sheet("s", [SheetColumn("x")]), [["y" * 40_000], ["a\x00\ud800b"]])
     long, strange = (
         row[0].value
         for row in openpyxl.load_workbook(tmp_path / "t.xlsx")["s"].iter_rows(min_row=2)

@@ -31,7 +31,7 @@ from rubricate.trust import verify_run
 SAME = ("scores.csv", "items.csv", "scores.xlsx", "run.json", "report.html", "report/notes.html")
 BATCH = 4
 WHOLE = {"scores.csv", "items.csv", "scores.xlsx", "times.json", "run.json", "evidence",
-         "report.html", "report"}  # fmt: skip
+         "report.html", "report", "decisions.jsonl"}  # fmt: skip
 FINISHED, REFUSED, BROKEN = 0, 3, 4
 
 

@@ -58,11 +58,47 @@ def test_rows_of_an_items_file_count_where_somebody_signed(tmp_path: Path) -> No
     rows = [
         cells | {"note": "'-1", "feature": "f", "found": "no", "spans": "0 5",
                  "corrected_by": "Ann", "corrected_at": "2025-01-01"},
-        cells | {"note": "m", "feature": "f", "found": "yes"},
+        cells | {"note": "m", "feature": "f", "found": "yes", "outcome": "stated"},
+        cells | {"note": "m", "feature": "g", "found": "no", "outcome": "contradicted"},
+        cells | {"note": "o", "feature": "g"},
     ]  # fmt: skip
     body = "\n".join([",".join(names), *(",".join(row.values()) for row in rows)])
     found = read_corrections(write(tmp_path / "items.csv", body + "\n"))
     assert [(c.note, c.found) for c in found.all()] == [("-1", False)]
+
+
+def test_a_decision_that_nobody_signed_is_not_passed_over(tmp_path: Path) -> None:
+    names = [column.name for column in ITEM_COLUMNS]
+    row = dict.fromkeys(names, "") | {"note": "m", "feature": "f", "found": "no"}
+    body = f"{','.join(names)}\n{','.join((row | {'outcome': 'stated'}).values())}\n"
+    with pytest.raises(InputError) as raised:
+        read_corrections(write(tmp_path / "items.csv", body))
+    assert [fault.line for fault in raised.value.faults] == [1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_tables_as_spreadsheet_programs_write_them(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "c.csv"
+    body = (
+        "Note;Feature;Decision;Reviewer;Date;Why\r\n"
+        "n;  cough ;Yes;Zoë;14/11/2026;heard\r\n"
+        "n;f;FALSE;Zoë;2026-11-14 09:30;\r\n"
+    )
+    path.write_bytes(body.encode(encoding))
+    found = read_corrections(path)
+    assert found.check("n", RUBRIC, "fever cold") == []
+    own = found.of("n")
+    assert {f: (c.found, c.by, c.at) for f, c in own.items()} == {
+        "g": (True, "Zoë", "2026-11-14"),
+        "f": (False, "Zoë", "2026-11-14T09:30"),
+    }
+
+
+def test_features_of_one_wording_need_their_id(tmp_path: Path) -> None:
+    rubric = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "fever ")))
+    path = write(tmp_path / "c.csv", "note,feature,found,by,at\nn,FEVER,yes,Ann,2025-01-01\n")
+    [fault] = read_corrections(path).check("n", rubric, "fever")
+    assert fault.line == 1
 
 
 def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
@@ -77,5 +113,6 @@ def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
     found = read_corrections(path)
     faults = found.check("n", RUBRIC, "fever cold") + found.check("other", RUBRIC, "")
     assert len(faults) == 2
-    assert [str(fault.path) for fault in found.unseen()] == [str(path)]
+    assert [fault.line for fault in faults] == [1, 2]
+    assert [(fault.path, fault.line) for fault in found.unseen()] == [(path, 4)]
     assert found.of("n")["g"].text == ("fever cold",)

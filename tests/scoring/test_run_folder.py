@@ -185,6 +185,18 @@ def test_evidence_of_other_notes_under_the_same_plan_is_not_used(
     assert contents(out) == wanted
 
 
+def test_evidence_of_another_rule_for_unreadable_notes_is_not_used(
+    notes: Path, model: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    score(notes, out, model)
+    plan = out / "evidence" / "plan.json"
+    value = json.loads(plan.read_bytes())
+    plan.write_text(json.dumps({**value, "readable": "of an earlier version"}), encoding="utf-8")
+    assert score(notes, out, model, overwrite=True).times["batches_kept"] == 0
+    assert json.loads(plan.read_bytes()) == value
+
+
 class Failing:
     """A report that cannot be written."""
 
@@ -208,7 +220,12 @@ def test_a_finished_run_survives_one_that_fails(notes: Path, model: Path, tmp_pa
     # What it found was not lost, and the same command ends it.
     assert score(half, out, model, overwrite=True).times["batches_kept"] == 6
     assert not (out / "report.html").exists() and not (out / "report").exists()
-    assert {path.name for path in out.iterdir()} == {*SAME, "times.json", "evidence"}
+    assert {path.name for path in out.iterdir()} == {
+        *SAME,
+        "times.json",
+        "evidence",
+        "decisions.jsonl",
+    }
 
 
 def test_what_a_killed_run_left_half_done_is_removed(
@@ -219,7 +236,12 @@ def test_what_a_killed_run_left_half_done_is_removed(
     (out / ".scores.csv.part").write_text("x")
     (out / ".lock").write_text("process 1 on elsewhere, since 2020-01-01T00:00:00+00:00\n")
     score(notes, out, model)
-    assert {path.name for path in out.iterdir()} == {*SAME, "times.json", "evidence"}
+    assert {path.name for path in out.iterdir()} == {
+        *SAME,
+        "times.json",
+        "evidence",
+        "decisions.jsonl",
+    }
 
 
 STOPPING = """

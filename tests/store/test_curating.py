@@ -1,8 +1,7 @@
 """Curation: who may, what is shown, and decisions that are never overwritten."""
 
 import pytest
-from test_chain import decide_first, judge_all
-from workbench import Small
+from workbench import Small, decide_first, judge_all
 
 from rubricate.store import annotating, curating
 from rubricate.store.database import Database, RefusedError

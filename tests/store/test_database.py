@@ -22,7 +22,7 @@ def people_in(database: Database) -> int:
 
 def add(number: int):
     values = {"id": f"p{number}", "name": f"name {number}", "admin": False, "disabled": False}
-    return lambda c: c.execute(t.person.insert().values(**values, made=0)).rowcount
+    return lambda c: c.execute(t.person.insert().values(**values, made=0)) and 1
 
 
 def test_what_fails_leaves_nothing_and_spoils_nothing_else(database: Database) -> None:

@@ -4,17 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate import Span, read_corpus
-from rubricate.errors import InputError
+from rubricate import CorpusBuilder, Feature, Note, Span, read_corpus
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.study.collection import collect_study
 from rubricate.study.curation import (
     Disagreement,
     intersect_marks,
+    list_rows,
     settle_by_choice,
     settle_by_rules,
+    settle_by_seniors,
     union_marks,
 )
-from rubricate.study.decisions import curate_study, marks_text, parse_marks
+from rubricate.study.decisions import (
+    curate_study,
+    disagreements_table,
+    marks_text,
+    parse_marks,
+)
 from rubricate.study.record import Study
 
 SPANS = st.builds(
@@ -173,3 +180,70 @@ def test_a_row_cannot_be_decided_twice(collected: Study) -> None:
 def test_a_named_file_must_exist(collected: Study) -> None:
     with pytest.raises(InputError, match="no such file"):
         curate_study(collected, decisions=collected.folder / "nowhere.csv")
+
+
+def test_the_senior_counts_and_the_second_only_where_the_senior_found_nothing() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "F"))
+    #        note, second's marks, senior's marks, what the reference holds
+    rows = [("both", [(0, 4)], [(0, 4)], [(0, 4)]), ("differ", [(0, 4)], [(0, 6)], [(0, 6)]),
+            ("second", [(0, 4)], [], [(0, 4)]), ("senior", [], [(2, 4)], [(2, 4)]),
+            ("none", [], [], [])]  # fmt: skip
+    for note, *marks, _ in rows:
+        builder.add_note(Note(note, "c", "x" * 10))
+        for who, spans in zip(("junior", "boss"), marks, strict=True):
+            builder.judge(who, note, "f")
+            for span in spans:
+                builder.annotate(who, note, "f", [span])
+    builder.add_note(Note("alone", "c", "x" * 10))
+    builder.annotate("junior", "alone", "f", [(1, 3)])
+    corpus = builder.build()
+    found = {row.note: row for row in settle_by_seniors(corpus, ["boss"])}
+    for note, *_, expected in [*rows, ("alone", [(1, 3)])]:
+        marks = [(s.start, s.end) for mark in found[note].marks for s in mark]
+        assert marks == expected, note
+    assert found["second"].decided_by == "rule second-only"
+    assert found["alone"].decided_by == "single junior"
+    with pytest.raises(InputError, match="junior and boss"):
+        settle_by_seniors(corpus, [])
+    with pytest.raises(UnknownNameError, match="chief"):
+        settle_by_seniors(corpus, ["chief"])
+
+
+def test_three_annotators_are_curated() -> None:
+    builder = CorpusBuilder()
+    builder.add_feature(Feature("f", "c", "Fever"))
+    builder.add_note(Note("n", "c", "fever and chills"))
+    for who, span in (("ann", (0, 5)), ("bob", (0, 9)), ("cy", (4, 16))):
+        builder.annotate(who, "n", "f", [span])
+    corpus = builder.build()
+    [three], single = list_rows(corpus)
+    assert (three.annotators, single) == (("ann", "bob", "cy"), [])
+    assert settle_by_choice(three, "third") == ((Span(4, 16),),)
+    assert settle_by_choice(three, "union") == ((Span(0, 16),),)
+    assert settle_by_choice(three, "intersection") == ((Span(4, 5),),)
+    assert settle_by_rules(three, PAPER) is None
+    header, [line] = disagreements_table(corpus, [three])
+    assert line[header.index("third_spans")] == "4 16"
+
+
+def test_what_one_or_nobody_judged_may_be_decided(collected: Study) -> None:
+    with pytest.raises(InputError):
+        curate_study(collected)
+    lines = open_rows(collected)
+    for line in lines:
+        line |= {"decision": "first", "decided_by": "cy"}
+    corpus = read_corpus(collected.output("collect", "annotations.jsonl"))
+    double, single = list_rows(corpus)
+    judged = {(row.note, row.feature) for row in [*double, *single]}
+    pairs = ((note.id, f.id) for note in corpus.notes for f in corpus.rubric(note.case))
+    missing = next((pair for pair in pairs if pair not in judged), None)
+    if single:
+        key = {"note": single[0].note, "feature": single[0].feature}
+        lines.append({**dict.fromkeys(lines[0], ""), **key, "decision": "spans", "spans": "0 3",
+                      "decided_by": "cy"})  # fmt: skip
+    if missing is not None:
+        key = dict(zip(("note", "feature"), missing, strict=True))
+        lines.append({**dict.fromkeys(lines[0], ""), **key, "decision": "none", "decided_by": "cy"})
+    save(collected, lines)
+    assert curate_study(collected).summary["decided_by"]["cy"] == len(lines)

@@ -38,7 +38,7 @@ def test_every_file_of_a_run_is_compared(run: Path) -> None:
     assert not found.differing
     covered = {one.name for one in found.files if one.status == "unchanged"}
     assert covered == {"scores.csv", "items.csv", "scores.xlsx", "evidence", "model",
-                       "report.html", "report"}  # fmt: skip
+                       "report.html", "report", "decisions.jsonl"}  # fmt: skip
     assert {one.name for one in found.files} - covered == {"times.json"}
     done = trust("verify", run)
     assert done.exit_code == 0, done.output

@@ -160,6 +160,10 @@ def test_uploads_make_a_project_and_faults_are_said(
     made = client.post("/projects/new", data={"name": "new", "rename": "1"}, files=upload)
     assert made.url.path.endswith("/people")
     assert "3 notes" in made.text
+    table = {"notes": ("notes.csv", b"note,text\na,no fever\n"),
+             "rubric": ("rubric.csv", b"case,feature,text\nc,f1,Fever\n")}  # fmt: skip
+    made = client.post("/projects/new", data={"name": "table"}, files=table)
+    assert "1 notes" in made.text
     broken = {"notes": ("notes.jsonl", b"{")}
     answer = client.post("/projects/new", data={"name": "new"}, files=broken)
     assert 'role="alert"' in answer.text

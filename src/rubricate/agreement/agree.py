@@ -21,6 +21,7 @@ from rubricate.agreement.raters import (
     score_agreement_of,
 )
 from rubricate.corpus import Corpus
+from rubricate.display import table_html
 from rubricate.errors import InputError
 from rubricate.measures import LABELS, Evaluation, Matching, evaluate_pairing
 from rubricate.measures.comparing import weighted_by_note
@@ -140,6 +141,12 @@ class Agreement:
                  "kappa": kappa, "yes_no_f1": yes_no_f1, "n_notes": None}
             )  # fmt: skip
         return lines
+
+    def _repr_html_(self) -> str:
+        names = ("case", "f1", "jaccard", "kappa", "yes_no_f1", "n_notes")
+        lines = [[line[name] for name in names] for line in self.case_table()]  # type: ignore[literal-required]
+        who = ", ".join(one.id for one in self.corpus.annotators)
+        return table_html(names, lines, title=f"agreement of {who}")
 
     def to_dict(self) -> dict[str, object]:
         """Return everything, ready for JSON."""

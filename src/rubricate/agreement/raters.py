@@ -9,7 +9,15 @@ import numpy.typing as npt
 
 from rubricate.corpus import Corpus
 from rubricate.rows import I64
-from rubricate.stats import Estimate, Resampling, ratio, score_agreement
+from rubricate.stats import (
+    Estimate,
+    LimitsOfAgreement,
+    Resampling,
+    gwet_ac2,
+    limits_of_agreement,
+    ratio,
+    score_agreement,
+)
 
 F64 = npt.NDArray[np.float64]
 
@@ -136,22 +144,34 @@ def fleiss_kappa(counts: npt.ArrayLike) -> float:
     return float(kappa_of_sums(fleiss_counts(counts).sum(axis=0)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class ScoreAgreement:
-    """Intraclass correlations of the annotators' scores, and the notes they rest on."""
+    """Intraclass correlations and AC2 of the annotators' scores, and the scores themselves.
+
+    ``scores`` has one line per note and one column per annotator, in the order of the corpus;
+    ``limits`` are those of agreement between the first two.
+    """
 
     absolute: Estimate
     consistent: Estimate
-    n_notes: int
-    n_annotators: int
+    ac2: Estimate
+    limits: LimitsOfAgreement
+    scores: F64
+
+    @property
+    def n_notes(self) -> int:
+        """Notes that everybody judged alike."""
+        return len(self.scores)
 
     def to_dict(self) -> dict[str, object]:
         """Return everything, ready for JSON."""
         return {
             "icc_a1": self.absolute.to_dict(),
             "icc_c1": self.consistent.to_dict(),
+            "ac2": self.ac2.to_dict(),
+            "limits_of_agreement": self.limits.to_dict(),
             "n_notes": self.n_notes,
-            "n_annotators": self.n_annotators,
+            "n_annotators": self.scores.shape[1],
         }
 
 
@@ -196,4 +216,15 @@ def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement |
     if len(notes) < 2 or scores.shape[1] < 2:
         return None
     absolute, consistent = score_agreement(scores, settings)
-    return ScoreAgreement(absolute, consistent, len(notes), scores.shape[1])
+    # Where nobody ever differs, resampling has nothing to vary: a value without an interval.
+    absolute, consistent, ac2 = (
+        one if one.width > 1e-9 else Estimate(one.value)
+        for one in (absolute, consistent, gwet_ac2(scores, settings))
+    )
+    return ScoreAgreement(
+        absolute,
+        consistent,
+        ac2,
+        limits_of_agreement(scores[:, 0], scores[:, 1], confidence=settings.confidence),
+        scores,
+    )

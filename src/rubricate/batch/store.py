@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import shutil
 import zlib
@@ -19,6 +20,8 @@ PLAN_FILE = "plan.json"
 _ENDING = ".jsonl.gz"
 #: Batches kept in memory for those that are asked for out of order.
 _KEPT = 8
+#: No batch becomes so large; a file of others may.
+MOST_BYTES = 1_000_000_000
 
 
 class BatchStore:
@@ -147,9 +150,15 @@ class BatchStore:
     def _read(self, key: int) -> list[Any]:
         body = self._path(key).read_bytes()
         try:
-            head, _, lines = gzip.decompress(body).partition(b"\n")
+            with gzip.open(io.BytesIO(body)) as stream:
+                unpacked = stream.read(MOST_BYTES + 1)
+            if len(unpacked) > MOST_BYTES:
+                raise _BatchFaultError("larger than any batch")
+            head, _, lines = unpacked.partition(b"\n")
             said = json.loads(head)
             values = [json.loads(line) for line in lines.decode().split("\n") if line]
+        except _BatchFaultError:
+            raise
         except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
             raise _BatchFaultError("not a finished batch") from error
         if not isinstance(said, dict) or said.get("batch") != key:

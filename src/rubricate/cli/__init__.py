@@ -17,6 +17,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("find, and repair, faulty annotations", "rubricate.cli.check"),
         "convert": ("turn a corpus into another format", "rubricate.cli.convert"),
         "describe": ("say what a corpus holds", "rubricate.cli.describe"),
+        "rubric": ("show what a rubric file says, and what is odd", "rubricate.cli.rubric"),
     },
     "Measure": {
         "agree": ("how far annotators agree", "rubricate.cli.agree"),

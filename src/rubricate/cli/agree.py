@@ -190,7 +190,13 @@ def _print_corrected(found: Agreement) -> None:
         both = found.scores
         click.echo(
             f"scores of {both.n_notes:,} notes: ICC(A,1) {shown_value(both.absolute.value)} "
-            f"({shown(both.absolute)}), ICC(C,1) {shown_value(both.consistent.value)}"
+            f"({shown(both.absolute)}), ICC(C,1) {shown_value(both.consistent.value)}, "
+            f"Gwet's AC2 {shown_value(both.ac2.value)} ({shown(both.ac2)})"
+        )
+        first, second = (a.id for a in found.corpus.annotators[:2])
+        click.echo(
+            f"{second} - {first}: {both.limits.bias.value:+.2f} points on average, 95 % of the "
+            f"differences from {both.limits.low.value:+.2f} to {both.limits.high.value:+.2f}"
         )
 
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import click
 
-from rubricate.cli.match import find_matcher, with_rubric
+from rubricate.cli.match import find_matcher
 from rubricate.cli.options import (
     from_option,
     json_option,
     models_option,
     open_corpus,
     overwrite_option,
+    put_rubric,
     refuse_touching,
+    rubric_option,
     split_option,
 )
 from rubricate.cli.output import print_json
@@ -27,7 +29,7 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 
 @click.command("annotate", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
-@click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
+@rubric_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The page, NAME.html.")
 @click.option(
     "--annotator", "annotators", multiple=True, metavar="NAME",
@@ -55,7 +57,7 @@ def annotate_command(notes_path: str, out: Path, **options: Any) -> None:
         raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
     corpus = open_corpus(notes_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
-        corpus = with_rubric(corpus, options["rubric"])
+        corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
     suggested = None
     if options["suggest"]:
         matcher = find_matcher(corpus, options["models"], options["name"])

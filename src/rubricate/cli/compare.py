@@ -11,8 +11,10 @@ import click
 
 from rubricate.cli.measuring import interval_options, resampling, shown
 from rubricate.cli.options import (
+    SHIPPED_MODELS,
     from_option,
     json_option,
+    models_option,
     open_corpus,
     overwrite_option,
     split_option,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Cases that are printed without --json.
 SHOWN = 20
+#: What is compared where nothing is named.
+USUAL = "exact,fuzzy,synonyms,lexicon"
 EPILOG = """
 Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy --train-folds 1
 """
@@ -34,8 +38,8 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 
 @click.command("compare", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
-@click.option("--matchers", default="exact,fuzzy,synonyms,lexicon", show_default=True,
-              help="Which, separated by commas.")  # fmt: skip
+@click.option("--matchers", help=f"Which, separated by commas; {USUAL} where nothing is named.")
+@models_option
 @click.option("--folds", type=int, default=10, show_default=True, help="Folds of notes, or cases.")
 @click.option("--train-folds", type=int, default=1, show_default=True,
               help="Folds to learn from: 1 of 10 is the paper's way, 9 the usual.")  # fmt: skip
@@ -55,7 +59,7 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 @interval_options
 @overwrite_option
 @json_option
-def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
+def compare_command(corpus_path: str, **options: Any) -> None:
     """Fit and test matchers on the same splits of CORPUS, and compare them with intervals.
 
     Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
@@ -67,7 +71,7 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
     report = options["report"]
     if report and (report / "index.html").exists() and not options["overwrite"]:
         raise OutputExistsError(report / "index.html")  # told before any work
-    trials = _trials(matchers, options)
+    trials = _trials(options)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     with shown_progress() as progress:
         result = run_trials(
@@ -99,14 +103,16 @@ def compare_command(corpus_path: str, matchers: str, **options: Any) -> None:
         click.echo(f"\nreport: {report / 'index.html'}")
 
 
-def _trials(matchers: str, options: dict[str, Any]) -> list[Trial]:
+def _trials(options: dict[str, Any]) -> list[Trial]:
     """Return what is to be tried, each once, its parameters checked before any work."""
     from rubricate.matchers import MATCHERS
     from rubricate.matchers.matcher import check_parameters
     from rubricate.trials import Trial
 
+    models = [_model_trial(model) for model in options["models"]]
+    matchers = options["matchers"] or ("" if models else USUAL)
     names = list(dict.fromkeys(name.strip() for name in matchers.split(",") if name.strip()))
-    if not names:
+    if not names and not models:
         raise click.UsageError("--matchers: name at least one")
     for setting in options["settings"]:
         name, dot, _ = setting.partition("=")[0].partition(".")
@@ -117,7 +123,21 @@ def _trials(matchers: str, options: dict[str, Any]) -> list[Trial]:
     trials = [Trial(name, name, _parameters(name, options)) for name in names]
     for trial in trials:
         check_parameters(MATCHERS[trial.matcher], trial.parameters)
+    trials += models
+    same = {one.name for one in trials if sum(other.name == one.name for other in trials) > 1}
+    if same:
+        raise click.UsageError(f"--model: two are called {', '.join(sorted(same))}")
     return trials
+
+
+def _model_trial(model: Path | str) -> Trial:
+    """Return a model as one to try: on every split it goes on from what it has learned."""
+    from rubricate.matchers.model_files import read_header
+    from rubricate.trials import Trial
+
+    if isinstance(model, Path):
+        return Trial(model.name, read_header(model).matcher, model=model)
+    return Trial(model, *SHIPPED_MODELS[model])
 
 
 def _parameters(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +195,7 @@ def _print(result: TrialResult) -> None:
     for group in result.groups:
         for name, found in result.of(group).items():
             spread = over_cases(found)
-            cells: list[Any] = [f"{name}, {group} notes a case" if group else name]
+            cells: list[Any] = [f"{name}, {group} notes per case" if group else name]
             for what in ("characters", "presence"):
                 table = getattr(found.evaluation, what)
                 interval = found.overall(what)
@@ -218,7 +238,7 @@ def _print_cases(result: TrialResult) -> None:
         return
     if result.ceiling is not None:
         columns["annotators"] = _case_cells(result.ceiling.pooled.evaluation)
-    learned = f", {group} notes a case" if group else ""
+    learned = f", {group} notes per case" if group else ""
     click.echo(f"\ncharacters F1 / presence F1 of each case{learned}")
     print_table(
         ("case", *columns),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rubricate.cli.options import (
@@ -11,6 +13,8 @@ from rubricate.cli.options import (
     open_corpus,
     overwrite_option,
     refuse_touching,
+    rubric_option,
+    senior_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_losses
@@ -24,9 +28,11 @@ Example: rubricate convert open-notes notes --to nbme
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")
+@rubric_option
 @from_option
 @split_option()
 @click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
+@senior_option
 @click.option("--like", metavar="CORPUS", help="The corpus that SRC, a submission, speaks of.")
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
@@ -36,9 +42,11 @@ def convert_command(
     target: str,
     *,
     to_format: str,
+    rubric: Path | None,
     from_format: str | None,
     where: tuple[str, ...],
     annotators: tuple[str, ...],
+    seniors: tuple[str, ...],
     like: str | None,
     strict: bool,
     overwrite: bool,
@@ -48,8 +56,8 @@ def convert_command(
 
     What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
     nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, prodigy, docbin,
-    pubannotation, bioc, bioc-xml, ebmnlp, conll; conllu, fhir, table and texts (notes without
-    annotations) are only read.
+    pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll; conllu, fhir, table and texts (notes
+    without annotations) are only read.
     """
     from rubricate.formats import write_corpus, writer_of
     from rubricate.progress import shown_progress
@@ -57,8 +65,13 @@ def convert_command(
     writer_of(to_format)  # A name that will not do is refused before any work.
     refuse_touching(source, target)
     other = None if like is None else open_corpus(like)
-    corpus = open_corpus(source, from_format=from_format, where=where, like=other)
+    corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
     corpus = keep_annotators(corpus, annotators)
+    if seniors:
+        from rubricate.study.curation import settle_by_seniors
+        from rubricate.study.decisions import reference_corpus
+
+        corpus = reference_corpus(corpus, settle_by_seniors(corpus, seniors))
     with shown_progress() as progress:
         lost = write_corpus(
             corpus,

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import click
 
-from rubricate.cli.options import from_option, json_option, open_corpus, split_option
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    open_corpus,
+    senior_option,
+    split_option,
+)
 from rubricate.cli.output import print_json, print_table
 
 EPILOG = """
@@ -16,9 +24,14 @@ Example: rubricate describe open-notes --where split=test
 @click.argument("corpus_path", metavar="CORPUS")
 @from_option
 @split_option()
+@senior_option
 @json_option
 def describe_command(
-    corpus_path: str, from_format: str | None, where: tuple[str, ...], as_json: bool
+    corpus_path: str,
+    from_format: str | None,
+    where: tuple[str, ...],
+    seniors: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Count notes, features, annotators and annotations of CORPUS, case by case."""
     from rubricate.summary import describe_corpus
@@ -28,14 +41,29 @@ def describe_command(
         # Rubrics of cases none of whose notes were asked for were not asked for either.
         corpus = corpus.select(cases=list(dict.fromkeys(note.case for note in corpus.notes)))
     result = describe_corpus(corpus)
+    settled = None
+    if seniors:
+        from rubricate.study.curation import settle_by_seniors
+
+        rows = settle_by_seniors(corpus, seniors)
+        # Rows that one annotator alone judged are that annotator's.
+        by_rule = Counter(row.decided_by.split()[-1] for row in rows if "rule" in row.decided_by)
+        settled = {**by_rule, "rows": len(rows), "annotations": sum(len(r.marks) for r in rows)}
     if as_json:
-        print_json(result)
+        print_json(result if settled is None else {**result, "senior_rule": settled})
         return
     for name, value in result.items():
         if isinstance(value, int | float):
             decimals = 3 if name == "type_token_ratio" else 1
             number = f"{value:,}" if isinstance(value, int) else f"{value:,.{decimals}f}"
             click.echo(f"{name.replace('_', ' ')}: {number}")
+    if settled is not None:
+        click.echo(
+            f"senior rule: {sum(by_rule.values()):,} rows judged twice: "
+            f"{by_rule['identical']:,} alike, {by_rule['senior-first']:,} the senior's, "
+            f"{by_rule['second-only']:,} the second's alone; {settled['annotations']:,} "
+            "annotations in all"
+        )
     click.echo()
     print_table(
         ("annotator", "group", "notes", "rows", "present", "annotations", "fragmented"),

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    ModelName,
     features_per_pass_option,
     from_option,
     input_hashes,
     json_option,
+    load_models,
     open_corpus,
     overwrite_option,
+    rubric_option,
     set_features_per_pass,
     split_option,
 )
@@ -32,7 +35,9 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 
 @click.command("fit", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
-@click.option("--matcher", "name", default="lexicon", show_default=True, help="Which matcher.")
+@click.option("--matcher", "name", help="Which matcher; lexicon where neither is said.")
+@click.option("--model", type=ModelName(), metavar="MODEL",
+              help="Go on from a model of `fit`, or from fast, accurate or cascade.")  # fmt: skip
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the model.")
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
@@ -43,23 +48,30 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
     type=click.Path(path_type=Path),
     help="Write an HTML page with the curves of training.",
 )
+@rubric_option
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option
 @overwrite_option
 @json_option
-def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
+def fit_command(
+    corpus_path: str, name: str | None, model: Path | str | None, out: Path, **options: Any
+) -> None:
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.errors import OutputExistsError
-    from rubricate.matchers import make_matcher
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
-    matcher = make_matcher(name, **parse_settings(options["settings"]))
+    matcher = _start(name, model, parse_settings(options["settings"]))
     set_features_per_pass(matcher, options["features_per_pass"])
     report: Path | None = options["report"]
     if report is not None:
         _need_report(matcher, report, out, overwrite=options["overwrite"])
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    corpus = open_corpus(
+        corpus_path,
+        from_format=options["from_format"],
+        where=options["where"],
+        rubric=options["rubric"],
+    )
     begun = time.monotonic()
     with shown_progress() as progress:
         matcher.fit(corpus, annotator=options["annotator"], progress=progress)
@@ -69,7 +81,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
         "model": str(out),
-        "matcher": name,
+        "matcher": matcher.name,
         "notes": len(corpus.notes),
         "features": n_features,
         "parameters": matcher.get_params(),
@@ -81,11 +93,27 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
         print_json(result)
     else:
         click.echo(
-            f"wrote {out}: {name} learned from {len(corpus.notes):,} notes and "
+            f"wrote {out}: {matcher.name} learned from {len(corpus.notes):,} notes and "
             f"{n_features:,} features"
         )
         if report is not None:
             click.echo(f"report: {result['report']}")
+
+
+def _start(name: str | None, model: Path | str | None, settings: dict[str, Any]) -> Matcher:
+    """Return what learns: a new matcher, or a model that goes on, with parameters of its own."""
+    from rubricate.matchers import make_matcher
+    from rubricate.matchers.matcher import check_parameters
+
+    if model is None:
+        return make_matcher(name or "lexicon", **settings)
+    matcher: Matcher = load_models([model])
+    if name not in (None, matcher.name):
+        raise click.UsageError(f"--matcher {name}: the model {model} is of {matcher.name}")
+    check_parameters(type(matcher), settings)
+    for parameter, value in settings.items():
+        setattr(matcher, parameter, value)
+    return matcher
 
 
 def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) -> None:

@@ -16,7 +16,9 @@ from rubricate.cli.options import (
     models_option,
     open_corpus,
     overwrite_option,
+    put_rubric,
     refuse_touching,
+    rubric_option,
     set_features_per_pass,
     split_option,
 )
@@ -37,7 +39,7 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @click.option(
     "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
 )
-@click.option("--rubric", type=click.Path(path_type=Path, exists=True), help="A rubric file.")
+@rubric_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
 @click.option("--to", "to_format", help="Format; by the name of --out if absent.")
 @features_per_pass_option
@@ -57,7 +59,7 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     refuse_touching(corpus_path, out, inside=True)
     corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
     if options["rubric"]:
-        corpus = with_rubric(corpus, options["rubric"])
+        corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
     matcher = find_matcher(corpus, options["models"], options["name"])
     set_features_per_pass(matcher, options["features_per_pass"])
     with shown_progress() as progress:
@@ -96,16 +98,6 @@ def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None)
         return load_models(models)
     # Only the rubric is learned from: annotations of the notes to be matched must not leak in.
     return fit_matcher(name or default_matcher(), corpus.select(notes=(), annotators=()))
-
-
-def with_rubric(corpus: Corpus, path: Path) -> Corpus:
-    """Return the corpus, without its annotations, with the rubrics of a file."""
-    from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
-
-    found = read_rubric_file(path)
-    for notice in found.notices:
-        click.echo(f"note: {notice}", err=True)
-    return with_rubrics(corpus.select(annotators=()), found.rubrics)
 
 
 def _format_of(out: Path) -> str:

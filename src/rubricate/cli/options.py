@@ -10,18 +10,30 @@ import click
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.rubric.files import RubricFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
+senior_option = click.option(
+    "--senior", "seniors", multiple=True, metavar="ANNOTATOR",
+    help="One annotation of all: this annotator's; the others' where this one found nothing.",
+)  # fmt: skip
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )
 
 
+rubric_option = click.option(
+    "--rubric",
+    type=click.Path(path_type=Path, exists=True),
+    help="A rubric file; by default the notes' own.",
+)
+
+
 def from_option(function: F) -> F:
-    """Add the options of all that read: ``--from FORMAT`` and ``--limit NAME=VALUE``."""
+    """Add the options of all that read: ``--from``, ``--columns``, ``--case`` and ``--limit``."""
     limit = click.option(
         "--limit",
         multiple=True,
@@ -36,7 +48,39 @@ def from_option(function: F) -> F:
         metavar="FORMAT",
         help="Format of the input; found by looking if absent.",
     )
-    return named(limit(function))
+    columns = click.option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        expose_value=False,
+        callback=_understand_columns,
+        help="Columns of a table of notes, e.g. id=student_id,text=note,case=station.",
+    )
+    case = click.option(
+        "--case",
+        metavar="NAME",
+        expose_value=False,
+        callback=_understand_case,
+        help="The case of all notes of a table or a folder of texts.",
+    )
+    return named(columns(case(limit(function))))
+
+
+def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    from rubricate.errors import RubricateError
+    from rubricate.formats.notes.understanding import parse_columns, understood_as
+
+    try:
+        columns = parse_columns(value) if value else {}
+    except RubricateError as error:
+        raise click.UsageError(str(error)) from error
+    told = understood_as(columns=columns, tell=lambda line: click.echo(line, err=True))
+    context.with_resource(told)
+
+
+def _understand_case(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    from rubricate.formats.notes.understanding import understood_as
+
+    context.with_resource(understood_as(case=value or ""))
 
 
 def _put_limits_in_force(
@@ -78,15 +122,36 @@ def open_corpus(
     where: Sequence[str] = (),
     strict: bool = True,
     like: Corpus | None = None,
+    rubric: Path | None = None,
 ) -> Corpus:
-    """Read the corpus a command was given, and keep the notes that ``where`` picks."""
+    """Read the corpus a command was given, and keep the notes that ``where`` picks.
+
+    The rubrics of a file take the place of its own.
+    """
     from rubricate.formats import read_corpus
     from rubricate.formats.where import keep_where
     from rubricate.progress import shown_progress
 
     with shown_progress() as progress:
         corpus = read_corpus(path, format=from_format, strict=strict, like=like, progress=progress)
-    return keep_where(corpus, where)
+    return keep_where(corpus if rubric is None else put_rubric(corpus, rubric), where)
+
+
+def put_rubric(corpus: Corpus, path: Path) -> Corpus:
+    """Put the rubrics of a file in the place of the corpus's own."""
+    from rubricate.formats.rubric.files import with_rubrics
+
+    return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
+
+
+def open_rubric(path: Path) -> RubricFile:
+    """Read a rubric file, and say what a person should know about it."""
+    from rubricate.formats.rubric.files import read_rubric_file
+
+    found = read_rubric_file(path)
+    for notice in found.notices:
+        click.echo(f"note: {notice}", err=True)
+    return found
 
 
 def input_hashes(paths: Sequence[str]) -> dict[str, str]:

@@ -56,7 +56,7 @@ def _options(command: F) -> F:
             add("--confidence", type=float, default=0.95, show_default=True,
                 help="Confidence of the intervals."),
             add("--method", default="assurance", show_default=True,
-                metavar="assurance|reported|slice|route|kappa|icc|auc|non-inferiority",
+                metavar="assurance|reported|slice|route|kappa|icc|auc|non-inferiority|sequential",
                 help="Plan for a chosen probability, with exact intervals or with those that "
                 "'study evaluate' reports, exactly as SLiCE does, or for something else."),
             add("--assurance", type=float, default=0.9, show_default=True,

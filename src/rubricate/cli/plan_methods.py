@@ -29,7 +29,10 @@ def method_options() -> tuple[Callable[[Any], Any], ...]:
         add("--discordant", type=float,
             help="non-inferiority: share of items right on one side only."),
         add("--difference", type=float, help="non-inferiority: expected, 0 unless given."),
-        add("--power", type=float, help="non-inferiority: .8 unless given."),
+        add("--power", type=float, help="non-inferiority: .8, sequential: .9 unless given."),
+        add("--goal", type=float, help="sequential: the rate that must be exceeded."),
+        add("--rate", type=float, help="sequential: the rate that is hoped for."),
+        add("--looks", type=int, help="sequential: looks at the data, 4 unless given."),
         add("--pilot", metavar="CORPUS", help="Simulate studies from the notes of a pilot."),
         add("--reference-annotator", help="Reference of the pilot; --annotator is the system."),
         add("--measure", metavar="characters|presence", help="What the pilot plans for: F1 of it."),
@@ -97,10 +100,39 @@ def _auc(given: Given) -> Answer:
 def _non_inferiority(given: Given) -> Answer:
     from rubricate.stats import non_inferiority_size
 
-    names = ("margin", "discordant", "difference", "power")
+    names = ("margin", "discordant", "difference", "power", "goal", "rate", "looks")
     n = non_inferiority_size(confidence=given["confidence"], **_set(given, *names))
     what = "items judged on both sides; times the design effect where notes hold several"
     return _sized("non-inferiority", n, what, given, names)
+
+
+def _sequential(given: Given) -> Answer:
+    from rubricate.stats import plan_sequential
+
+    more = _set(given, "looks", "power")
+    plan = plan_sequential(given["goal"], given["rate"], confidence=given["confidence"], **more)
+    lines = [
+        f"look {k}: after {look.units:,}, stop with "
+        + " or ".join(
+            part
+            for part in (
+                "" if look.least is None else f"{look.least:,} or more right",
+                "" if look.most is None else f"{look.most:,} or fewer",
+            )
+            if part
+        )
+        + f" (z {look.z:.3f}; {look.stopped:.0%} of studies end here)"
+        for k, look in enumerate(plan.looks, start=1)
+    ]
+    frequency = given["frequency"]
+    notes = "" if frequency is None else f", about {plan.looks[-1].units / frequency:,.0f} notes"
+    lines.append(
+        f"at most {plan.looks[-1].units:,} units{notes}, {plan.mean_units:,.0f} on average; "
+        f"{plan.fixed_units:,} without looks; by simulation power {plan.power:.3f}, false alarms "
+        f"{plan.false_alarm:.3f} (a unit is a detected note for precision, a note that holds the "
+        "variable for recall)"
+    )
+    return {"method": "sequential", **plan.to_dict()}, "\n".join(lines)
 
 
 #: The methods, by name.
@@ -111,10 +143,11 @@ KINDS: Mapping[str, PlanKind] = {
     "auc": PlanKind(("auc", "frequency"), ("half_width",), _auc),
     "non-inferiority": PlanKind(("margin", "discordant"), ("difference", "power"),
                                 _non_inferiority),
+    "sequential": PlanKind(("goal", "rate"), ("looks", "power", "frequency"), _sequential),
 }  # fmt: skip
 #: Options that these methods alone, or a pilot, understand.
 OWN = ("max_error", "error_rate", "items", "unit", "kappa", "icc", "raters", "auc", "margin",
-       "discordant", "difference", "power")  # fmt: skip
+       "discordant", "difference", "power", "goal", "rate", "looks")  # fmt: skip
 PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
 
 

@@ -14,7 +14,9 @@ from rubricate.cli.options import (
     json_option,
     load_models,
     models_option,
+    open_rubric,
     overwrite_option,
+    rubric_option,
     seed_option,
     set_features_per_pass,
     split_option,
@@ -34,7 +36,7 @@ FILE = click.Path(path_type=Path, exists=True)
 
 @click.command("score", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
-@click.option("--rubric", type=FILE, help="A rubric file; by default the notes' own.")
+@rubric_option
 @models_option
 @click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
 @features_per_pass_option
@@ -91,8 +93,9 @@ def score_command(
 ) -> None:
     """Score NOTES against a rubric: tables, run.json and report.html in a folder.
 
-    NOTES is a corpus in any format, a CSV table (note, case, text), or a folder of .txt files. A
-    run that was killed goes on when it is started again. With --overwrite the same notes, rubric
+    NOTES is a corpus in any format, a CSV or Excel table with one note per row, or a folder of
+    .txt or .docx files, where subfolders are cases; what was understood is said in one line. A run
+    that was killed goes on when it is started again. With --overwrite the same notes, rubric
     and model are not searched again, so corrections and policies cost little.
     """
     from rubricate.errors import RubricateError
@@ -124,7 +127,7 @@ def score_command(
         run = score_notes(
             source,
             out,
-            rubric=rubric,
+            rubric=rubric and open_rubric(rubric),
             model=_one_model(settings, models, features_per_pass),
             policy=review,
             corrections=corrections,

@@ -2,112 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.measuring import TableName, proportion_methods
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table
+from rubricate.cli.study_group import (
+    EPILOG,
+    folder_argument,
+    open_study,
+    study_command,
+    tell,
+    three_numbers,
+)
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.stats import EstimateJson
-    from rubricate.study.record import StepResult, Study
     from rubricate.study.summaries import (
         AssignSummary,
         CollectSummary,
         CurateSummary,
-        EvaluateSummary,
         PlanSummary,
         PopulationSummary,
         SampleSummary,
     )
 
-EPILOG = """
-Example: rubricate study new asthma --corpus open-notes
-"""
-
-S = TypeVar("S")
-folder_argument = click.argument("folder", metavar="FOLDER", default=".")
-
-
-class PhaseGroup(click.Group):
-    """A group that lists its commands in the order of the phases, each with an example."""
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command; an example is made for one that has none."""
-        if cmd.epilog is None:
-            cmd.epilog = f"Example: rubricate study {name or cmd.name} asthma"
-        super().add_command(cmd, name)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands as they were defined."""
-        return list(self.commands)
-
-
-@click.group("study", cls=PhaseGroup, epilog=EPILOG)
-def study_command() -> None:
-    """Run a study from a question to a figure that can be trusted.
-
-    A study is a folder with study.toml and one sub-folder per phase. Every step can be run again:
-    nothing happens where nothing changed, and what changed is named. In order: new, population,
-    plan, sample, assign, collect, curate, evaluate, report; status says which comes next.
-    """
-
 
 @study_command.command("new", epilog=EPILOG)
 @click.argument("folder", metavar="FOLDER")
 @click.option("--corpus", default="", help="The notes: a path, or an embedded corpus.")
+@rubric_option
 @click.option("--name", default="", help="Name of the study; the folder's unless given.")
+@click.option("--example", is_flag=True, help="A fictional study at six hospitals instead.")
 @json_option
-def new_command(folder: str, corpus: str, name: str, as_json: bool) -> None:
+def new_command(
+    folder: str, corpus: str, rubric: Path | None, name: str, example: bool, as_json: bool
+) -> None:
     """Make FOLDER with a commented study.toml to fill in."""
     import os
-    from pathlib import Path
 
     from rubricate.formats import EMBEDDED
+    from rubricate.study.rehearsal import write_example
     from rubricate.study.template import new_study
 
+    if example and (corpus or name or rubric):
+        raise click.UsageError("--example has notes, a rubric and a name of its own")
     if corpus and corpus not in EMBEDDED:
         # Paths in study.toml are seen from the study's folder.
         corpus = Path(os.path.relpath(corpus, folder)).as_posix()
-    written = new_study(folder, corpus=corpus, name=name)
+    if example:
+        written = write_example(folder)
+    else:
+        place = Path(os.path.relpath(rubric, folder)).as_posix() if rubric else ""
+        written = new_study(folder, corpus=corpus, name=name, rubric=place)
     if as_json:
         print_json({"written": str(written)})
         return
-    click.echo(f"wrote {written}: fill it in, then run: rubricate study status {folder}")
-
-
-def _open(folder: str) -> Study:
-    from rubricate.study.record import Study
-
-    return Study.open(folder)
-
-
-def _tell(result: StepResult[S], as_json: bool, say: Callable[[S], None]) -> None:
-    """Print what a step says, as JSON or in words."""
-    if as_json:
-        print_json(
-            {"step": result.step, "changed": result.changed, "folder": str(result.folder),
-             "summary": result.summary}
-        )  # fmt: skip
-        return
-    if not result.changed:
-        click.echo(f"{result.step}: nothing changed since the last run")
-    say(result.summary)
-    _warn_of_stale(result)
-    click.echo(f"in {result.folder}")
-
-
-def _warn_of_stale(result: StepResult[S]) -> None:
-    """Say which earlier steps are out of date."""
-    from rubricate.study.record import Study
-    from rubricate.study.status import stale_warnings
-
-    for warning in stale_warnings(Study.open(str(result.folder.parents[1])), result.step):
-        click.echo(f"warning: {warning}", err=True)
+    what = "look at it" if example else "fill it in"
+    click.echo(f"wrote {written}: {what}, then run: rubricate study status {folder}")
 
 
 @study_command.command("population")
@@ -116,13 +70,14 @@ def _warn_of_stale(result: StepResult[S]) -> None:
 @json_option
 def population_command(folder: str, overwrite: bool, as_json: bool) -> None:
     """Select the target population and describe it (phase 1)."""
+    from rubricate.reports.tables import counted
     from rubricate.study.population import define_population
 
     def say(summary: PopulationSummary) -> None:
-        click.echo(f"{summary['notes']:,} notes of {summary['cases']:,} cases")
+        click.echo(f"{summary['notes']:,} notes of {counted(summary['cases'], 'case')}")
         print_table(("site", "notes"), list(summary["sites"].items()))
 
-    _tell(define_population(_open(folder), overwrite=overwrite), as_json, say)
+    tell(define_population(open_study(folder), overwrite=overwrite), as_json, say)
 
 
 @study_command.command("plan")
@@ -134,7 +89,7 @@ def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
     from rubricate.study.population import define_population
     from rubricate.study.sampling import plan_study
 
-    study = _open(folder)
+    study = open_study(folder)
     define_population(study, overwrite=overwrite)
 
     def say(summary: PlanSummary) -> None:
@@ -151,7 +106,7 @@ def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
 
     with shown_progress() as progress:
         result = plan_study(study, overwrite=overwrite, progress=progress)
-    _tell(result, as_json, say)
+    tell(result, as_json, say)
 
 
 @study_command.command("sample")
@@ -174,7 +129,7 @@ def sample_step(folder: str, overwrite: bool, as_json: bool) -> None:
                 "with probability 1, and intervals will be wider than planned", err=True,
             )  # fmt: skip
 
-    _tell(sample_study(_open(folder), overwrite=overwrite), as_json, say)
+    tell(sample_study(open_study(folder), overwrite=overwrite), as_json, say)
 
 
 @study_command.command("assign")
@@ -199,7 +154,41 @@ def assign_step(folder: str, overwrite: bool, as_json: bool) -> None:
                 "for training", err=True,
             )  # fmt: skip
 
-    _tell(assign_study(_open(folder), overwrite=overwrite), as_json, say)
+    tell(assign_study(open_study(folder), overwrite=overwrite), as_json, say)
+
+
+@study_command.command("rehearse")
+@folder_argument
+@click.argument("truth", metavar="CORPUS")
+@click.option("--annotator", help="Whose annotations of CORPUS, if there are several.")
+@click.option("--slips", type=float, default=0.05, show_default=True,
+              help="Chance that a mark is missed, and that it is cut short.")  # fmt: skip
+@overwrite_option
+@json_option
+def rehearse_step(
+    folder: str, truth: str, annotator: str | None, slips: float, overwrite: bool, as_json: bool
+) -> None:
+    """Fill in the packages from CORPUS, to try all later steps before people annotate.
+
+    The report says that the annotations were made by a program.
+    """
+    from rubricate.formats import read_corpus
+    from rubricate.study.rehearsal import rehearse_study
+
+    found = rehearse_study(
+        open_study(folder),
+        read_corpus(truth),
+        annotator=annotator,
+        slips=slips,
+        overwrite=overwrite,
+    )
+    if as_json:
+        print_json({"folder": str(found.folder), "packages": found.packages,
+                    "marks": found.marks, "slips": found.slips})  # fmt: skip
+        return
+    click.echo(f"filled in {found.packages} packages: {found.marks:,} marks to make, "
+               f"{found.slips:,} missed or cut short")  # fmt: skip
+    click.echo(f"in {found.folder}")
 
 
 @study_command.command("collect")
@@ -216,10 +205,10 @@ def collect_step(
 
     with shown_progress() as progress:
         result = collect_study(
-            _open(folder), returned=returned, partial=partial, overwrite=overwrite,
+            open_study(folder), returned=returned, partial=partial, overwrite=overwrite,
             progress=progress,
         )  # fmt: skip
-    _tell(result, as_json, _say_collected)
+    tell(result, as_json, _say_collected)
 
 
 @study_command.command("agree")
@@ -227,7 +216,7 @@ def collect_step(
 @json_option
 def agree_step(folder: str, as_json: bool) -> None:
     """Show the agreement that collect measured, variable by variable (phase 4)."""
-    summary = _open(folder).need("collect")
+    summary = open_study(folder).need("collect")
     if as_json:
         print_json(summary["agreement"])
         return
@@ -243,8 +232,8 @@ def _say_collected(summary: CollectSummary) -> None:
     print_table(
         ("variable", "notes", "presence F1", "from", "to", "characters F1", "from", "to"),
         [
-            (line["variable"], line["notes"], *_three(line["presence_f1"]),
-             *_three(line["characters_f1"]))
+            (line["variable"], line["notes"], *three_numbers(line["presence_f1"]),
+             *three_numbers(line["characters_f1"]))
             for line in agreement["variables"]
         ],
     )  # fmt: skip
@@ -255,10 +244,6 @@ def _say_collected(summary: CollectSummary) -> None:
             f"warning: agreement on {name!r} is below {agreement['threshold']:g}; look at the "
             "guidelines before you trust its reference", err=True,
         )  # fmt: skip
-
-
-def _three(estimate: EstimateJson) -> tuple[float | None, float | None, float | None]:
-    return estimate["value"], estimate["low"], estimate["high"]
 
 
 @study_command.command("curate")
@@ -279,108 +264,13 @@ def curate_step(
             click.echo(f"warning: {summary['undecided']:,} rows are undecided", err=True)
 
     result = curate_study(
-        _open(folder), decisions=decisions, allow_undecided=allow_undecided, overwrite=overwrite
+        open_study(folder),
+        decisions=decisions,
+        allow_undecided=allow_undecided,
+        overwrite=overwrite,
     )
-    _tell(result, as_json, say)
+    tell(result, as_json, say)
 
 
-@study_command.command("evaluate")
-@folder_argument
-@click.option("--unweighted", is_flag=True, help="Without design weights, where that is right.")
-@overwrite_option
-@json_option
-def evaluate_step(folder: str, unweighted: bool, overwrite: bool, as_json: bool) -> None:
-    """Measure the system against the reference, weighted by design (phase 5)."""
-    from rubricate.study.evaluation import evaluate_study, half_widths
-
-    def say(summary: EvaluateSummary) -> None:
-        lines = [
-            (line["variable"], line["notes"],
-             *(v for name in ("precision", "recall", "f1")
-               for v in _three(line["presence"][name])))
-            for line in summary["variables"]
-            if line["notes"]
-        ]  # fmt: skip
-        header = ("variable", "notes", "P", "from", "to", "R", "from", "to", "F1", "from", "to")
-        print_table(header, lines)
-        width = summary["width"]
-        click.echo(
-            f"planned ±{width['planned']:g}: {'met' if width['met'] else 'not met'} "
-            f"({half_widths(width)})"
-        )
-        for warning in summary["warnings"]:
-            click.echo(f"warning: {warning}", err=True)
-
-    with shown_progress() as progress:
-        result = evaluate_study(
-            _open(folder), unweighted=unweighted, overwrite=overwrite, progress=progress
-        )
-    _tell(result, as_json, say)
-
-
-@study_command.command("report")
-@folder_argument
-@overwrite_option
-@json_option
-def report_step(folder: str, overwrite: bool, as_json: bool) -> None:
-    """Write the study as Methods and Results: one HTML page, and Markdown (phase 5)."""
-    from rubricate.study.report import report_study
-
-    with shown_progress() as progress:
-        result = report_study(_open(folder), overwrite=overwrite, progress=progress)
-    _tell(result, as_json, lambda summary: click.echo(", ".join(summary["files"])))
-
-
-@study_command.command("status")
-@folder_argument
-@json_option
-def status_step(folder: str, as_json: bool) -> None:
-    """Say what is done and which command comes next."""
-    from rubricate.study.status import study_status
-
-    status = study_status(_open(folder))
-    if as_json:
-        print_json(status.to_dict())
-        return
-    print_table(("step", "state", "when"), [(s.step, s.state, s.time) for s in status.steps])
-    click.echo(status.advice)
-    if status.command:
-        click.echo(f"next: {status.command}")
-
-
-@study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
-@click.argument("table", metavar="TABLE.csv")
-@click.option("--interval", "method", default="clopper-pearson", show_default=True,
-              type=TableName(proportion_methods, check=False))  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True)
-@click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
-@click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
-@json_option
-def audit_step(
-    table: str, method: str, confidence: float, decimals: int | None, fail: bool, as_json: bool
-) -> None:
-    """Recompute published precision, recall and F1 from counts; flag impossible cells.
-
-    Columns: a name; tp, detections, manual (or tp, fp, fn); and any of precision, recall, f1,
-    each with _low and _high, as printed.
-    """
-    from rubricate.study.audit import audit_table
-
-    audit = audit_table(table, method=method, confidence=confidence, decimals=decimals)
-    if as_json:
-        print_json(audit.to_dict())
-    else:
-        print_table(
-            ("row", "P", "from", "to", "R", "from", "to", "F1", "from", "to"),
-            [
-                (row.name, *(row.values[f"{n}{part}"] for n in ("precision", "recall", "f1")
-                             for part in ("", "_low", "_high")))
-                for row in audit.rows
-            ],
-        )  # fmt: skip
-        for cell in audit.flagged:
-            click.echo(f"{cell.state}: {cell.row}, {cell.cell} {cell.printed:g}: {cell.reason}")
-        click.echo(f"{len(audit.flagged)} of {len(audit.cells)} printed cells are wrong")
-        click.echo(audit.assumption)
-    if fail and audit.flagged:
-        raise SystemExit(1)
+# The commands of phase 5 come after those above, as they are listed.
+from rubricate.cli import study_results  # noqa: E402, F401

@@ -24,6 +24,7 @@ from rubricate.cli.output import Told, tell
 from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,
+    audit_command,
     open_run,
     read_notes,
     report_command,
@@ -64,13 +65,14 @@ def _reference_options(required: bool) -> Callable[[F], F]:
 
 @click.group("trust", epilog=EPILOG)
 def trust_command() -> None:
-    """Check a run's files and scores: leniency, drift, fairness, copied notes, gaming.
+    """Check a run: its files, who decided what, leniency, drift, fairness, copies, gaming.
 
     RUN is a folder that `rubricate score` wrote.
     """
 
 
 trust_command.add_command(verify_command)
+trust_command.add_command(audit_command)
 trust_command.add_command(report_command)
 
 
@@ -307,17 +309,13 @@ def gaming_command(
 ) -> None:
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
     from rubricate.corpus import Note
-    from rubricate.errors import InputError
     from rubricate.formats.notes import open_notes, with_only_case
-    from rubricate.formats.rubric.files import read_rubrics
+    from rubricate.formats.rubric.files import rubrics_for
     from rubricate.run import read_evidence
     from rubricate.trust import flag_notes
 
     source = open_notes(corpus_path, format=from_format, where=where)
-    given = read_rubrics(rubric) if rubric else source.rubrics
-    rubrics = {one.case: one for one in given if len(one)}
-    if not rubrics:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+    rubrics = rubrics_for(source, rubric)
     read = with_only_case(source.notes(), rubrics)
     notes = [note for note in read if isinstance(note, Note)]
     with shown_progress() as progress:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rubricate.corpus import Note
     from rubricate.progress import Progress
     from rubricate.run import ScoredRun
+    from rubricate.trust import AuditLine
 
 RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _FILE = click.Path(path_type=Path, exists=True)
@@ -54,7 +55,8 @@ def verify_command(run_folder: Path, as_json: bool) -> None:
         else f"all {n_covered} are as run.json says"
     )
     told = Told(
-        f"{words}\nrun.json: {found.run_sha256}",
+        f"{words}\nrun.json: {found.run_sha256}"
+        + (f"\nlog: {found.log_sha256}" if found.log_sha256 else ""),
         ("file or folder", "status", "note"),
         [(one.name, one.status, one.note) for one in found.files],
         most=len(found.files),
@@ -62,6 +64,44 @@ def verify_command(run_folder: Path, as_json: bool) -> None:
     tell(as_json, found.to_dict(), told)
     if found.differing:
         raise click.exceptions.Exit(1)
+
+
+@click.command("audit", epilog="Example: rubricate trust audit scores --note 10008")
+@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@click.option("--note", metavar="ID", help="The whole history of one note, the machine's part too.")
+@json_option
+def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
+    """Print who decided what, when and why in RUN, and what the score became by it."""
+    from rubricate.trust import audit_run
+
+    lines = audit_run(run_folder, note)
+    people = [line for line in lines if not line.machine]
+    names = len({line.by for line in people})
+    words = (
+        f"{len(people):,} decisions of {names:,} {'person' if names == 1 else 'people'}"
+        + (f" on note {note}" if note else "")
+        + "; the log is whole"
+    )
+    rows = [
+        (line.at, line.by, *(() if note else (line.note,)), line.wording or line.feature,
+         _decision(line), line.why, _score(line), line.standing)
+        for line in lines
+    ]  # fmt: skip
+    header = ("when", "who", *(() if note else ("note",)), "feature", "decision", "why",
+              "score then", "")  # fmt: skip
+    told = Told(words, header, rows, most=len(rows))
+    tell(as_json, {"decisions": [line.to_dict() for line in lines]}, told)
+
+
+def _decision(line: AuditLine) -> str:
+    if line.found is None:
+        return "undecided"
+    said = f"found{f' at {line.spans}' if line.spans else ''}" if line.found else "not found"
+    return said + ("" if line.certainty is None else f", {line.certainty:.0%} sure")
+
+
+def _score(line: AuditLine) -> str:
+    return "–" if line.score is None else f"{line.score:g} of {line.maximum:g}"
 
 
 @click.command(

@@ -52,6 +52,7 @@ FORMATS = Registry(
         "bioc": "rubricate.formats.bioc:FORMAT",
         "bioc-xml": "rubricate.formats.bioc:BIOC_XML",
         "doccano": "rubricate.formats.doccano:FORMAT",
+        "datasets": "rubricate.formats.datasets:FORMAT",
         "fhir": "rubricate.formats.fhir:FORMAT",
         "table": "rubricate.formats.notes.table:FORMAT",
         "texts": "rubricate.formats.notes.texts:FORMAT",
@@ -86,10 +87,36 @@ def detect_format(path: Path) -> str:
         if FORMATS[name].looks_like(path):
             return name
     whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
+    if whole in ("", "texts") and (loose := _loosely(path)):
+        return loose
     hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
     raise InputError(
         f"{path}: looks like no known format. {hint}Name it with --from: {', '.join(FORMATS)}"
     )
+
+
+def _loosely(path: Path) -> str:
+    """Return the format of what is no other: its reader says what it needs."""
+    from rubricate.formats.notes.table import is_table_file
+    from rubricate.formats.notes.texts import holds_texts
+    from rubricate.formats.notes.understanding import understanding_now
+
+    if is_table_file(path) and (path.suffix.lower() != ".txt" or understanding_now().columns):
+        return "table"
+    return "texts" if holds_texts(path) else ""
+
+
+def choose_format(path: Path, name: str | None) -> Format:
+    """Return the format named or found; InputError if nothing is there or options do not fit it."""
+    from rubricate.formats.notes.understanding import refuse_understanding
+
+    found = name or detect_format(path)
+    chosen: Format = FORMATS[found]
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if found not in ("table", "texts"):
+        refuse_understanding(found)
+    return chosen
 
 
 def read_corpus(
@@ -137,13 +164,12 @@ def read_corpus(
     if str(path) in EMBEDDED and not Path(path).exists():
         return load_corpus(str(path))
     place = Path(path)
-    chosen: Format = FORMATS[format or detect_format(place)]
-    if not place.exists():
-        raise InputError(f"{place}: no such file or folder")
+    chosen = choose_format(place, format)
     with limits_in_force(limits):
         if chosen.read_beside is not None and like is not None:
-            return chosen.read_beside(place, like, strict=strict)
-        corpus = chosen.read(place, strict=strict, progress=progress)
+            corpus = chosen.read_beside(place, like, strict=strict)
+        else:
+            corpus = chosen.read(place, strict=strict, progress=progress)
     refuse_lone_surrogates(corpus, place)
     return corpus
 

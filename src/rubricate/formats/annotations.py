@@ -121,6 +121,10 @@ def lone_surrogate_faults(corpus: Corpus, path: Path | None = None) -> list[Faul
             row = int(np.searchsorted(rows.first_annotation, i, side="right")) - 1
             note = corpus.notes[int(rows.note[row])]
             found.append(Fault(f"note {shown(note.id)}: an annotation {what}", path))
+    for row, said in rows.contradictions.items():
+        if has_lone_surrogate(said.reason):
+            note = corpus.notes[int(rows.note[row])]
+            found.append(Fault(f"note {shown(note.id)}: a contradiction {what}", path))
     found += [
         Fault(f"{name} {shown(id_)} {what}", path)
         for name, id_, texts in _head_texts(corpus)

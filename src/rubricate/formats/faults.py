@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.limits import read_whole
 
 
@@ -32,20 +32,30 @@ class Faults:
 
     def text_of(self, path: Path) -> str | None:
         """Return a file as `read_text` does, or None after noting why it cannot be read."""
+        if self.refuses_link(path):
+            return None
         try:
-            if path != self.path and self.path.is_dir() and leads_out(path, self.path):
-                raise InputError([Fault("a link that leads out of the folder is not read", path)])
             return read_text(path)
         except InputError as error:
             self.found.extend(error.faults)
             return None
+
+    def refuses_link(self, path: Path) -> bool:
+        """Note a fault if a file of the folder is a link that leads out of it; tell whether."""
+        try:
+            if path != self.path and self.path.is_dir():
+                refuse_link(path, self.path)
+        except InputError as error:
+            self.found.extend(error.faults)
+            return True
+        return False
 
     def check_span(self, start: int, end: int, length: int, note_id: str, line: int | None) -> bool:
         """Note a fault if the span is not inside a note of this length; tell whether it is."""
         if 0 <= start < end <= length:
             return True
         self.add(
-            f"span {start} {end} of note {note_id} is not inside its text: "
+            f"span {start} {end} of note {shown(note_id)} is not inside its text: "
             f"need 0 <= start < end <= {length} (code points)",
             line=line,
         )
@@ -80,6 +90,12 @@ def leads_out(file: Path, folder: Path) -> bool:
     if not file.absolute().is_relative_to(folder.absolute()):
         return False
     return not file.resolve().is_relative_to(folder.resolve())
+
+
+def refuse_link(file: Path, folder: Path) -> None:
+    """Raise InputError if a file of a folder is a link that leads out of it."""
+    if leads_out(file, folder):
+        raise InputError([Fault("a link that leads out of the folder is not read", file)])
 
 
 def read_text(path: Path) -> str:

@@ -27,7 +27,7 @@ from rubricate.formats.encoding import (
     json_reason,
     metadata_from_json,
 )
-from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
 from rubricate.formats.json_text import parse_json
 from rubricate.formats.losses import foreign_rows
 from rubricate.rows import PlainAnnotation
@@ -234,6 +234,8 @@ def read_frame(path: Path, *, is_folder: bool) -> Frame:
     place = frame_path(path, is_folder=is_folder)
     if not place.exists():
         return Frame()
+    if is_folder:
+        refuse_link(place, path)
     hint = "Correct it, delete it to read the files without it, or convert again from the source."
     try:
         return _frame(parse_json(read_text(place)))

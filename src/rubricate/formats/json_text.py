@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rubricate.formats.limits import limits_now
+
 #: How much of a file is looked at first to find its format; the rest only if a value goes on.
 _LOOK = 1 << 20
 #: A whole number of more digits is too large to become a fraction.
-_MOST_DIGITS = 300
-_LONG_NUMBER = re.compile(rf"[0-9]{{{_MOST_DIGITS + 1}}}")
+MOST_DIGITS = 300
+_LONG_NUMBER = re.compile(rf"[0-9]{{{MOST_DIGITS + 1}}}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -20,9 +22,9 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 def parse_json(text: str, *, halves: bool = False) -> Any:
     r"""Return the value of a JSON text; `json.JSONDecodeError` for all that is wrong with it.
 
-    That is also what the parser takes and nobody could use: values nested too deeply, whole
-    numbers of more than 300 digits, and half a surrogate pair, which no UTF-8 file can hold. With
-    ``halves`` those are kept, for who can name their place better (see `has_half`).
+    That is also what the parser takes and nobody could use: more levels than the limit ``depth``,
+    whole numbers of more than 300 digits, and half a surrogate pair, which no UTF-8 file can hold.
+    With ``halves`` those are kept, for who can name their place better (see `has_half`).
 
     Examples
     --------
@@ -32,6 +34,9 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     Traceback (most recent call last):
     json.decoder.JSONDecodeError: half a surrogate pair: line 1 column 3 (char 2)
     """
+    depth = limits_now().depth
+    if text.count("[") + text.count("{") > depth and _is_deeper(text, depth):
+        raise json.JSONDecodeError(f"more than {depth} levels (raise the limit: depth)", text, 0)
     try:
         if _LONG_NUMBER.search(text):
             value = json.loads(text, parse_int=_whole_number)
@@ -49,8 +54,24 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     return value
 
 
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NO_BRACKET = re.compile(r"[^\[\]]+")
+
+
+def _is_deeper(text: str, depth: int) -> bool:
+    """Tell whether a sound JSON text has more levels than this."""
+    brackets = _TEXT.sub("", text).translate({ord("{"): "[", ord("}"): "]"})
+    brackets = _NO_BRACKET.sub("", brackets)
+    for _ in range(depth):
+        outer = brackets.replace("[]", "")
+        if len(outer) == len(brackets):
+            break
+        brackets = outer
+    return bool(brackets) and (brackets.count("[") > depth or "[]" in brackets)
+
+
 def _whole_number(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > MOST_DIGITS:
         raise ValueError("too long")
     return int(digits)
 

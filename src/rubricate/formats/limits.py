@@ -8,13 +8,13 @@ commands.
 
 from __future__ import annotations
 
-import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from stat import S_ISREG
 
 from rubricate.errors import Fault, InputError, UnknownNameError
 
@@ -40,7 +40,7 @@ class ReadLimits:
     rows : int
         Rows of a Parquet table.
     depth : int
-        Levels of a YAML file.
+        Levels of a JSON, YAML or TOML file.
 
     Examples
     --------
@@ -122,7 +122,11 @@ def need_within(name: str, found: int, what: str, path: Path | None = None) -> N
 def read_whole(path: Path) -> bytes:
     """Return a file's bytes; InputError if it cannot be read or is too large."""
     try:
-        need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
+        status = path.stat()
+        # A pipe in a folder of others would be waited for without end.
+        if not S_ISREG(status.st_mode):
+            raise InputError([Fault("not a plain file", path)])
+        need_within("file_bytes", status.st_size, "the file has {} bytes", path)
         return path.read_bytes()
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
@@ -137,107 +141,3 @@ def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     if unpacked > RATIO_FROM:
         ratio = unpacked // max(1, packed)
         need_within("ratio", ratio, "the archive becomes {} times larger when unpacked", path)
-
-
-def check_parquet(path: Path) -> None:
-    """Raise InputError if a Parquet file says that it becomes too large; broken ones pass."""
-    raw = _parquet_footer(path)
-    if raw is None:
-        return
-    try:
-        rows, unpacked = _Thrift(raw).file_size()
-    except (IndexError, RecursionError):
-        return
-    need_within("rows", rows, "the table has {} rows", path)
-    need_within("unpacked_bytes", unpacked, "the table has {} bytes when unpacked", path)
-
-
-def _parquet_footer(path: Path) -> bytes | None:
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        if size < 12:
-            return None
-        stream.seek(size - 8)
-        length, magic = struct.unpack("<I4s", stream.read(8))
-        if magic != b"PAR1" or length > size - 12:
-            return None
-        stream.seek(size - 8 - length)
-        return stream.read(length)
-
-
-class _Thrift:
-    """As much of Thrift's compact protocol as it takes to skip to two numbers of the footer.
-
-    ``FileMetaData``: 3 rows, 4 row groups; ``RowGroup``: 2 bytes when unpacked (format
-    specification of Parquet, ``parquet.thrift``).
-    """
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
-        self.place = 0
-
-    def file_size(self) -> tuple[int, int]:
-        rows, unpacked = 0, 0
-        for field, kind in self.fields():
-            if field == 3 and kind in (5, 6):
-                rows = self.number()
-            elif field == 4 and kind == 9:
-                n_groups, _ = self.list_head()
-                for _ in range(n_groups):
-                    for inner, inner_kind in self.fields():
-                        if inner == 2 and inner_kind in (5, 6):
-                            unpacked += self.number()
-                        else:
-                            self.skip(inner_kind)
-            else:
-                self.skip(kind)
-        return rows, unpacked
-
-    def byte(self) -> int:
-        self.place += 1
-        return self.raw[self.place - 1]
-
-    def varint(self) -> int:
-        value, shift = 0, 0
-        while (byte := self.byte()) & 0x80:
-            value |= (byte & 0x7F) << shift
-            shift += 7
-        return value | byte << shift
-
-    def number(self) -> int:
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
-
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """Yield the number and kind of each field of a structure; each must be consumed."""
-        field = 0
-        while head := self.byte():
-            field = field + (head >> 4) if head >> 4 else self.number()
-            yield field, head & 15
-
-    def list_head(self) -> tuple[int, int]:
-        head = self.byte()
-        return (self.varint() if head >> 4 == 15 else head >> 4), head & 15
-
-    def skip(self, kind: int) -> None:
-        if kind in (3, 4, 5, 6):
-            self.byte() if kind == 3 else self.varint()
-        elif kind == 7:
-            self.place += 8
-        elif kind == 8:
-            length = self.varint()
-            self.place += length
-        elif kind in (9, 10):
-            size, inner = self.list_head()
-            for _ in range(size):
-                self.byte() if inner in (1, 2) else self.skip(inner)
-        elif kind == 11 and (size := self.varint()):
-            kinds = self.byte()
-            for _ in range(size):
-                self.skip(kinds >> 4)
-                self.skip(kinds & 15)
-        elif kind == 12:
-            for _, inner in self.fields():
-                self.skip(inner)
-        elif kind not in (1, 2, 11):
-            raise IndexError("no such kind")

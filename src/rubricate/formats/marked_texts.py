@@ -9,7 +9,7 @@ from typing import Any
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import shown
-from rubricate.formats.annotations import LARGEST
+from rubricate.formats.annotations import LARGEST, labelled_annotations
 from rubricate.formats.faults import Faults, no_json, read_text
 from rubricate.formats.frame import Frame
 from rubricate.formats.json_text import has_half, parse_json
@@ -110,6 +110,44 @@ def span_pair(start: Any, end: Any) -> tuple[int, int]:
     if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
         raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
     return start, end
+
+
+def read_spans(
+    items: list[Any], line: int, faults: Faults
+) -> Iterator[tuple[str, PlainAnnotation]]:
+    """Yield the annotations of a list of spans; those of one ``annotation`` belong together."""
+    groups: dict[tuple[str, Any], list[tuple[int, int]]] = {}
+    for i, item in enumerate(items, start=1):
+        try:
+            label, span, group = _span(item)
+        except ValueError as error:
+            faults.add(f"span {i}: {error}", line=line)
+            continue
+        key = (label, ("alone", i) if group is None else ("group", group))
+        groups.setdefault(key, []).append(span)
+    for (label, _), spans in groups.items():
+        yield label, PlainAnnotation(tuple(spans))
+
+
+def _span(item: Any) -> tuple[str, tuple[int, int], int | None]:
+    if isinstance(item, list | tuple) and len(item) == 3:
+        item = dict(zip(("start", "end", "label"), item, strict=True))
+    if not isinstance(item, dict):
+        raise ValueError("need an object with start, end and label")
+    label, group = item.get("label"), item.get("annotation")
+    if not isinstance(label, str) or not label:
+        raise ValueError("the label must be a text")
+    pair = span_pair(item.get("start"), item.get("end"))
+    return label, pair, group if isinstance(group, int) else None
+
+
+def span_items(corpus: Corpus, rows: list[int], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the annotations of some rows as `read_spans` takes them."""
+    spans = []
+    for n, (label, annotation) in enumerate(labelled_annotations(corpus, rows, labels), start=1):
+        more = {"annotation": n} if len(annotation.spans) > 1 else {}
+        spans += [{"start": s, "end": e, "label": label, **more} for s, e in annotation.spans]
+    return spans
 
 
 def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +19,27 @@ from rubricate.formats.encoding import (
     head_to_json,
     metadata_from_json,
 )
-from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
 from rubricate.formats.format import Format
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.limits import check_parquet, need_within
 from rubricate.formats.losses import HOLDABLE
+from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import NO_METADATA, Metadata
 
 VERSION = 1
 HEAD = "corpus.json"
-_COLUMNS = {
-    "notes": ("id", "case", "text", "metadata"),
-    "rows": ("note", "annotator", "feature", "n_annotations"),
-    "annotations": ("n_spans",),
-    "spans": ("start", "end"),
+_COLUMNS: dict[str, dict[str, Kind]] = {
+    "notes": {"id": "text", "case": "text", "text": "text", "metadata": "text or null"},
+    "rows": dict.fromkeys(("note", "annotator", "feature", "n_annotations"), "whole number"),
+    "annotations": {"n_spans": "whole number"},
+    "spans": {"start": "whole number", "end": "whole number"},
+}
+#: Columns that are there only if some row has the value.
+_MORE: dict[str, dict[str, Kind]] = {
+    "rows": {"probability": "number", "contradiction": "text or null"},
+    "annotations": {"confidence": "number", "detail": "text or null"},
 }
 
 
@@ -119,6 +120,7 @@ def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent
 
 
 def _read_head(path: Path) -> Head:
+    refuse_link(path, path.parent)
     try:
         value = parse_json(read_text(path))
     except json.JSONDecodeError as error:
@@ -132,49 +134,16 @@ def _read_head(path: Path) -> Head:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    import polars as pl
-
     faults, tables = Faults(path), {}
     for name, columns in _COLUMNS.items():
         place = path / f"{name}.parquet"
         try:
-            check_parquet(place)
-            with _quiet_panic():
-                tables[name] = pl.read_parquet(place)
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # Some broken files make the reader panic, which is no Exception.
-            faults.add("not a readable Parquet file" if place.exists() else "missing", path=place)
-            continue
-        # A dictionary makes many texts of one: they are counted before they are made.
-        n_bytes = sum(
-            int(column.str.len_bytes().sum() or 0)
-            for column in tables[name].iter_columns()
-            if column.dtype == pl.String
-        )
-        need_within("unpacked_bytes", n_bytes, "the texts of the table have {} bytes", place)
-        for column in columns:
-            if column not in tables[name].columns:
-                faults.add(f"column {column!r} is missing", path=place)
+            refuse_link(place, path)
+            tables[name] = read_table(place, columns, _MORE.get(name, {}))
+        except InputError as error:
+            faults.found.extend(error.faults)
     faults.raise_any()
     return tables
-
-
-@contextmanager
-def _quiet_panic() -> Iterator[None]:
-    """Keep what the reader prints when it panics from the standard error of the process."""
-    sys.stderr.flush()
-    try:
-        kept = os.dup(2)
-    except OSError:  # nothing is printed where there is no standard error
-        yield
-        return
-    try:
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
@@ -238,6 +207,8 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
     ):
         if len(column) and not (column.min() >= 0 and column.max() < size):
             faults.add(f"rows.parquet: column {name!r} points outside its {size} entries")
+    if any((np.diff(first) < 0).any() for first in (rows.first_annotation, rows.first_span)):
+        faults.add("columns 'n_annotations' and 'n_spans' must be 0 or more")
     if rows.first_annotation[-1] != rows.n_annotations or rows.first_span[-1] != len(rows.start):
         faults.add("the tables rows, annotations and spans do not fit together")
     faults.raise_any()

@@ -15,16 +15,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
+from rubricate.formats.annotations import refuse_lone_surrogates, rows_by_annotator
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
@@ -33,12 +29,12 @@ from rubricate.formats.losses import HELD_BY_FRAME
 from rubricate.formats.marked_texts import (
     MarkedText,
     build_corpus,
+    read_spans,
     read_values,
     scalars,
-    span_pair,
+    span_items,
 )
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import PlainAnnotation
 
 _SUFFIXES = {".jsonl", ".json", ".ndjson"}
 _SPAN_KEYS = ("spans", "ents", "entities")
@@ -91,39 +87,11 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             note_id,
             value["text"],
             who if judged else None,
-            tuple(_annotations(items or [], number, faults)) if judged else (),
+            tuple(read_spans(items or [], number, faults)) if judged else (),
             number,
             case=str(meta["case"]) if "case" in meta else None,
             metadata=scalars(meta, without=("note", "id", "case")),
         )
-
-
-def _annotations(
-    items: list[Any], line: int, faults: Faults
-) -> Iterator[tuple[str, PlainAnnotation]]:
-    groups: dict[tuple[str, Any], list[tuple[int, int]]] = {}
-    for i, item in enumerate(items, start=1):
-        try:
-            label, span, group = _span(item)
-        except ValueError as error:
-            faults.add(f"span {i}: {error}", line=line)
-            continue
-        key = (label, ("alone", i) if group is None else ("group", group))
-        groups.setdefault(key, []).append(span)
-    for (label, _), spans in groups.items():
-        yield label, PlainAnnotation(tuple(spans))
-
-
-def _span(item: Any) -> tuple[str, tuple[int, int], int | None]:
-    if isinstance(item, list | tuple) and len(item) == 3:
-        item = dict(zip(("start", "end", "label"), item, strict=True))
-    if not isinstance(item, dict):
-        raise ValueError("need an object with start, end and label")
-    label, group = item.get("label"), item.get("annotation")
-    if not isinstance(label, str) or not label:
-        raise ValueError("the label must be a text")
-    pair = span_pair(item.get("start"), item.get("end"))
-    return label, pair, group if isinstance(group, int) else None
 
 
 def write_prodigy(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -136,21 +104,13 @@ def write_prodigy(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
             judged = rows_by_annotator(corpus, note.id)
             for annotator, rows in judged.items():
                 who = corpus.annotators[annotator].id
-                spans = _written(corpus, rows, labels)
+                spans = span_items(corpus, rows, labels)
                 value = {**head, "spans": spans, "answer": "accept", "_annotator_id": who}
                 stream.write(json.dumps(value, ensure_ascii=False) + "\n")
             if not judged:
                 value = {**head, "spans": [], "answer": "ignore"}
                 stream.write(json.dumps(value, ensure_ascii=False) + "\n")
     write_frame(corpus, path, is_folder=False)
-
-
-def _written(corpus: Corpus, rows: list[int], labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    spans = []
-    for n, (label, annotation) in enumerate(labelled_annotations(corpus, rows, labels), start=1):
-        more = {"annotation": n} if len(annotation.spans) > 1 else {}
-        spans += [{"start": s, "end": e, "label": label, **more} for s, e in annotation.spans]
-    return spans
 
 
 FORMAT = Format(

@@ -151,6 +151,8 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> CsvTable |
     Rows with too few or too many fields are faults and left out, so that the others can be
     looked at, too.
     """
+    if faults.refuses_link(path):
+        return None
     table = _read_fast(path, faults)
     if table is None:
         table = _read_rows(path, columns, faults)

@@ -74,24 +74,29 @@ def load_lexicon(folder: Path) -> Lexicon:
     groups: list[Group] = []
     faults: list[Fault] = []
     path = folder / _GROUPS
-    if not path.is_file():
-        raise InputError(
-            [Fault("file is missing; a lexicon holds meta.json and groups.jsonl", path)]
-        )
-    with path.open(encoding="utf-8", newline="\n") as stream:
-        _read_groups(stream, path, groups, faults)
+    _read_groups(_read(path).split("\n"), path, groups, faults)
     if faults:
         raise InputError(faults)
     return Lexicon(tuple(groups), tuple(SourceInfo(**source) for source in meta["sources"]))
 
 
-def _read_meta(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError([Fault("file is missing; not a folder of a lexicon", path)])
+def _read(path: Path) -> str:
     try:
-        meta = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError([Fault("not JSON", path)]) from error
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError([Fault("not UTF-8", path)]) from None
+    except (OSError, ValueError):
+        message = "cannot be read; a lexicon is a folder of meta.json and groups.jsonl"
+        raise InputError([Fault(message, path)]) from None
+
+
+def _read_meta(path: Path) -> dict[str, Any]:
+    try:
+        meta = json.loads(_read(path))
+    except InputError:
+        raise
+    except (ValueError, RecursionError):  # also of numbers that are too long
+        raise InputError([Fault("not JSON", path)]) from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise InputError([Fault(f"'format' is not {FORMAT!r}", path)])
     if meta.get("version") != VERSION:
@@ -116,7 +121,7 @@ def _read_groups(
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             faults.append(Fault("not JSON", path, number))
             continue
         wrong = _wrong(row)

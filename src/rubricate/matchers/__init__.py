@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.matchers.matcher import Matcher, check_parameters
-from rubricate.matchers.model_files import read_header
+from rubricate.matchers.model_files import read_header, reading_model
 from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 from rubricate.rows import Rows
@@ -152,12 +151,7 @@ def load_matcher(path: str | Path) -> Matcher:
     """
     folder = Path(path)
     name = read_header(folder).matcher
-    try:
-        matcher: Matcher = MATCHERS[name].load(folder)
-    except RubricateError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            [Fault(f"its files are not those of a model of {name}", folder)]
-        ) from error
+    matcher_class = MATCHERS[name]
+    with reading_model(name, folder):
+        matcher: Matcher = matcher_class.load(folder)
     return matcher

@@ -90,10 +90,25 @@ class Matcher(Protocol):
         ...
 
 
-def own_parameters(matcher: object) -> dict[str, Any]:
-    """Return the keyword-only constructor parameters of an object, by the attributes they set."""
-    names = inspect.signature(type(matcher)).parameters
-    return {name: getattr(matcher, name) for name in names}
+class Parametrised:
+    """What keeps its constructor's parameters as attributes, as scikit-learn wants it."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters; there are none inside others, so ``deep`` or not."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name; one that is not known is an UnknownNameError."""
+        check_parameters(type(self), parameters)
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = inspect.signature(type(self)).parameters
+        own = self.get_params().items()
+        changed = [f"{name}={value!r}" for name, value in own if value != usual[name].default]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 def check_parameters(matcher_class: type, parameters: Mapping[str, Any]) -> None:

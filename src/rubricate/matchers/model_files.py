@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, RubricateError, shown
 from rubricate.formats.faults import read_text
 
 #: Increased when the files change so that older versions cannot read them.
@@ -107,15 +109,53 @@ def _wrong_fields(value: Mapping[str, Any]) -> list[tuple[str, str]]:
     return needs + [(name, "to be taken out") for name in value if name not in _FIELDS]
 
 
-def is_plain_name(name: str) -> bool:
-    """Tell whether a text is the name of something in a folder, and no way out of it.
+M = TypeVar("M")
 
-    Examples
-    --------
-    >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
-    (True, False, False)
-    """
-    return name not in ("", ".", "..") and "\0" not in name and Path(name).name == name
+
+def with_parameters(matcher: type[M], header: Header, folder: Path) -> M:
+    """Return a matcher with the parameters of a header; InputError where it cannot have them."""
+    kinds = get_type_hints(matcher.__init__)
+    faults = [
+        Fault(f"parameter {shown(name)}: need {kinds.get(name, 'to be taken out')}", place)
+        for place in [folder / HEADER_FILE]
+        for name, value in header.parameters.items()
+        if name not in kinds or not is_of(value, kinds[name])
+    ]
+    if faults:
+        raise InputError(faults)
+    return matcher(**header.parameters)
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Tell whether a JSON value is of the kind that a constructor declares."""
+    origin = get_origin(kind) or kind
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in get_args(kind))
+    if get_args(kind) and origin is not Mapping:
+        return any(is_of(value, one) for one in get_args(kind))
+    if origin in (int, float):
+        # Larger ones become infinite, or fit no array.
+        return type(value) in (int, origin) and -(2**63) <= value < 2**63
+    return isinstance(value, dict if origin is Mapping else origin)
+
+
+@contextmanager
+def reading_model(name: str, folder: Path) -> Iterator[None]:
+    """Turn whatever the readers of a model's files raise into an InputError."""
+    try:
+        yield
+    except RubricateError:
+        raise
+    except Exception as error:
+        message = f"its files are not those of a model of {name}"
+        raise InputError([Fault(message, folder)]) from error
+
+
+def finite(value: Any) -> float:
+    """Return a number of a model; ValueError where it is none or not finite."""
+    if not math.isfinite(number := float(value)):
+        raise ValueError("need a finite number")
+    return number
 
 
 #: What the names of files end with that matchers read.
@@ -123,7 +163,7 @@ _DATA = {".json", ".jsonl", ".onnx", ".parquet", ".safetensors"}
 
 
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:
-    from rubricate.files import file_hash
+    from rubricate.files import file_hash, is_plain_name
 
     header = folder / HEADER_FILE
     faults = [

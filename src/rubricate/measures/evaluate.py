@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.display import table_html
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
 from rubricate.measures.families import MeasureKey, count_rows
@@ -90,6 +91,14 @@ class Evaluation:
             probability=None if self.probability is None else self.probability[rows],
         )
 
+    def _repr_html_(self) -> str:
+        lines = [
+            (" ".join(key), *(getattr(table.total(), n) for n in ("precision", "recall", "f1")))
+            for key, table in self.tables.items()
+        ]
+        title = f"{self.predicted_annotator} against {self.reference_annotator}"
+        return table_html(("measure", "precision", "recall", "F1"), lines, title=title)
+
     def all_present_f1(self, weights: Mapping[str, float] | None = None) -> float:
         """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.
 
@@ -107,8 +116,10 @@ class Evaluation:
 
         Correct spans cover the same, partial ones share a unit, missed and spurious ones meet
         nothing of the other side; a partial one counts half in ``f1`` (SemEval 2013, task 9.1; as
-        nervaluate counts "partial"). With the protocols other than one-to-one a span may meet
-        several, so the counts are of predicted spans that hit.
+        nervaluate counts "partial"), and nothing in ``strict_f1``, where nervaluate calls it
+        ``incorrect``. Features are compared one by one, since several may share words: a span of
+        another feature is spurious there and missed here. With the protocols other than one-to-one
+        a span may meet several, so the counts are of predicted spans that hit.
         """
         reference, predicted, _, correct = self.spans["exact"].values.sum(axis=0).tolist()
         _, _, found, hits = self.spans["token_overlap"].values.sum(axis=0).tolist()
@@ -117,9 +128,11 @@ class Evaluation:
         return {
             "correct": correct,
             "partial": partial,
+            "incorrect": partial,
             "missed": max(reference - found, 0),
             "spurious": predicted - hits,
             "f1": (2 * correct + partial) / total if total else None,
+            "strict_f1": 2 * correct / total if total else None,
         }
 
     def warnings(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.display import table_html
 from rubricate.errors import Fault, InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
 from rubricate.measures.counts import CountTable, sum_groups
@@ -76,6 +77,21 @@ class EvaluationWithIntervals:
             return None
         return rank(evaluation.presence, evaluation.probability, self.settings,
                     weights=self.weights)  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return self._table(self.evaluation.predicted_annotator)
+
+    def _table(self, name: str) -> str:
+        """Return what a notebook shows: the main measures with their intervals."""
+        lines = [
+            (" ".join(key), statistic, found.value, found.low, found.high)
+            for key in self.levels
+            if key in (("characters",), ("presence",), ("spans", "exact"))
+            for statistic in ("precision", "recall", "f1")
+            if (found := self.overall(*key, statistic=statistic))
+        ]
+        title = f"{name} against {self.evaluation.reference_annotator}"
+        return table_html(("measure", "", "value", "from", "to"), lines, title=title)
 
     def overall(self, *key: str, statistic: str = "f1") -> Estimate:
         """Return a value over all rows, e.g. ``overall("spans", "exact")``."""

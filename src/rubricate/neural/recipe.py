@@ -76,7 +76,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderRecipe(Recipe):
-    """How an encoder is trained: by `fit`, and with other values by the scripts that made it."""
+    """How an encoder is trained: by `fit`, and with other values by the scripts that made it.
+
+    ``frozen`` layers do not learn; where it is None, all but the last six of a network that reads
+    already. ``rehearsal`` is the share of steps that keep such a network from forgetting.
+    """
 
     folds: int = _whole(1, 1, 50)
     every: int = _whole(20, 1, 100_000)
@@ -84,7 +88,8 @@ class EncoderRecipe(Recipe):
     scorer_rate: float = _number(3e-4, 0, 0.1)
     layer_decay: float = _number(0.95, 0, 1)
     warm_up: float = _number(0.06, 0, 0.9)
-    frozen: int = _whole(0, 0, 100)
+    frozen: int | None = _whole(None, 0, 100)
+    rehearsal: float = _number(0.25, 0, 0.9)
     positive: float = _number(1.0, 0.01, 100)
     edges: float = _number(0.25, 0, 100)
     presence: float = _number(0.5, 0, 100)

@@ -17,6 +17,7 @@ from rubricate.reports.levels import (
     case_figure,
     feature_section,
     measuring_facts,
+    span_table,
 )
 from rubricate.reports.page import (
     facts_table,
@@ -27,6 +28,7 @@ from rubricate.reports.page import (
     render_page,
 )
 from rubricate.reports.plots import Labels, matrix_plot
+from rubricate.reports.scores import difference_figure
 from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
 from rubricate.reports.values import MEASURES, case_names, macro_point, overall_point
 
@@ -69,6 +71,7 @@ def agreement_page(
     measuring = Measuring({HUMAN: agreement.pooled}, agreement.corpus)
     parts = [
         ("headline", "How far annotators agree", lambda: _headline(agreement)),
+        ("scores", "Scores", lambda: _scores(agreement)),
         ("cases", "Case by case", lambda: _case_table(agreement) + _case_figures(measuring)),
         ("pairs", "Pair by pair", lambda: _pairs(agreement)),
         ("spans", "Spans, note by note", lambda: _spans(agreement)),
@@ -104,6 +107,16 @@ def _headline(agreement: Agreement) -> str:
         "protocol “paper”."
     )
     table = html_table(header, lines, caption=caption, sortable=False)
+    corrected: list[list[Value]] = [
+        [name, overall_point(found, ("presence",), key)]
+        for key, name in (("kappa", "Cohen’s kappa"), ("pabak", "PABAK"), ("ac1", "Gwet’s AC1"))
+    ]
+    table += html_table(
+        ["Coefficient", "Value"], corrected, sortable=False,
+        caption="Presence, corrected for chance. Kappa falls where nearly all rows are present, or "
+        "absent, although annotators agree as often (the prevalence paradox); AC1 does not.",
+    )  # fmt: skip
+    table += span_table({HUMAN: found})
     if not agreement.chance_corrected:
         return table
     names = {"fleiss_kappa": "Fleiss’ kappa", "krippendorff_alpha": "Krippendorff’s alpha"}
@@ -117,6 +130,27 @@ def _headline(agreement: Agreement) -> str:
     ]
     said = "Presence, more than two annotators at once, corrected for chance."
     return table + html_table(["Coefficient", "Value", "Rows"], rest, caption=said, sortable=False)
+
+
+def _scores(agreement: Agreement) -> str:
+    found = agreement.scores
+    if found is None:
+        return ""
+    lines: list[list[Value]] = [
+        ["ICC(A,1): absolute agreement", found.absolute],
+        ["ICC(C,1): but for a shift", found.consistent],
+        ["Gwet’s AC2, quadratic weights", found.ac2],
+    ]
+    caption = f"Scores of {counted(found.n_notes, 'note')} that everybody judged alike."
+    first, second = (a.id for a in agreement.corpus.annotators[:2])
+    return html_table(["Coefficient", "Value"], lines, caption=caption, sortable=False) + (
+        difference_figure(
+            found.scores[:, 0],
+            found.scores[:, 1],
+            (first, second),
+            agreement.pooled.settings.confidence,
+        )
+    )
 
 
 def _case_table(agreement: Agreement) -> str:

@@ -1,4 +1,4 @@
-"""How far predicted probabilities can be believed: reliability diagrams and the worst features."""
+"""How far predicted probabilities can be believed: curves, reliability, the worst features."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from rubricate.corpus import Corpus
 from rubricate.measures.calibration import CalibrationResult, GroupCalibration
 from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.measures.ranking import Ranking
 from rubricate.reports.page import figure, figure_row, folded, paragraph
-from rubricate.reports.plots import Labels, PlotBin, Point, reliability_plot
+from rubricate.reports.plots import (
+    Guide,
+    Labels,
+    Line,
+    PlotBin,
+    Point,
+    curve_plot,
+    reliability_plot,
+)
 from rubricate.reports.tables import Cell, Value, counted, html_table
 from rubricate.reports.values import case_names
 
@@ -43,12 +52,55 @@ def calibration_section(systems: Mapping[str, EvaluationWithIntervals], corpus: 
     parts = [
         paragraph(_SAID),
         _overall({name: (found[name], systems[name]) for name in found}, confidence),
+        _curves({name: one.ranking for name, one in systems.items()}, confidence),
         figure_row(drawn),
         paragraph(_FIGURE.format(confidence=confidence), class_="aside"),
         *(_worst(name, one, corpus) for name, one in found.items()),
         folded("The diagrams in numbers", "".join(_bins(name, one) for name, one in found.items())),
     ]
     return "".join(parts)
+
+
+def _curves(found: Mapping[str, Ranking | None], confidence: str) -> str:
+    """Return ROC and precision-recall curves of the systems that have them, with their areas."""
+    known = {name: one for name, one in found.items() if one is not None}
+    if not known:
+        return ""
+    first = next(iter(known.values()))
+    roc, recall = (
+        [
+            Line(name, tuple(p[0] for p in curve), tuple(Point(p[1]) for p in curve))
+            for name, curve in curves.items()
+        ]
+        for curves in (
+            {name: one.roc for name, one in known.items()},
+            {name: one.precision_recall for name, one in known.items()},
+        )
+    )
+    said = {
+        "ROC": "; ".join(f"{name}: area {one.auc}" for name, one in known.items()),
+        "Precision and recall": "; ".join(
+            f"{name}: average precision {one.average_precision}" for name, one in known.items()
+        ),
+    }
+    chance = Line("chance", (0.0, 1.0), (Point(0.0), Point(1.0)))
+    share = first.n_present / first.n_rows
+    drawings = [
+        curve_plot(
+            [*roc, chance], Labels("ROC", "share of absent rows found", "share of present rows "
+            "found (recall)", said["ROC"]), shares=True, size=(430, 400),
+        ),
+        curve_plot(
+            recall, Labels("Precision and recall", "recall", "precision",
+                           said["Precision and recall"]),
+            guides=[Guide(share, f"share present {share:.2f}")], shares=True, size=(430, 400),
+        ),
+    ]  # fmt: skip
+    figures = [
+        figure(drawing, f"{title}. {text} ({confidence} intervals by note).")
+        for drawing, (title, text) in zip(drawings, said.items(), strict=True)
+    ]
+    return figure_row(figures)
 
 
 def reliability_diagram(

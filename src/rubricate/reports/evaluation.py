@@ -21,6 +21,7 @@ from rubricate.reports.levels import (
     case_values_table,
     feature_section,
     method_section,
+    span_table,
 )
 from rubricate.reports.page import (
     figure,
@@ -32,6 +33,7 @@ from rubricate.reports.page import (
     write_report,
 )
 from rubricate.reports.plots import Labels, confusion_plot
+from rubricate.reports.scores import difference_figure, presence_scores
 from rubricate.reports.tables import Value, counted, html_table
 from rubricate.reports.values import MEASURES, macro_point, overall_point
 
@@ -79,7 +81,7 @@ def evaluation_page(
         ("headline", "What was reached", lambda: _headline(measuring)),
         ("cases", "Case by case", lambda: _cases(measuring)),
         ("features", "Feature by feature", lambda: feature_section(measuring)),
-        ("presence", "Presence", lambda: _confusions(systems)),
+        ("presence", "Presence", lambda: _confusions(systems) + _scores(systems, reference)),
         ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
         ("notes", "Notes that cost most", lambda: _notes(systems, reference, predicted, worst)),
         ("method", "How it was measured", lambda: method_section(systems, inputs or {}, human)),
@@ -152,6 +154,7 @@ def _headline(measuring: Measuring) -> str:
         paragraph(said)
         + html_table(header, lines, caption=caption, sortable=False)
         + html_table(more, others, caption="Further measures.", sortable=False)
+        + span_table(everybody)
     )
 
 
@@ -176,6 +179,17 @@ def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
         figures.append(figure(svg, f"Rows (a note and a feature) by presence: {name}.{weighted}"))
     said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
     return paragraph(said) + figure_row(figures)
+
+
+def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -> str:
+    return "".join(
+        difference_figure(
+            *presence_scores(found.evaluation, reference),
+            (found.evaluation.reference_annotator, name),
+            found.settings.confidence,
+        )
+        for name, found in systems.items()
+    )
 
 
 def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:

@@ -172,6 +172,22 @@ def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
     return "".join(parts)
 
 
+def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> str:
+    """Return how spans met the other side's, counted as nervaluate does."""
+    names = ("correct", "partial", "missed", "spurious", "strict_f1", "f1")
+    lines: list[list[Value]] = []
+    for who, found in everybody.items():
+        met = found.evaluation.span_outcomes()
+        lines.append([who, *(met[name] for name in names)])
+    caption = (
+        "How spans met: the same; in part (nervaluate’s “incorrect” where ends must be equal, "
+        "“partial” where they need not); missed; spurious. F1 where a part counts nothing, and "
+        "where it counts half."
+    )
+    header = ["System", "The same", "In part", "Missed", "Spurious", "F1, strict", "F1, partial"]
+    return html_table(header, lines, caption=caption, sortable=False)
+
+
 def method_section(
     systems: Mapping[str, EvaluationWithIntervals],
     inputs: Mapping[str, str],

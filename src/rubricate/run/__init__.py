@@ -1,9 +1,9 @@
 """The results of a run: one type per note and per item, its tables, and its columns."""
 
+from rubricate.rubric import Outcome
 from rubricate.run.evidence import (
     CounterEvidence,
     Evidence,
-    Outcome,
     certainty,
     parse_spans,
     spans_text,

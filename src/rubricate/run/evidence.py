@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
+
+from rubricate.rubric import Outcome, outcome_of
 
 #: Digits kept of probabilities, so that the last bits of a sum cannot change a file.
 DIGITS = 4
 #: The annotations of a feature, each with its fragments, as offsets in code points.
 Spans = tuple[tuple[tuple[int, int], ...], ...]
-#: What a note says about a feature.
-Outcome = Literal["stated", "contradicted", "not mentioned"]
-STATED: Outcome = "stated"
-CONTRADICTED: Outcome = "contradicted"
-NOT_MENTIONED: Outcome = "not mentioned"
-
-
-def outcome_of(found: bool, contradicted: bool) -> Outcome:
-    """Return the outcome of an item; what is both found and contradicted is stated.
-
-    Examples
-    --------
-    >>> outcome_of(True, True), outcome_of(False, True), outcome_of(False, False)
-    ('stated', 'contradicted', 'not mentioned')
-    """
-    if found:
-        return STATED
-    return CONTRADICTED if contradicted else NOT_MENTIONED
 
 
 def certainty(

@@ -6,17 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
-from rubricate.rubric import Feature
-from rubricate.run.evidence import (
-    CONTRADICTED,
-    NOT_MENTIONED,
-    STATED,
-    Evidence,
-    Outcome,
-    Spans,
-    certainty,
-    outcome_of,
-)
+from rubricate.rubric import CONTRADICTED, NOT_MENTIONED, STATED, Feature, Outcome, outcome_of
+from rubricate.run.evidence import Evidence, Spans, certainty
 from rubricate.run.totals import Total
 
 SCORED = "scored"
@@ -59,7 +50,9 @@ class ItemResult(NamedTuple):
 
     @property
     def certainty(self) -> float | None:
-        """How sure the decision is that holds, a person's correction included."""
+        """How sure the matcher is of the decision; None where a person made it."""
+        if self.correction is not None:
+            return None
         return certainty(bool(self.found), self.evidence.probability, self.evidence.confidence)
 
     @property
@@ -155,10 +148,10 @@ class RunCounts:
             self.unsure += item.review_reason.startswith(UNSURE)
             if item.outcome is not None:
                 self.outcomes[item.outcome] += 1
-        if result.status == NOT_SCORED:
-            self.not_scored[_kind(result.reason)] += 1
-        elif result.status == FOR_REVIEW:
+        if result.status == FOR_REVIEW:
             self.for_review[_kind(result.reason)] += 1
+        elif result.total is None:
+            self.not_scored[_kind(result.why_not_scored)] += 1
         else:
             self.scored += 1
             total = result.total

@@ -48,6 +48,8 @@ SCORE_COLUMNS: tuple[RunColumn[NoteResult], ...] = (
     RunColumn("corrected_items", "number", lambda r: r.n_corrected),
     RunColumn("same_as", "text", lambda r: r.same_as),
 )
+#: What a reviewer fills in beside the items in the workbook.
+REVIEW_COLUMNS = ("decision", "by", "at", "why")
 ItemRow = tuple[NoteResult, ItemResult]
 _NOTHING_AGAINST = CounterEvidence(())
 
@@ -82,6 +84,62 @@ ITEM_COLUMNS: tuple[RunColumn[ItemRow], ...] = (
     RunColumn("contradicted_reason", "text", lambda r: _against(r).reason),
     RunColumn("contradicted_probability", "number", lambda r: _against(r).probability),
 )
+
+
+#: Of the workbook, by sheet and column: the width in characters, and the meaning.
+EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
+    "scores": {
+        "note": (14, "the id of the note"),
+        "case": (12, "the case whose rubric the note is scored by"),
+        "status": (15, "scored; scored by hand: a person judged every item; not scored; for "
+                       "review: it does not read like a note"),
+        "reason": (30, "why there is no score"),
+        "score": (9, "the sum of the points of its items"),
+        "maximum": (12, "the most that can be got; a group counts once"),
+        "percentage": (13, "the score in per cent of the maximum"),
+        "features": (11, "items of the rubric"),
+        "found": (9, "items found in the note"),
+        "review_items": (15, "items that a person must look at"),
+        "corrected_items": (17, "items that a person decided"),
+        "same_as": (14, "an earlier note of the same case with the same text"),
+    },
+    "items": {
+        "note": (14, "the id of the note"),
+        "case": (12, "the case of the note"),
+        "feature": (12, "the id of the rubric's item"),
+        "feature_text": (38, "the words of the rubric"),
+        "group": (12, "items of one group count once: the heaviest that was found"),
+        "weight": (10, "the points of the item where it counts"),
+        "found": (9, "yes or no: the decision that holds; empty where there is none"),
+        "points": (10, "what the item adds to the score"),
+        "probability": (13, "how likely it is, to the machine, that the item is in the note (0.02: "
+                            "98 % sure that it is not)"),
+        "confidence": (13, "how sure the machine is of the words it found"),
+        "spans": (16, "where the words are: first character and end; ; between the parts of one "
+                      "place, | between places"),
+        "text": (44, "the words in the note"),
+        "reason": (36, "why the machine took these words; by hand: a person did"),
+        "review": (9, "whether a person must look"),
+        "review_reason": (34, "why a person must look"),
+        "corrected_by": (16, "who decided, where a person did"),
+        "corrected_at": (20, "when that was"),
+        "comment": (30, "why, in that person's words"),
+        "outcome": (15, "stated, contradicted or not mentioned"),
+        "contradicted_by": (30, "words that say otherwise"),
+        "contradicted_spans": (20, "where these words are"),
+        "contradicted_reason": (22, "in what they differ"),
+        "contradicted_probability": (26, "how likely that is; empty where a rule says so"),
+        "decision": (12, "to fill in: yes (the item is in the note) or no; the same as found "
+                         "confirms it"),
+        "by": (18, "to fill in: your name"),
+        "at": (14, "to fill in: the date, e.g. 2026-11-14 or 14/11/2026"),
+        "why": (40, "to fill in, if you like: your reason"),
+    },
+    "": {
+        "to hand decisions back": (0, "fill in the yellow columns of items, save, and run the same "
+                                      "command with --corrections scores.xlsx --overwrite"),
+    },
+}  # fmt: skip
 
 
 def number_text(value: float | None) -> str:

@@ -34,7 +34,8 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
 
     A feature without a group adds its weight. A group ("any of") counts once: it adds the weight
     of its heaviest found member (the first of them where several weigh the same), and the weight
-    of its heaviest member to the maximum.
+    of its heaviest member to the maximum. A feature with a weight below 0 is a penalty: it takes
+    points away where it is found, and the maximum is what a note without penalties can get.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
     for feature in rubric:
         # A feature without a group is a group of its own; ids and groups are told apart.
         group = f"group {feature.group}" if feature.group else f"feature {feature.id}"
-        most[group] = max(most.get(group, -math.inf), feature.weight)
+        most[group] = max(most.get(group, 0.0), feature.weight)
         if feature.id in wanted and feature.weight > weight.get(best.get(group, ""), -math.inf):
             best[group] = feature.id
     counted = set(best.values())

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from rubricate.formats.tables import FORMULA
@@ -27,14 +27,19 @@ _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-#: Plain, bold (the header), and text that looks like a formula.
+#: Plain, bold (the header), text that looks like a formula, and the header of what people fill in.
+_PLAIN, _BOLD, _GUARDED, _TO_FILL = range(4)
 _STYLES = (
     f'{_XML}<styleSheet xmlns="{_NAMESPACE}"><fonts count="2"><font><sz val="11"/><name '
     'val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
-    '<fills count="1"><fill><patternFill patternType="none"/></fill></fills>'
+    '<fills count="4"><fill><patternFill patternType="none"/></fill>'
+    '<fill><patternFill patternType="gray125"/></fill>'
+    '<fill><patternFill patternType="solid"><fgColor rgb="FFE8E6DF"/></patternFill></fill>'
+    '<fill><patternFill patternType="solid"><fgColor rgb="FFFFE699"/></patternFill></fill></fills>'
     '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
-    '<cellXfs count="3"><xf xfId="0"/><xf xfId="0" fontId="1" applyFont="1"/>'
-    '<xf xfId="0" quotePrefix="1"/></cellXfs><cellStyles count="1">'
+    '<cellXfs count="4"><xf xfId="0"/><xf xfId="0" fontId="1" fillId="2" applyFont="1" '
+    'applyFill="1"/><xf xfId="0" quotePrefix="1"/><xf xfId="0" fontId="1" fillId="3" '
+    'applyFont="1" applyFill="1"/></cellXfs><cellStyles count="1">'
     '<cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
 #: Texts up to this length are likely to come again: ids, features, reasons.
@@ -42,9 +47,21 @@ _SHORT = 100
 _SHEET_START = (
     f'{_XML}<worksheet xmlns="{_NAMESPACE}"><sheetViews><sheetView workbookViewId="0">'
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>'
-    "</sheetViews><sheetData>"
-).encode()
-_SHEET_END = b"</sheetData></worksheet>"
+    "</sheetViews>"
+)
+_YES_NO = (
+    '<dataValidations count="1"><dataValidation type="list" allowBlank="1" showErrorMessage="1" '
+    'sqref="{0}2:{0}{1}"><formula1>"yes,no"</formula1></dataValidation></dataValidations>'
+)
+
+
+class SheetColumn(NamedTuple):
+    """A column of a sheet; people fill in one that is theirs, with yes or no where it says so."""
+
+    name: str
+    width: int = 12
+    theirs: bool = False
+    yes_no: bool = False
 
 
 class Workbook:
@@ -59,12 +76,13 @@ class Workbook:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "table.xlsx"
     >>> with Workbook(path) as book:
-    ...     book.sheet("scores", ["note", "score"]).add(["=1+1", 2.0], ["'=1+1", "2"])
+    ...     columns = [SheetColumn("note"), SheetColumn("score")]
+    ...     book.sheet("scores", columns).add(["=1+1", 2.0], ["'=1+1", "2"])
     """
 
     def __init__(self, path: Path) -> None:
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
-        self._sheets: list[Sheet] = []
+        self._sheets: list[OpenSheet] = []
 
     def __enter__(self) -> Workbook:
         return self
@@ -76,9 +94,9 @@ class Workbook:
             sheet.close()
         self._zip.close()
 
-    def sheet(self, name: str, columns: Sequence[str]) -> Sheet:
-        """Open a sheet with a header."""
-        self._sheets.append(Sheet(name, columns))
+    def sheet(self, name: str, columns: Sequence[SheetColumn]) -> OpenSheet:
+        """Open a sheet with a header that stays in sight and filters."""
+        self._sheets.append(OpenSheet(name, columns))
         return self._sheets[-1]
 
     def _open(self, name: str) -> IO[bytes]:
@@ -115,12 +133,19 @@ class Workbook:
                 target.write(body.encode())
 
 
-class Sheet:
+class OpenSheet:
     """One table of a workbook under way; its rows wait in temporary files, compressed."""
 
-    def __init__(self, name: str, columns: Sequence[str]) -> None:
+    def __init__(self, name: str, columns: Sequence[SheetColumn]) -> None:
         self.name = name
-        self._header = f"<row>{''.join(_text_cell(column, 1) for column in columns)}</row>".encode()
+        self._columns = columns
+        widths = "".join(
+            f'<col min="{i}" max="{i}" width="{one.width}" customWidth="1"/>'
+            for i, one in enumerate(columns, start=1)
+        )
+        names = "".join(_text_cell(one.name, _TO_FILL if one.theirs else _BOLD) for one in columns)
+        start = f"{_SHEET_START}<cols>{widths}</cols><sheetData><row>{names}</row>"
+        self._header = start.encode()
         self._parts: list[IO[bytes]] = []
         self._start()
 
@@ -128,7 +153,7 @@ class Sheet:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._parts.append(self._file)
         self._stream = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=1)
-        self._stream.write(_SHEET_START + self._header)
+        self._stream.write(self._header)
         self._n_rows = 1
 
     def add(self, values: Iterable[Value], texts: Iterable[str]) -> None:
@@ -141,7 +166,11 @@ class Sheet:
             self._start()
 
     def _end(self) -> None:
-        self._stream.write(_SHEET_END)
+        area = f"A1:{_letters(len(self._columns))}{self._n_rows}"
+        asked = [i for i, one in enumerate(self._columns, start=1) if one.yes_no]
+        checks = "".join(_YES_NO.format(_letters(i), self._n_rows) for i in asked[:1])
+        end = f'</sheetData><autoFilter ref="{area}"/>{checks if self._n_rows > 1 else ""}'
+        self._stream.write(f"{end}</worksheet>".encode())
         self._stream.close()
 
     def close(self) -> None:
@@ -158,6 +187,18 @@ class Sheet:
             with gzip.GzipFile(fileobj=part) as body:
                 yield body
             part.close()
+
+
+def _letters(number: int) -> str:
+    """Return what Excel calls a column, counted from 1.
+
+    Examples
+    --------
+    >>> _letters(1), _letters(27)
+    ('A', 'AA')
+    """
+    first, last = divmod(number - 1, 26)
+    return (_letters(first) if first else "") + chr(ord("A") + last)
 
 
 def _relations(links: Iterable[tuple[str, str, str]]) -> str:
@@ -186,9 +227,9 @@ def _cell(value: Value, text: str) -> str:
     if not text:
         return "<c/>"
     if isinstance(value, str):
-        return _text_cell(value, 2 if text[0] == "'" and FORMULA.match(value) else 0)
+        return _text_cell(value, _GUARDED if text[0] == "'" and FORMULA.match(value) else _PLAIN)
     if isinstance(value, bool):
-        return _text_cell(text, 0)
+        return _text_cell(text, _PLAIN)
     # The number the CSV file holds, to its last digit.
     return f"<c><v>{float(text):.15g}</v></c>"
 

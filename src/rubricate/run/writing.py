@@ -14,8 +14,16 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import CountsRecord, NoteResult, RunCounts
-from rubricate.run.tables import ITEM_COLUMNS, SCORE_COLUMNS, R, RunColumn, cell_text
-from rubricate.run.workbook import Sheet, Workbook
+from rubricate.run.tables import (
+    EXPLAINED,
+    ITEM_COLUMNS,
+    REVIEW_COLUMNS,
+    SCORE_COLUMNS,
+    R,
+    RunColumn,
+    cell_text,
+)
+from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
 
 WORKBOOK = "scores.xlsx"
 RUN, TIMES = "run.json", "times.json"
@@ -38,7 +46,7 @@ class RunRecord(TypedDict, total=False):
     versions: dict[str, str]
     policy: dict[str, str | float]
     unsure: dict[str, float]
-    corrections: dict[str, str | list[dict[str, object]]]
+    corrections: dict[str, str | int | list[dict[str, object]]]
     counts: CountsRecord
     outputs: dict[str, str]
 
@@ -55,13 +63,14 @@ class RunTimes(TypedDict):
     batches_refused: int
     worker_deaths: int
     notes_lost: int
+    log: dict[str, int | str]
 
 
 class _OpenTable(Generic[R]):
     """One table under way, as a CSV file and as a sheet of the workbook."""
 
     def __init__(
-        self, path: Path, sheet: Sheet, columns: Sequence[RunColumn[R]], to_close: ExitStack
+        self, path: Path, sheet: OpenSheet, columns: Sequence[RunColumn[R]], to_close: ExitStack
     ):
         stream = to_close.enter_context(path.open("w", encoding="utf-8", newline=""))
         # With this line end, csv also quotes texts that hold a lone "\r".
@@ -86,12 +95,15 @@ class RunTables:
         scores, items, workbook = self._parts.values()
         self._open = ExitStack()
         book = self._open.enter_context(Workbook(workbook))
-        sheets = [
-            book.sheet(name, [column.name for column in columns])
-            for name, columns in (("scores", SCORE_COLUMNS), ("items", ITEM_COLUMNS))
-        ]
-        self._scores = _OpenTable(scores, sheets[0], SCORE_COLUMNS, self._open)
-        self._items = _OpenTable(items, sheets[1], ITEM_COLUMNS, self._open)
+        score_sheet = book.sheet(
+            "scores", _sheet_columns("scores", [c.name for c in SCORE_COLUMNS])
+        )
+        item_sheet = book.sheet(
+            "items", _sheet_columns("items", [*(c.name for c in ITEM_COLUMNS), *REVIEW_COLUMNS])
+        )
+        _explain(book)
+        self._scores = _OpenTable(scores, score_sheet, SCORE_COLUMNS, self._open)
+        self._items = _OpenTable(items, item_sheet, ITEM_COLUMNS, self._open)
 
     def __enter__(self) -> RunTables:
         return self
@@ -110,6 +122,23 @@ class RunTables:
             self._items.add((result, item))
 
 
+def _sheet_columns(sheet: str, names: Iterable[str]) -> list[SheetColumn]:
+    explained = EXPLAINED[sheet]
+    return [
+        SheetColumn(name, explained[name][0], name in REVIEW_COLUMNS, name == REVIEW_COLUMNS[0])
+        for name in names
+    ]
+
+
+def _explain(book: Workbook) -> None:
+    """Add a sheet that says what each column means, and how to hand decisions back."""
+    heads = [SheetColumn("sheet"), SheetColumn("column", 26), SheetColumn("what it says", 110)]
+    sheet = book.sheet("columns", heads)
+    for name, columns in EXPLAINED.items():
+        for column, (_, said) in columns.items():
+            sheet.add([name, column, said], [name, column, said])
+
+
 def write_tables(results: Iterable[NoteResult], folder: Path) -> RunCounts:
     """Write scores.csv, items.csv and scores.xlsx row by row."""
     with RunTables(folder) as tables:
@@ -118,17 +147,19 @@ def write_tables(results: Iterable[NoteResult], folder: Path) -> RunCounts:
     return tables.counts
 
 
-def write_run(
-    folder: Path, run: RunRecord, times: RunTimes, more: Mapping[str, Path] | None = None
-) -> None:
-    """Write times.json, then run.json with the hashes of the tables and of more that was written.
+def hash_outputs(folder: Path, more: Mapping[str, Path]) -> dict[str, str]:
+    """Return the hashes of the tables and of more that was written.
 
-    times.json has no hash: it is not the same for equal runs.
+    times.json and the log are not among them: they are not the same for equal runs.
     """
-    places = {name: folder / name for name in (SCORES, ITEMS, WORKBOOK)} | dict(more or {})
-    outputs = {name: file_hash(place) for name, place in places.items()}
+    places = {name: folder / name for name in (SCORES, ITEMS, WORKBOOK)} | dict(more)
+    return {name: file_hash(place) for name, place in places.items()}
+
+
+def write_run(folder: Path, run: RunRecord, times: RunTimes) -> None:
+    """Write times.json, then run.json."""
     _write_json(folder / TIMES, times)
-    _write_json(folder / RUN, {**run, "outputs": outputs})
+    _write_json(folder / RUN, run)
 
 
 def add_outputs(folder: Path, names: Sequence[str]) -> None:

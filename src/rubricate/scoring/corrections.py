@@ -1,178 +1,192 @@
-"""What reviewers changed: read from a file, checked, and kept with who and when."""
+"""What people decided: read from files and from the log of a run, and which decision holds."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rubricate.errors import Fault, InputError
-from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.tables import unguarded
-from rubricate.rubric import Rubric
-from rubricate.run.evidence import Spans, parse_spans
+from rubricate.errors import Fault
+from rubricate.formats.faults import Faults
+from rubricate.rubric import Feature, Rubric
+from rubricate.run.log import Held, about, held, logged_correction, moment, read_log
 from rubricate.run.results import Correction
-from rubricate.run.tables import ITEM_COLUMNS
+from rubricate.scoring.correction_files import read_decisions
 
-#: What the columns may be called; those of items.csv will do.
-COLUMNS = {
-    "note": ("note",),
-    "feature": ("feature",),
-    "found": ("found",),
-    "by": ("by", "who", "corrected_by"),
-    "at": ("at", "when", "corrected_at"),
-    "spans": ("spans",),
-    "comment": ("comment",),
-}
-_NEEDED = ("note", "feature", "found", "by", "at")
-#: Columns by which a copy of items.csv, of this release or an earlier one, is known.
-_IS_ITEMS = {"feature_text", "review_reason", "corrected_by", "corrected_at"}
-_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A correction, where it comes from, and what it is about.
+
+    ``about`` is known of decisions in the log, and of others once their note was seen. An ``echo``
+    is a row of a run's own table: the decision that led to it may be in the log already.
+    """
+
+    correction: Correction
+    row: int | None = None
+    about: str = ""
+    logged: bool = False
+    echo: bool = False
 
 
 class Corrections:
-    """The latest correction of each item.
+    """All decisions of people, and for each item the one that holds.
+
+    Of two decisions the later one holds: by the clock where both have a time, else by the day, and
+    of those of one day the one that was handed in later.
 
     Examples
     --------
     >>> early = Correction("n1", "f1", True, "Ann", "2025-01-01")
     >>> late = Correction("n1", "f1", False, "Bob", "2025-01-02")
-    >>> Corrections([late, early]).of("n1")["f1"].by
+    >>> Corrections([HandedIn(late), HandedIn(early)]).of("n1")["f1"].by
     'Bob'
     """
 
-    def __init__(self, corrections: Iterable[Correction], path: Path | None = None) -> None:
+    def __init__(self, decisions: Iterable[HandedIn] = (), path: Path | None = None) -> None:
         self._path = path
-        self._of: dict[str, dict[str, Correction]] = {}
-        for one in sorted(corrections, key=lambda c: _moment(c.at)):
-            self._of.setdefault(one.note, {})[one.feature] = one
+        self._all: dict[str, list[HandedIn]] = {}
+        for one in sorted(decisions, key=_handed_in):
+            self._all.setdefault(one.correction.note, []).append(one)
         self._seen: set[str] = set()
+        #: Decisions of the log on a text or wording that is no longer there.
+        self.outdated = 0
 
     def __len__(self) -> int:
-        return sum(len(own) for own in self._of.values())
+        return len(self.all())
 
-    def of(self, note_id: str) -> Mapping[str, Correction]:
-        """Return the corrections of one note, by feature."""
-        return self._of.get(note_id, {})
+    def of(self, note_id: str) -> Held:
+        """Return the corrections of one note that hold, by feature."""
+        return held(one.correction for one in self._all.get(note_id, ()))
 
     def all(self) -> list[Correction]:
-        """Return all of them, by note and feature."""
-        return [self._of[n][f] for n in sorted(self._of) for f in sorted(self._of[n])]
+        """Return all that hold, by note and feature."""
+        return [own[f] for n in sorted(self._all) for own in [self.of(n)] for f in sorted(own)]
+
+    def steps(self, note_id: str) -> Iterator[tuple[HandedIn, Correction | None, Held]]:
+        """Yield each decision on a note that is not in the log yet.
+
+        With it, the decision on the item that held before, and all that hold then.
+        """
+        known = self._all.get(note_id, ())
+        for number, one in enumerate(known):
+            if not one.logged:
+                before = held(other.correction for other in known[:number])
+                after = held(other.correction for other in known[: number + 1])
+                yield one, before.get(one.correction.feature), after
 
     def check(self, note_id: str, rubric: Rubric | None, text: str) -> list[Fault]:
         """Return what is wrong with the corrections of a note, and note the words they mark.
 
         They are the first note's where several have the id.
         """
-        own = self._of.get(note_id)
+        own = self._all.get(note_id)
         if own is None or note_id in self._seen:
             return []
         self._seen.add(note_id)
-        known = {feature.id for feature in rubric or ()}
-        faults = []
-        for one in list(own.values()):
-            if one.feature not in known:
-                message = f"note {note_id!r}: its rubric has no feature {one.feature!r}"
-                faults.append(Fault(message, self._path))
-            for start, end in (span for spans in one.spans or () for span in spans):
-                if end > len(text):
-                    message = f"note {note_id!r}, feature {one.feature!r}: span {start} {end}"
-                    faults.append(Fault(f"{message} is past the end ({len(text)})", self._path))
-            words = tuple(" ".join(text[s:e] for s, e in spans) for spans in one.spans or ())
-            own[one.feature] = replace(one, text=words)
+        faults: list[Fault] = []
+        kept: list[HandedIn] = []
+        for one in own:
+            fitting = self._fitted(one, list(rubric or ()), text, faults)
+            if fitting is None:
+                self.outdated += one.logged
+            elif not any(_same(fitting, other) for other in kept if other.logged):
+                kept.append(fitting)
+        self._all[note_id] = kept
         return faults
 
+    def _fitted(
+        self, one: HandedIn, features: Sequence[Feature], text: str, faults: list[Fault]
+    ) -> HandedIn | None:
+        """Return a decision with its feature's id and its words; None where it does not fit."""
+        given = one.correction
+        found = _named(given.feature, features)
+        if one.logged:
+            if len(found) != 1 or one.about != about(text, found[0].text):
+                return None
+        elif problem := _problem(given, found, text):
+            message = f"note {given.note!r}, {problem}"
+            faults.append(Fault(message, self._path, one.row, "row"))
+            return None
+        words = tuple(" ".join(text[s:e] for s, e in spans) for spans in given.spans or ())
+        fitted = replace(given, feature=found[0].id, text=words)
+        return replace(one, correction=fitted, about=about(text, found[0].text))
+
     def unseen(self) -> list[Fault]:
-        """Return a fault for each note that was corrected and is not there."""
-        strangers = sorted(set(self._of) - self._seen)
-        return [Fault(f"there is no note {note_id!r}", self._path) for note_id in strangers]
+        """Return a fault for each correction of a note that is not there."""
+        return [
+            Fault(f"there is no note {note_id!r}", self._path, one.row, "row")
+            for note_id in sorted(set(self._all) - self._seen)
+            for one in self._all[note_id]
+            if not one.logged
+        ]
 
 
-def read_corrections(path: str | Path) -> Corrections:
-    """Read a CSV file of corrections.
+def read_corrections(
+    path: str | Path | None, *, folder: str | Path | None = None, faults: Faults | None = None
+) -> Corrections:
+    """Read what people decided: a file, and the log of the run in a folder.
 
-    Columns: ``note``, ``feature``, ``found`` (yes or no), ``by`` and ``at`` (who and when, ISO
-    8601); optionally ``spans`` (``start end;start end|start end``: ``;`` between fragments, ``|``
-    between annotations) and ``comment``. A copy of items.csv will do: rows without ``by`` are
-    left as they are. Of several corrections of one item the latest holds.
+    The file is a table (CSV as spreadsheet programs write it, or .xlsx) with the columns ``note``,
+    ``feature`` (its id or its wording), ``found`` (yes or no), ``by`` and ``at`` (who and when:
+    2026-11-14 or 14/11/2026, with or without a time); optionally ``spans`` (``start end;start
+    end|start end``: ``;`` between fragments, ``|`` between annotations) and ``comment``. Or it is
+    the items.csv or scores.xlsx of a run: rows that nobody signed are left as they are.
+
+    InputError with all faults of the file; with ``faults`` they are added there instead.
     """
-    place = Path(path)
-    faults = Faults(place, unit="row")
-    reader = csv.reader(io.StringIO(read_text(place), newline=""), strict=True)
-    try:
-        rows = list(reader)
-    except csv.Error as error:
-        raise InputError([Fault(f"not valid CSV: {error}", place, reader.line_num)]) from None
-    columns = _columns(rows[0] if rows else [], faults)
-    faults.raise_any()
-    found: list[Correction] = []
-    first: dict[tuple[str, str, str], int] = {}
-    for number, row in enumerate(rows[1:], start=1):
-        if not any(row):
-            continue
-        if len(row) != len(rows[0]):
-            faults.add(f"{len(row)} fields, the header has {len(rows[0])}", line=number)
-            continue
-        values = {name: unguarded(row[i]).strip() for name, i in columns.items()}
-        if not values["by"] and set(rows[0]) >= _IS_ITEMS:
-            continue
-        one = _correction(values, number, faults)
-        if one is not None:
-            key = (one.note, one.feature, one.at)
-            if first.setdefault(key, number) != number:
-                message = f"the same item at the same time as in row {first[key]}: which one holds?"
-                faults.add(message, line=number)
-            found.append(one)
-    faults.raise_any()
-    return Corrections(found, place)
+    place = None if path is None else Path(path)
+    found = [] if faults is None else faults.found
+    decisions = []
+    if folder is not None:
+        for entry in read_log(folder):
+            if entry["kind"] == "person":
+                one = logged_correction(entry)
+                decisions.append(HandedIn(one, about=entry["about"], logged=True))
+    if place is not None:
+        own = Faults(place, unit="row")
+        rows = read_decisions(place, own)
+        if faults is None:
+            own.raise_any()
+        found += own.found
+        decisions += [HandedIn(one, row, echo=echo) for one, row, echo in rows]
+    return Corrections(decisions, place)
 
 
-def _columns(header: Sequence[str], faults: Faults) -> dict[str, int]:
-    columns: dict[str, int] = {}
-    known = {name for names in COLUMNS.values() for name in names}
-    known |= {column.name for column in ITEM_COLUMNS}
-    for name in header:
-        if name not in known:
-            faults.add(f"unknown column {name!r}; known: {', '.join(sorted(known))}")
-    for name, names in COLUMNS.items():
-        places = [header.index(one) for one in names if one in header]
-        if places:
-            columns[name] = places[0]
-        elif name in _NEEDED:
-            faults.add(f"column {name!r} is missing")
-    return columns
+def _handed_in(one: HandedIn) -> tuple[bool, datetime]:
+    # The log has its own order; what comes after it, that of its times.
+    first = datetime.min.replace(tzinfo=UTC)
+    return (False, first) if one.logged else (True, moment(one.correction.at))
 
 
-def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correction | None:
-    before = len(faults.found)
-    for name in _NEEDED:
-        if not values[name]:
-            faults.add(f"column {name!r} is empty", line=row)
-    found = _ANSWERS.get(values["found"].lower())
-    if values["found"] and found is None:
-        faults.add("column 'found' needs yes or no", line=row)
-    if values["at"]:
-        try:
-            _moment(values["at"])
-        except ValueError:
-            faults.add("column 'at' needs a date or time, e.g. 2025-01-31T09:30", line=row)
-    spans: Spans | None = None
-    if values.get("spans"):
-        try:
-            spans = parse_spans(values["spans"])
-        except ValueError:
-            faults.add("column 'spans' needs e.g. 0 5;8 12 (0 <= start < end)", line=row)
-    if len(faults.found) > before or found is None:
-        return None
-    return Correction(
-        values["note"], values["feature"], found, values["by"], values["at"],
-        spans if found else None, values.get("comment", ""),
+def _named(name: str, features: Sequence[Feature]) -> list[Feature]:
+    """Return the feature with this id, or those with this wording."""
+    by_id = [one for one in features if one.id == name]
+    return by_id or [one for one in features if _plain(one.text) == _plain(name)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _problem(given: Correction, found: Sequence[Feature], text: str) -> str:
+    if not found:
+        return f"feature {given.feature!r}: its rubric has no such feature (id or wording)"
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        return f"feature {given.feature!r}: {len(found)} features have this wording ({ids})"
+    past = [end for spans in given.spans or () for _, end in spans if end > len(text)]
+    if past:
+        return f"feature {given.feature!r}: span end {past[0]} is past the end ({len(text)})"
+    return ""
+
+
+def _same(new: HandedIn, old: HandedIn) -> bool:
+    """Tell whether a decision is one that the log has."""
+    one, other = new.correction, old.correction
+    # Rows of a table have the words that held in the end, not those that a person gave.
+    words = new.echo or (one.spans, one.comment) == (other.spans, other.comment)
+    return words and (one.feature, one.by, one.at, one.found) == (
+        other.feature, other.by, other.at, other.found
     )  # fmt: skip
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

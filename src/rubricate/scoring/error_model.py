@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.matchers.model_files import finite
+
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
@@ -85,9 +87,9 @@ class ErrorModel:
         """Inverse of `to_dict`."""
         features = {}
         for name, counts in value["features"].items():
-            a, b, c, d = (float(count) for count in counts)
+            a, b, c, d = (finite(count) for count in counts)
             features[str(name)] = (a, b, c, d)
-        found, absent = (ErrorCurve(*map(float, value[name])) for name in ("found", "absent"))
+        found, absent = (ErrorCurve(*map(finite, value[name])) for name in ("found", "absent"))
         return ErrorModel(found, absent, features)
 
 

@@ -25,8 +25,8 @@ from rubricate.formats.format import Unreadable
 from rubricate.matchers import Matcher, load_matcher
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
-from rubricate.run.evidence import DIGITS, NOT_MENTIONED, CounterEvidence, Evidence, EvidenceLine
+from rubricate.rubric import NOT_MENTIONED, Rubric
+from rubricate.run.evidence import DIGITS, CounterEvidence, Evidence, EvidenceLine
 from rubricate.scoring.job import Job
 from rubricate.scoring.readable import why_no_note
 from rubricate.scoring.survey import why_not_scored, writable

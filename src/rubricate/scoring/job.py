@@ -16,9 +16,10 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import rubric_to_json
+from rubricate.formats.faults import Faults
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.rubric.files import read_rubrics
+from rubricate.formats.rubric.files import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, load_matcher
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
@@ -26,6 +27,7 @@ from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.doubt import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.policy import Policy, read_policy
+from rubricate.scoring.readable import rule_hash
 from rubricate.scoring.survey import (
     LONGEST,
     Survey,
@@ -134,23 +136,25 @@ class Job:
 class Given(NamedTuple):
     """The files a run was given beside its notes."""
 
-    rubric: str | Path | None = None
+    rubric: str | Path | RubricFile | None = None
     model: str | Path | Matcher | None = None
     policy: str | Path | None = None
     corrections: str | Path | None = None
 
 
-def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSettings) -> Job:
+def open_job(
+    source: NoteSource, folder: Path, given: Given, settings: ScoreSettings, earlier: Path
+) -> Job:
     """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
 
-    A model that is made here is written into ``folder``.
+    A model that is made here is written into ``folder``. What people decided in an ``earlier`` run
+    of that folder holds on.
     """
     rubric, model, policy_path, corrections_path = given
     rubrics = _rubrics(source, rubric)
     policy = None if policy_path is None else read_policy(policy_path)
-    corrections = (
-        Corrections([]) if corrections_path is None else read_corrections(corrections_path)
-    )
+    faults = Faults(Path(corrections_path or ""))
+    corrections = read_corrections(corrections_path, folder=earlier, faults=faults)
     if model is None:
         matcher = fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
     else:
@@ -166,8 +170,8 @@ def open_job(source: NoteSource, folder: Path, given: Given, settings: ScoreSett
         corrections=corrections,
     )
     source.check_unchanged()
-    if survey.faults:
-        raise InputError(survey.faults)
+    faults.found += survey.faults
+    faults.raise_any()
     if survey.n_notes and not survey.cases & set(rubrics):
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
@@ -186,12 +190,8 @@ def _listed(cases: Iterable[str]) -> str:
     return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
 
 
-def _rubrics(source: NoteSource, path: str | Path | None) -> dict[str, Rubric]:
-    rubrics = {rubric.case: rubric for rubric in source.rubrics if len(rubric)}
-    if path is not None:
-        rubrics |= {rubric.case: rubric for rubric in read_rubrics(path)}
-    if not rubrics:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[str, Rubric]:
+    rubrics = rubrics_for(source, given)
     ids: dict[str, str] = {}
     twice = [
         Fault(f"feature id {feature.id!r} is in the rubrics of {ids[feature.id]!r} and {case!r}")
@@ -209,6 +209,10 @@ def _rubrics(source: NoteSource, path: str | Path | None) -> dict[str, Rubric]:
     return rubrics
 
 
+def _name(rubric: str | Path | RubricFile) -> str:
+    return rubric.name if isinstance(rubric, RubricFile) else Path(rubric).name
+
+
 def evidence_plan(job: Job) -> dict[str, str | float]:
     """Return what evidence depends on; batches of another plan are of no use."""
     return {
@@ -216,6 +220,7 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
         "notes": job.survey.hash,
         "rubrics": _rubric_hash(job.rubrics),
         "model": file_hash(job.model),
+        "readable": rule_hash(),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
         "note_seconds": job.settings.note_seconds,
@@ -238,7 +243,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         "parameters": job.matcher.get_params(),
         "model": {"name": job.model.name, "sha256": file_hash(job.model)},
         "rubric": {
-            "name": Path(rubric).name if rubric else job.source.name,
+            "name": _name(rubric) if rubric else job.source.name,
             "sha256": _rubric_hash(job.rubrics),
             "cases": len(job.rubrics),
             "features": features,
@@ -268,12 +273,15 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         }
     elif job.settings.unsure is not None:
         record["unsure"] = asdict(job.settings.unsure)
+    held = [one.to_dict() for one in job.corrections.all()]
     if corrections is not None:
+        place = Path(corrections)
+        record["corrections"] = {"name": place.name, "sha256": file_hash(place)}
+    if corrections is not None or held or job.corrections.outdated:
+        outdated = job.corrections.outdated
         record["corrections"] = {
-            "name": Path(corrections).name,
-            "sha256": file_hash(Path(corrections)),
-            "items": [one.to_dict() for one in job.corrections.all()],
-        }
+            **record.get("corrections", {}), "items": held, "outdated": outdated
+        }  # fmt: skip
     record["counts"] = counts.to_dict()
     return record
 

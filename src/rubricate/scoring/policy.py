@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeVar, get_type_hints, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats.faults import read_text
+from rubricate.matchers.model_files import finite, is_of
 from rubricate.rubric import Rubric
 from rubricate.run.evidence import Evidence
 from rubricate.scoring.error_model import ErrorModel
@@ -172,18 +173,29 @@ def read_policy(path: str | Path) -> Policy:
             fault = Fault(f"version {value['policy']!r}; this one reads {FORMAT_VERSION}", place)
             raise InputError([fault])
         return Policy(
-            float(value["max_error"]),
-            float(value["confidence"]),
+            finite(value["max_error"]),
+            finite(value["confidence"]),
             str(value["unit"]),
             str(value["matcher"]),
             ErrorModel.from_dict(value["model"]),
-            {str(name): ReviewRule(**rule) for name, rule in value["rules"].items()},
-            None if value["pooled"] is None else ReviewRule(**value["pooled"]),
+            {str(name): _made(ReviewRule, rule) for name, rule in value["rules"].items()},
+            None if value["pooled"] is None else _made(ReviewRule, value["pooled"]),
             dict(value["texts"]),
-            tuple(CurvePoint(**point) for point in value["curve"]),
+            tuple(_made(CurvePoint, point) for point in value["curve"]),
             dict(value["settings"]),
         )
     except InputError:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise InputError([Fault("not a policy written by `rubricate route`", place)]) from None
+
+
+T = TypeVar("T")
+
+
+def _made(kind: type[T], value: Mapping[str, Any]) -> T:
+    """Return a value of a dataclass; TypeError or KeyError where a field is of another kind."""
+    kinds = get_type_hints(kind)
+    if not all(is_of(one, kinds[name]) for name, one in value.items()):
+        raise TypeError
+    return kind(**value)

@@ -6,6 +6,7 @@ by ``scripts/fit_readable.py`` from notes and from texts that are none.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -108,6 +109,11 @@ def readable_rule() -> ReadableRule:
     value: dict[str, Any] = json.loads(_beside(RULE))
     weights, typical, low = (Signals(**value[name]) for name in ("weights", "typical", "low"))
     return ReadableRule(weights, value["intercept"], value["least"], typical, low)
+
+
+def rule_hash() -> str:
+    """Return a hash of the rule and its words: what they say of a text is kept with evidence."""
+    return hashlib.sha256("\0".join(map(_beside, (RULE, WORDS))).encode()).hexdigest()
 
 
 def _beside(name: str) -> str:

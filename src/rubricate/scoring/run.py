@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from rubricate import __version__
 from rubricate.batch import BatchStore, Retries
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import OutputExistsError
+from rubricate.files import file_hash
 from rubricate.formats.notes import NoteSource, open_notes
+from rubricate.formats.rubric.files import RubricFile
 from rubricate.matchers import Matcher
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run.evidence import EvidenceLine
+from rubricate.run.log import LogWriter
+from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import NoteResult, RunCounts
-from rubricate.run.writing import RUN, RunRecord, RunTables, RunTimes, read_record, write_run
+from rubricate.run.writing import (
+    RUN,
+    RunRecord,
+    RunTables,
+    RunTimes,
+    hash_outputs,
+    read_record,
+    write_run,
+)
 from rubricate.scoring.evidence_search import find_evidence
 from rubricate.scoring.job import (
     MODEL,
@@ -57,7 +71,7 @@ def score_notes(
     notes: str | Path | Corpus | NoteSource,
     out: str | Path,
     *,
-    rubric: str | Path | None = None,
+    rubric: str | Path | RubricFile | None = None,
     model: str | Path | Matcher | None = None,
     policy: str | Path | None = None,
     corrections: str | Path | None = None,
@@ -91,7 +105,7 @@ def score_notes(
     source = notes if isinstance(notes, NoteSource) else open_notes(notes)
     given = Given(rubric, model, policy, corrections)
     with hold_run_folder(folder, overwrite=chosen.overwrite) as place:
-        job = open_job(source, place.making, given, chosen)
+        job = open_job(source, place.making, given, chosen, folder)
         store = place.open_store(
             evidence_plan(job),
             [mark.notes for mark in job.survey.batches],
@@ -102,8 +116,16 @@ def score_notes(
         clock.stop("opening")
         kept = find_evidence(job, store, retries, progress=progress)
         clock.stop("matching")
-        counts = _write_tables(job, store, place.making, report, progress)
+        with LogWriter(folder, place.making) as log:
+            log.add("run", at=clock.started.isoformat(timespec="seconds"), **_logged(job, given))
+            counts = _write_tables(job, store, (place.making, log), report, progress)
+            more = {EVIDENCE: store.folder}
+            if job.model.parent == place.making:
+                more[MODEL] = job.model
+            outputs = hash_outputs(place.making, more)
+            log.add("tables", sha256={name: outputs[name] for name in (SCORES, ITEMS)})
         record = run_record(job, given, counts)
+        record["outputs"] = outputs
         clock.stop("writing")
         times: RunTimes = {
             "started": clock.started.isoformat(timespec="seconds"),
@@ -115,11 +137,9 @@ def score_notes(
             "batches_refused": kept.refused,
             "worker_deaths": retries.deaths,
             "notes_lost": retries.lost,
+            "log": {"entries": log.entries, "head": log.head},
         }
-        more = {EVIDENCE: store.folder}
-        if job.model.parent == place.making:
-            more[MODEL] = job.model
-        write_run(place.making, record, times, more)
+        write_run(place.making, record, times)
         if report is not None:
             report.write(place.making, overwrite=True, progress=progress)
         whole = read_record(place.making)
@@ -143,13 +163,31 @@ class _Clock:
         return {**parts, "all": round(stops[-1] - stops[0], 3)}
 
 
+def _logged(job: Job, given: Given) -> dict[str, str | None]:
+    """Return what the log says of a run: what its decisions depend on, by hash."""
+    plan = evidence_plan(job)
+    files = {"policy": given.policy, "corrections": given.corrections}
+    return {
+        "rubricate": __version__,
+        "matcher": job.matcher.name,
+        **{new: str(plan[old]) for new, old in
+           (("model", "model"), ("rubric", "rubrics"), ("notes", "notes"))},
+        **{name: None if path is None else file_hash(Path(path)) for name, path in files.items()},
+    }  # fmt: skip
+
+
 def _write_tables(
-    job: Job, store: BatchStore, folder: Path, report: Audience | None, progress: Progress
+    job: Job,
+    store: BatchStore,
+    to: tuple[Path, LogWriter],
+    report: Audience | None,
+    progress: Progress,
 ) -> RunCounts:
-    """Write the tables, and show each result to the report with the text of its note."""
+    """Write the tables and the log, and show each result to the report with its note's text."""
     texts = _texts(job) if report is not None else iter(())
-    with RunTables(folder) as tables:
-        results = watched(_results(job, store), progress, "writing results", job.survey.n_notes)
+    with RunTables(to[0]) as tables:
+        results = _results(job, store, to[1])
+        results = watched(results, progress, "writing results", job.survey.n_notes)
         for result in results:
             tables.add(result)
             if report is not None:
@@ -169,7 +207,7 @@ def _texts(job: Job) -> Iterator[str | None]:
             number += 1
 
 
-def _results(job: Job, store: BatchStore) -> Iterator[NoteResult]:
+def _results(job: Job, store: BatchStore, log: LogWriter) -> Iterator[NoteResult]:
     size = job.settings.batch_size
     for key in range(job.n_batches):
         for number, line in enumerate(store.get(key), start=key * size):
@@ -178,13 +216,28 @@ def _results(job: Job, store: BatchStore) -> Iterator[NoteResult]:
             if "same_as" in line:
                 whole = store.get(line["same_as"] // size)[line["same_as"] % size].copy()
                 same_as, whole["note"] = whole["note"], line["note"]
-            # A second note with the same id is not the one that was corrected.
-            own = {} if job.survey.repeated[number] else job.corrections.of(line["note"])
-            yield judge_note(
+            judge = partial(
+                judge_note,
                 whole,
                 job.rubrics.get(line["case"], Rubric(line["case"], ())),
-                corrections=own,
                 policy=job.policy or job.settings.unsure,
                 any_text=job.settings.any_text,
                 same_as=same_as,
             )
+            # A second note with the same id is not the one that was corrected.
+            first = not job.survey.repeated[number]
+            yield _decided(job, judge, line["note"], log) if first else judge()
+
+
+def _decided(job: Job, judge: Callable[..., NoteResult], note: str, log: LogWriter) -> NoteResult:
+    """Return the result of a note after all decisions, of which the log takes the new ones."""
+    machine = judge()
+    log.add_machine(machine)
+    own = job.corrections.of(note)
+    if not own:
+        return machine
+    said = {item.feature.id: item.found for item in machine.items}
+    for one, before, after in job.corrections.steps(note):
+        was = said[one.correction.feature] if before is None else before.found
+        log.add_person(one.correction, one.about, was, judge(corrections=after))
+    return judge(corrections=own)

@@ -14,6 +14,7 @@ from typing import Any
 from rubricate.batch import BatchStore
 from rubricate.errors import OutputExistsError
 from rubricate.files import PART, hold_folder
+from rubricate.run.log import LOG
 from rubricate.run.writing import PRODUCTS, REPORT, RUN
 
 EVIDENCE = "evidence"
@@ -54,13 +55,15 @@ class RunFolder:
         return store
 
     def publish(self, store: BatchStore) -> None:
-        """Move what was made into place; of an earlier run nothing stays but its model."""
-        made = sorted(path.name for path in self.making.iterdir() if path.name != RUN)
+        """Move what was made into place; of an earlier run its model stays, and its log goes on."""
         for path in self.making.iterdir():
             if path.is_file():
                 _flush(path)
         # Without this file the folder holds no finished run: the same command makes the rest again.
         (self.folder / RUN).unlink(missing_ok=True)
+        # At once: what people decided is never away, whenever a run is killed.
+        (self.making / LOG).replace(self.folder / LOG)
+        made = sorted(path.name for path in self.making.iterdir() if path.name != RUN)
         for name in {*made, *REPORT, *PRODUCTS}:
             _remove(self.folder / name)
         for name in made:

@@ -69,7 +69,7 @@ def writable(text: str) -> str:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Survey:
-    """What all notes have in common; some forty bytes a note are kept, whatever their length."""
+    """What all notes have in common; some forty bytes per note are kept, whatever their length."""
 
     n_notes: int
     hash: str

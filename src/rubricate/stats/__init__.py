@@ -24,6 +24,7 @@ from rubricate.stats.comparison import (
 from rubricate.stats.curves import PlanCurve, plan_curve
 from rubricate.stats.drawing import DRAWINGS, Chances, Sampling, width_chances
 from rubricate.stats.few_errors import Support, effective_items, limit_by_items
+from rubricate.stats.heterogeneity import Heterogeneity, heterogeneity
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
@@ -63,6 +64,8 @@ from rubricate.stats.resampling import (
     degrees_of_freedom,
     resample_sums,
 )
+from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
+from rubricate.stats.sequential import Look, SequentialPlan, obrien_fleming, plan_sequential
 from rubricate.stats.sizes import assured_size, first_size
 from rubricate.stats.slice import plan_slice
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
@@ -90,8 +93,11 @@ __all__ = [
     "EstimateJson",
     "Expected",
     "FrequencyKind",
+    "Heterogeneity",
     "Layout",
     "Levels",
+    "LimitsOfAgreement",
+    "Look",
     "MarginTest",
     "Method",
     "Outlook",
@@ -103,6 +109,7 @@ __all__ = [
     "Population",
     "Resampling",
     "Sampling",
+    "SequentialPlan",
     "Side",
     "Statistic",
     "Stratum",
@@ -133,18 +140,23 @@ __all__ = [
     "f1_interval",
     "finite_size",
     "first_size",
+    "gwet_ac2",
+    "heterogeneity",
     "icc_size",
     "intraclass_correlation",
     "kappa_size",
     "limit_by_items",
+    "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
+    "obrien_fleming",
     "oversampled",
     "permutation_p_value",
     "plan_assurance",
     "plan_curve",
     "plan_pilot",
     "plan_reported",
+    "plan_sequential",
     "plan_slice",
     "plan_variables",
     "precision_recall_f1",

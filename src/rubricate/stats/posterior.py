@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from rubricate.errors import Fault
+from rubricate.stats.bootstrap import quantile_each
 from rubricate.stats.checks import at_least, inside_unit, raise_if_any
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import precision_recall_f1
+from rubricate.stats.ratios import table_rates
 
 _METHOD = "stratified-posterior"
 
@@ -75,11 +76,14 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class WeightedMeasures:
-    """Precision, recall and F1 of the population with their intervals."""
+    """The rates of the population's four-fold table with their intervals."""
 
     precision: Estimate
     recall: Estimate
     f1: Estimate
+    specificity: Estimate
+    npv: Estimate
+    prevalence: Estimate
 
 
 def _draw(stratum: Stratum, draws: int, prior: float, rng: np.random.Generator) -> F64:
@@ -153,9 +157,10 @@ def stratified_posterior(
         seen = np.array([stratum.tp, stratum.fp, stratum.fn, stratum.tn], dtype=np.float64)
         if stratum.sampled:
             total += seen * (stratum.population / stratum.sampled)
-    estimate = precision_recall_f1(total)
+    estimate = table_rates(total)
     tail = (1 - confidence) / 2
-    low, high = np.nanquantile(precision_recall_f1(table), [tail, 1 - tail], axis=0)
+    drawn = table_rates(table)
+    low, high = (quantile_each(drawn, np.full(len(estimate), q)) for q in (tail, 1 - tail))
     return WeightedMeasures(
         *(
             Estimate(float(value), float(a), float(b), confidence, _METHOD)

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of summed counts, undefined where nothing was counted."""
+"""Precision, recall, F1 and other rates of summed counts, undefined where nothing was counted."""
 
 from __future__ import annotations
 
@@ -52,3 +52,10 @@ def precision_recall_f1(counts: F64) -> F64:
     return np.stack(
         [ratio(tp, tp + fp), ratio(tp, tp + fn), ratio(2 * tp, 2 * tp + fp + fn)], axis=-1
     )
+
+
+def table_rates(cells: F64) -> F64:
+    """Return precision, recall, F1, specificity, NPV and prevalence of TP, FP, FN, TN."""
+    fp, fn, tn = cells[..., 1], cells[..., 2], cells[..., 3]
+    more = [ratio(tn, tn + fp), ratio(tn, tn + fn), ratio(cells[..., 0] + fn, cells.sum(axis=-1))]
+    return np.concatenate([precision_recall_f1(cells), np.stack(more, axis=-1)], axis=-1)

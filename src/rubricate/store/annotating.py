@@ -20,7 +20,6 @@ from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row, rubric_of
 
-ANSWERS = ("present", "absent", "unsure")
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
 
@@ -57,14 +56,14 @@ def next_note(connection: Connection, me: Identity, project: str) -> dict[str, A
 
 def _own(connection: Connection, me: Identity, assignment: str) -> Row[Any]:
     """Return an assignment of the person with its note; others' are not there."""
+    columns = (t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256)
+    of_project = (t.project.c.state.label("project_state"), t.project.c.suggestions)
     row = connection.execute(
-        select(
-            t.assignment,
-            t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256,
-        )
-        .join(t.note)
+        select(t.assignment, *columns, *of_project)
+        .join(t.note, t.assignment.c.note == t.note.c.number)
+        .join(t.project, t.assignment.c.project == t.project.c.id)
         .where(t.assignment.c.id == assignment, t.assignment.c.person == me.person)
-    ).one_or_none()  # fmt: skip
+    ).one_or_none()
     if row is None:
         raise missing("There is no such note among yours.")
     return row
@@ -74,7 +73,6 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
     """Return a note with its rubric, and what the person judged so far."""
     row = _own(connection, me, assignment)
     number, rubric = rubric_of(connection, row.project, row.case)
-    project = project_row(connection, row.project)
     mine = connection.execute(
         select(t.judgement).where(t.judgement.c.note == row.note, t.judgement.c.person == me.person)
     )
@@ -92,7 +90,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
             ],
         },
         "judgements": {j.feature: _state(j) for j in mine},
-        "suggestions": _suggestions(connection, row.note) if project.suggestions else None,
+        "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
         "can_undo": bool(undo), "can_redo": bool(redo),
         "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
     }  # fmt: skip
@@ -136,7 +134,7 @@ def judge(
 ) -> dict[str, Any]:
     """Keep a judgement; a refusal with the saved one where that is newer than what was seen."""
     row = _own(connection, me, assignment)
-    need_open(project_row(connection, row.project))
+    need_open(row.project_state)
     need_text(row, sha256)
     found = checked_marks(marks, len(row.text))
     if (answer == "present") > bool(found) or (answer in ("absent", None) and found):
@@ -144,48 +142,41 @@ def judge(
         raise RefusedError(400, "bad_request", message)
     old = _saved(connection, me, row, feature)
     if old is not None and (old.answer, old.marks) == (answer, spans_text(found)):
-        return _answer(connection, me, row, feature)
+        undo, redo = _history(connection, row.id)
+        return {"feature": feature, **_state(old), "can_undo": bool(undo), "can_redo": bool(redo)}
     if version != (0 if old is None else old.version):
         saved = {"feature": feature, **(_state(old) if old else _NOTHING)}
         message = "This judgement was changed elsewhere meanwhile."
         raise RefusedError(409, "conflict", message, saved)
     more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
-    _keep(connection, me, row, feature, "judge", (answer, spans_text(found)), more)
-    return _answer(connection, me, row, feature)
+    kept = _keep(connection, me, row, old, feature, "judge", (answer, spans_text(found)), more)
+    return {**kept, "can_undo": True, "can_redo": False}
 
 
 _NOTHING = {"answer": None, "marks": (), "version": 0, "at": None}
 
 
 def _saved(connection: Connection, me: Identity, row: Row[Any], feature: str) -> Row[Any] | None:
-    _, rubric = rubric_of(connection, row.project, row.case)
-    if feature not in {f.id for f in rubric}:
-        raise missing("The rubric of this note has no such feature.")
     own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
     found = select(t.judgement).where(*own, t.judgement.c.feature == feature)
     return connection.execute(found).one_or_none()
-
-
-def _answer(connection: Connection, me: Identity, row: Row[Any], feature: str) -> dict[str, Any]:
-    undo, redo = _history(connection, row.id)
-    saved = _saved(connection, me, row, feature)
-    state = _NOTHING if saved is None else _state(saved)
-    return {"feature": feature, **state, "can_undo": bool(undo), "can_redo": bool(redo)}
 
 
 def _keep(
     connection: Connection,
     me: Identity,
     row: Row[Any],
+    old: Row[Any] | None,
     feature: str,
     kind: str,
     state: tuple[str | None, str],
     more: dict[str, Any],
-) -> None:
-    """Write an event and the judgement it makes."""
-    old = _saved(connection, me, row, feature)
+) -> dict[str, Any]:
+    """Write an event and the judgement it makes, which is returned."""
     before = (None, "") if old is None else (old.answer, old.marks)
-    rubric, _ = rubric_of(connection, row.project, row.case)
+    rubric, own_rubric = rubric_of(connection, row.project, row.case)
+    if feature not in {f.id for f in own_rubric}:
+        raise missing("The rubric of this note has no such feature.")
     version = 1 if old is None else old.version + 1
     data = {"answer": state[0], "marks": state[1], "version": version, "before": list(before)}
     entry = Entry(kind, me.person, {**data, "rubric": rubric, **more}, row.id, row.note, feature)
@@ -210,6 +201,8 @@ def _keep(
     _move(connection, me, row, "open" if state[0] is None else None)
     if row.state == "done":
         refresh_disputes(connection, row.project, row.note, [feature])
+    saved = {"answer": state[0], "marks": parse_spans(state[1]), "version": version, "at": iso(at)}
+    return {"feature": feature, **saved}
 
 
 def _move(connection: Connection, me: Identity, row: Row[Any], to: str | None) -> None:
@@ -258,19 +251,21 @@ def step_forward(connection: Connection, me: Identity, assignment: str) -> dict[
 
 def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> dict[str, Any]:
     row = _own(connection, me, assignment)
-    need_open(project_row(connection, row.project))
+    need_open(row.project_state)
     changes = _history(connection, assignment)[kind == "redo"]
     if not changes:
         raise RefusedError(409, "nothing", f"There is nothing to {kind}.")
     feature, before, after = changes[-1]
-    _keep(connection, me, row, feature, kind, before if kind == "undo" else after, {})
-    return _answer(connection, me, row, feature)
+    old, state = _saved(connection, me, row, feature), before if kind == "undo" else after
+    kept = _keep(connection, me, row, old, feature, kind, state, {})
+    undo, redo = _history(connection, row.id)
+    return {**kept, "can_undo": bool(undo), "can_redo": bool(redo)}
 
 
 def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
     """Say that a note is done; a refusal that lists what is not judged yet."""
     row = _own(connection, me, assignment)
-    need_open(project_row(connection, row.project))
+    need_open(row.project_state)
     _, rubric = rubric_of(connection, row.project, row.case)
     own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
     judged = set(connection.scalars(

@@ -46,8 +46,7 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
     number, last = connection.execute(head.with_for_update()).one()
     at, rows = now(), []
     for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
-        own = dict(zip(("kind", "actor"), entry[:2], strict=True))
-        own |= {"assignment": entry.assignment, "note": entry.note, "feature": entry.feature}
+        own: dict[str, Any] = {k: v for k, v in entry._asdict().items() if k != "data"}
         own |= {"project": project, "number": number, "at": at}
         body = json.dumps({**own, "data": entry.data}, sort_keys=True, ensure_ascii=False)
         salt = secrets.token_hex(16)
@@ -124,8 +123,7 @@ def verify(connection: Connection) -> list[Checked]:
 def _faults(connection: Connection, project: Row[Any]) -> Iterator[str]:
     last, number = "", 0
     replay = _Replay()
-    events = select(t.event).where(t.event.c.project == project.id).order_by(t.event.c.number)
-    for row in connection.execution_options(yield_per=1000).execute(events):
+    for row in _events(connection, project.id):
         number += 1
         if row.number != number:
             yield f"event {number} is missing: the next one is {row.number}"
@@ -141,6 +139,15 @@ def _faults(connection: Connection, project: Row[Any]) -> Iterator[str]:
     if (number, last) != (project.events, project.head):
         yield f"the chain ends at event {number}; the project says {project.events}"
     yield from replay.faults(connection, project.id)
+
+
+def _events(connection: Connection, project: str) -> Iterator[Row[Any]]:
+    """Yield the events of a project in order, some at a time."""
+    number = 0
+    found = select(t.event).where(t.event.c.project == project).order_by(t.event.c.number)
+    while rows := connection.execute(found.where(t.event.c.number > number).limit(2000)).all():
+        yield from rows
+        number = rows[-1].number
 
 
 def _fits(row: Row[Any]) -> bool:
@@ -166,14 +173,16 @@ class _Replay:
             return
         data, rows = data_of(row), self.rows
         if row.kind in ("judge", "undo", "redo"):
-            own = data["version"], data["answer"], data["marks"]
-            rows["judgement"][row.note, row.actor, row.feature] = own
+            key = row.note, row.actor, row.feature
+            rows["judgement"][key] = data["version"], data["answer"], data["marks"]
         elif row.kind == "curate":
-            own = data["inputs"], data["choice"], data["marks"], data["comment"], row.actor
-            rows["curation"][data["dispute"], data["version"]] = own
+            rows["curation"][data["dispute"], data["version"]] = (
+                data["inputs"], data["choice"], data["marks"], data["comment"], row.actor,
+            )  # fmt: skip
         elif row.kind == "correct":
-            own = data["found"], data["marks"], data["comment"], row.actor
-            rows["correction"][data["item"], data["version"]] = own
+            rows["correction"][data["item"], data["version"]] = (
+                data["found"], data["marks"], data["comment"], row.actor,
+            )  # fmt: skip
         elif row.kind == "note":
             rows["note"][row.note] = data["id"], data["shown_id"], data["case"], data["sha256"]
         elif row.kind == "rubric":

@@ -215,7 +215,7 @@ def decide(
 ) -> dict[str, Any]:
     """Add a decision; earlier ones stay. A refusal where something changed since it was seen."""
     row = _own_dispute(connection, me, dispute)
-    need_open(project_row(connection, row.project))
+    need_open(project_row(connection, row.project).state)
     need_text(row, sha256)
     seen = show_dispute(connection, me, dispute)
     if (seen["version"], seen["inputs"]) != (version, inputs):

@@ -141,13 +141,16 @@ class LiveAgreement:
         self._count(connection, project, new, marks)
         own = [self._notes[n][1] for n in marks if self._notes[n][1]]
         texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
-        features = sorted({feature for rows in own for feature, _, _ in rows})
+        by_feature: dict[str, list[list[tuple[str, list[int], list[int]]]]] = {}
+        for rows in own:
+            for one in sorted({feature for feature, _, _ in rows}):
+                by_feature.setdefault(one, []).append([row for row in rows if row[0] == one])
         return {
             "at": iso(now()), "notes": len(own), "pairs": len(own), **_estimates(own),
             "features": [
-                {"feature": one, "text": texts.get(one, one), **_estimates(
-                    [kept for rows in own if (kept := [r for r in rows if r[0] == one])])}
-                for one in features
+                {"feature": one, "text": texts.get(one, one), "notes": len(found),
+                 **_estimates(found)}
+                for one, found in by_feature.items()
             ],
         }  # fmt: skip
 

@@ -83,6 +83,16 @@ class Database:
         with self._engine.connect() as connection:
             return work(connection)
 
+    def read_at_once(self, work: Callable[[Connection], T]) -> T:
+        """Return what a function reads of one moment, whatever is written meanwhile."""
+        with self._engine.connect() as connection:
+            more = "" if self.is_sqlite else " ISOLATION LEVEL REPEATABLE READ"
+            connection.exec_driver_sql(f"BEGIN{more}")
+            try:
+                return work(connection)
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
+
     def write(self, work: Callable[[Connection], T]) -> T:
         """Return what a function returns once all it wrote is kept; nothing is where it raises."""
         job = _Job(work)

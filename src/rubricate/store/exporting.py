@@ -6,6 +6,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,10 @@ def decision_lines(connection: Connection, project: str, corpus: Corpus) -> list
     return lines
 
 
+def _is_of(row: Any, *, batch: str, name: str) -> bool:
+    return (row.batch, row.name) == (batch, name)
+
+
 def export_study(
     connection: Connection, project: str, folder: Path, *, overwrite: bool
 ) -> dict[str, Any]:
@@ -118,10 +123,8 @@ def export_study(
         raise InputError("nobody has finished a note yet: there is nothing to write")
     with whole_output(study.folder / RETURNED, overwrite=overwrite) as returned:
         for batch, name in places:
-            part = _corpus(
-                connection, project,
-                lambda row, b=batch, n=name: (row.batch, row.name) == (b, n), "shown_id",
-            )  # fmt: skip
+            own_part = partial(_is_of, batch=batch, name=name)
+            part = _corpus(connection, project, own_part, "shown_id")
             write_corpus(part, batch_path(returned / name, batch, tool), format=tool)
     lines = decision_lines(connection, project, project_corpus(connection, project))
     if lines:

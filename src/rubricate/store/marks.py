@@ -33,7 +33,7 @@ def need_text(row: Row[Any], sha256: str) -> None:
         )
 
 
-def need_open(project: Row[Any]) -> None:
+def need_open(state: str) -> None:
     """Refuse work on a project that is paused."""
-    if project.state != "open":
+    if state != "open":
         raise RefusedError(409, "paused", "The project is paused; what you did is saved.")

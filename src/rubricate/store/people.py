@@ -204,7 +204,7 @@ def set_roles(
 def waiting(connection: Connection, *keys: str) -> int:
     """Return how many milliseconds must pass before another attempt with any of these keys."""
     until = connection.scalars(select(t.attempt.c.until).where(t.attempt.c.key.in_(keys)))
-    return max([0, *(one - now() for one in until)])
+    return max([0, *(int(one) - now() for one in until)])
 
 
 def failed(connection: Connection, *keys: str) -> None:

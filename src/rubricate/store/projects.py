@@ -171,7 +171,7 @@ def assign(
     there = {(row.note, row.person) for row in given}
     position = Counter({p: max([0, *(r.position for r in given if r.person == p)])
                         for p in people.values()})  # fmt: skip
-    rows = []
+    rows: list[dict[str, Any]] = []
     for task in tasks:
         person, note = people[task.annotator], number[task.note]
         if (note, person) not in there:
@@ -266,7 +266,8 @@ def keep_suggestions(connection: Connection, project: str, found: Corpus) -> int
         if not annotations:
             continue
         spans: Spans = tuple(tuple((s.start, s.end) for s in a.spans) for a in annotations)
-        probability = float(found.rows.probability[i])
+        known = found.rows.probability
+        probability = float("nan") if known is None else float(known[i])
         rows.append({
             "note": number[note], "feature": found.features[int(found.rows.feature[i])].id,
             "marks": spans_text(tuple(sorted(set(spans)))), "reason": annotations[0].detail.reason,

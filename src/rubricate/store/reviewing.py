@@ -267,7 +267,7 @@ def correct(
 ) -> dict[str, Any]:
     """Keep what a reviewer says of an item; a refusal where another one said something since."""
     row = _item(connection, item)
-    need_open(project_row(connection, row.project))
+    need_open(project_row(connection, row.project).state)
     need_text(row, sha256)
     seen = show_item(connection, item)
     if seen["version"] != version:

@@ -172,9 +172,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
             **describe_tasks(tasks),
             "format": settings.format,
             "wanted_training": settings.training,
-            "annotators": [
-                {"id": a.id, "senior": a.senior, "site": a.site} for a in settings.annotators
-            ],
+            "annotators": [asdict(a) for a in settings.annotators],
         }
         write_json(place / "assignment.json", summary)
         return summary

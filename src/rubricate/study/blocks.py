@@ -1,16 +1,28 @@
-"""A report as blocks of text, tables and figures, rendered as one HTML page and as Markdown."""
+"""A report as blocks of text, tables and figures: one HTML page, Markdown, a Word document."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
-from rubricate.reports import Section, figure, folded, html_table, paragraph, render_page
+from rubricate.reports import Cell, Section, figure, folded, html_table, paragraph, render_page
 from rubricate.stats import Estimate, EstimateJson
 
-Value = str | int | float | None | Estimate
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What a person must still write: shown so that nobody overlooks it."""
+
+    text: str
+
+
+Value = str | int | float | None | Estimate | Open
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +108,16 @@ def _html(block: Block) -> str:
         case Heading(text):
             return f"<h3>{escape(text)}</h3>"
         case TableBlock(caption, header, lines):
-            return html_table(header, lines, caption=caption, sortable=False)
+            shown = [[_marked(v) if isinstance(v, Open) else v for v in line] for line in lines]
+            return html_table(header, shown, caption=caption, sortable=False)
         case Figure(_, svg, caption):
             return figure(svg, caption)
         case Listing(title, text):
             return folded(title, f"<pre>{escape(text)}</pre>")
+
+
+def _marked(value: Open) -> Cell:
+    return Cell(f"<mark>OPEN</mark> {escape(value.text)}")
 
 
 def to_markdown(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
@@ -150,18 +167,110 @@ def _row(line: Sequence[Value]) -> str:
 
 
 def _cell(value: Value) -> str:
-    if value is None:
-        return "–"
+    if isinstance(value, Open):
+        return f"**OPEN** {_plain(value.text)}"
+    text = cell_text(value)
+    return _plain(text).replace("|", "\\|") if isinstance(value, str) else text
+
+
+def cell_text(value: Value) -> str:
+    """Return what a cell of a table says.
+
+    Examples
+    --------
+    >>> cell_text(Estimate(0.5, 0.4, 0.6)), cell_text(1234), cell_text(None)
+    ('0.500 (0.400 to 0.600)', '1,234', '–')
+    """
+    if isinstance(value, Open):
+        return value.text
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, Estimate):
-        if not value.is_defined:
-            return "–"
-        shown = f"{value.value:.3f}"
+        shown = cell_text(value.value)
         return f"{shown} ({value.low:.3f} to {value.high:.3f})" if value.has_interval else shown
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else _plain(value).replace("|", "\\|")
+    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
 
 
 def _plain(text: str) -> str:
     """Keep what Markdown would read as markup."""
     return text.replace("*", "\\*").replace("<", "&lt;").replace("`", "\\`")
+
+
+#: What is needed beyond the package, all in ``rubricate[formats]``.
+NEEDED = ("docx", "resvg_py")
+_WIDTH_INCHES = 6.3
+
+
+def write_docx(
+    path: Path, title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]
+) -> None:
+    """Write all chapters as a Word document."""
+    import docx
+
+    document = docx.Document()
+    document.add_heading(title, 0)
+    if lead:
+        document.add_paragraph(lead)
+    if warnings:
+        document.add_heading("Read this first", 2)
+        for warning in warnings:
+            document.add_paragraph(warning, style="List Bullet")
+    for chapter in chapters:
+        document.add_heading(chapter.title, 1)
+        for block in chapter.blocks:
+            _add(document, block)
+    document.save(str(path))
+
+
+def _add(document: Any, block: Block) -> None:
+    match block:
+        case Paragraph(text):
+            document.add_paragraph(text)
+        case Heading(text):
+            document.add_heading(text, 2)
+        case TableBlock(caption, header, lines):
+            document.add_paragraph(caption, style="Caption")
+            _add_table(document, header, lines)
+        case Figure(_, svg, caption):
+            _add_svg(document, svg)
+            document.add_paragraph(caption, style="Caption")
+        case Listing(title, text):
+            document.add_heading(title, 2)
+            run = document.add_paragraph().add_run(text.rstrip())
+            run.font.name = "Courier New"
+            run.font.size = 8 * 12700
+
+
+def _add_table(document: Any, header: Sequence[str], lines: Sequence[Sequence[Value]]) -> None:
+    from docx.enum.text import WD_COLOR_INDEX
+    from docx.shared import Pt
+
+    table = document.add_table(rows=1 + len(lines), cols=len(header), style="Table Grid")
+    # Asking a table for each of its cells reads it whole every time; asking for all does so once.
+    cells = iter(table._cells)
+    for name in header:
+        next(cells).paragraphs[0].add_run(name).bold = True
+    for line in lines:
+        for value in line:
+            paragraph = next(cells).paragraphs[0]
+            if isinstance(value, Open):
+                paragraph.add_run("OPEN").font.highlight_color = WD_COLOR_INDEX.YELLOW
+                paragraph.add_run(f" {value.text}")
+            else:
+                paragraph.add_run(cell_text(value))
+    for cell in table._cells:
+        for run in cell.paragraphs[0].runs:
+            run.font.size = Pt(8)
+
+
+def _add_svg(document: Any, svg: str) -> None:
+    """Add a drawing as a picture, which every program shows."""
+    from docx.shared import Inches
+    from resvg_py import svg_to_bytes
+
+    size = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ', svg)
+    width = min(_WIDTH_INCHES, float(size[1]) / 96) if size else _WIDTH_INCHES
+    picture = bytes(svg_to_bytes(svg_string=svg, zoom=2, background="white"))
+    document.add_picture(BytesIO(picture), width=Inches(width))

@@ -25,6 +25,8 @@ from rubricate.study.summaries import AgreementSummary, CollectSummary
 
 #: Where annotators' folders are put back, unless told otherwise.
 RETURNED = "3-annotation/returned"
+#: Beside what a program filled in.
+REHEARSAL = "rehearsal.json"
 #: How many missing notes of a file are named.
 _SHOWN = 5
 _SUFFIX = {"brat": ".ann", "webanno": ".tsv", "cas": ""}
@@ -222,6 +224,7 @@ def collect_study(
                 {"annotator": t.annotator, "note": t.note, "batch": t.batch} for t, _ in late
             ],
             "without_any_mark": sum(not any(j.values()) for j in found.judged.values()),
+            "rehearsed": (folder / REHEARSAL).exists(),
             "agreement": agreement,
         }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.spans import Span, merge_spans
 
 Marks = tuple[tuple[Span, ...], ...]
@@ -120,6 +121,10 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
 }
 
 
+#: The rule of the patient-note corpus.
+SENIOR_RULES = ("identical", "second-only", "senior-first")
+
+
 def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
     """Apply the first rule that has a say; None where none has.
 
@@ -158,8 +163,11 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
         note, feature = corpus.notes[int(rows.note[i])], corpus.features[int(rows.feature[i])]
         grouped.setdefault((note.id, feature.id), []).append(i)
     for key, found in grouped.items():
-        who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in found)
-        marks = tuple(_marks(corpus, i) for i in found)
+        ranked = sorted(
+            found, key=lambda i: corpus.annotators[int(rows.annotator[i])].id not in seniors
+        )
+        who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in ranked)
+        marks = tuple(_marks(corpus, i) for i in ranked)
         listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
     several = [row for row in listed if len(row.annotators) > 1]
     return several, [row for row in listed if len(row.annotators) == 1]
@@ -168,3 +176,46 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
 def _marks(corpus: Corpus, row: int) -> Marks:
     """Return a row's annotations as spans, repeated ones once."""
     return _sorted({a.spans for a in corpus.row_annotations(row)})
+
+
+def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, ...]:
+    """Settle every row by the rule of the patient-note corpus (Yaneva et al. 2022, section 5).
+
+    The senior's annotations count; the second's only where the senior found nothing.
+
+    Raises
+    ------
+    InputError
+        If a senior is not an annotator of the corpus, or a row was judged twice by others.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> settled = settle_by_seniors(load_corpus("open-notes"), ["reference"])
+    >>> len(settled), {row.decided_by for row in settled} >= {"rule identical"}
+    (30924, True)
+    """
+    for name in seniors:
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
+    ranked = replace(
+        corpus,
+        annotators=tuple(
+            replace(a, group="senior" if a.id in seniors else "") for a in corpus.annotators
+        ),
+    )
+    double, single = list_rows(ranked)
+    settled = [(row, settle_by_rules(row, SENIOR_RULES)) for row in double]
+    faults = {
+        f"{' and '.join(row.annotators)} judged the same rows and none of them is a senior: name "
+        "one"
+        for row, found in settled
+        if found is None
+    }
+    if faults:
+        raise InputError(Fault(fault) for fault in sorted(faults))
+    alone = (
+        Settled(row.note, row.feature, row.marks[0], f"single {row.annotators[0]}")
+        for row in single
+    )
+    return (*(found for _, found in settled if found), *alone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from rubricate.stats import (
     Resampling,
     Side,
     Statistic,
+    WeightedMeasures,
     compare_with_ceiling,
     oversampled,
     refuse_unweighted_recall,
@@ -33,7 +34,7 @@ from rubricate.study.agreement import (
 )
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.planning import annotator_number
-from rubricate.study.population import Variable, read_population
+from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE
 from rubricate.study.settings import AnnotationSource
@@ -45,7 +46,12 @@ from rubricate.study.summaries import (
     VariableResult,
     WidthJson,
 )
-from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
+from rubricate.study.weighting import (
+    DesignNotes,
+    design_bootstrap,
+    design_posterior,
+    measure_sites,
+)
 
 _NAMES = ("precision", "recall", "f1")
 
@@ -56,11 +62,12 @@ class SampleDesign:
 
     weights: Mapping[str, float]
     sides: Mapping[str, bool]
+    sites: Mapping[str, str]
     finite: bool = False
 
     @classmethod
-    def of(cls, corpus: Corpus, *, finite: bool = False) -> SampleDesign:
-        """Read the design from the metadata of a sample's notes."""
+    def of(cls, corpus: Corpus, *, site: str = "", finite: bool = False) -> SampleDesign:
+        """Read the design from the metadata of a sample's notes, which has ``site``, too."""
         faults = [
             Fault(f"note {n.id} has no {name} in its metadata: it was not drawn by this study")
             for n in corpus.notes
@@ -72,6 +79,7 @@ class SampleDesign:
         return cls(
             {n.id: 1 / float(n.metadata["inclusion_probability"] or 1.0) for n in corpus.notes},
             {n.id: n.metadata["side"] == "positive" for n in corpus.notes},
+            {n.id: site_of(n, site) for n in corpus.notes},
             finite,
         )
 
@@ -97,9 +105,8 @@ def measure_variable(
     tp, fp, fn, tn = cells.sum(axis=0).tolist()
     predicted = cells[:, 0] + cells[:, 1] > 0
     fixed = variable.role == "primary" and bool(np.array_equal(predicted, sides))
-    measured = design_posterior(
-        DesignNotes(cells, weights, sides, fixed), settings, finite=design.finite
-    )
+    notes = DesignNotes(cells, weights, sides, fixed)
+    measured = design_posterior(notes, settings, finite=design.finite)
     line: VariableResult = {
         "variable": variable.name,
         "role": variable.role,
@@ -110,8 +117,14 @@ def measure_variable(
         "fp": fp,
         "fn": fn,
         "tn": tn,
-        "presence": {name: getattr(measured, name).to_dict() for name in _NAMES},
+        "presence": {
+            field.name: getattr(measured, field.name).to_dict()
+            for field in fields(WeightedMeasures)
+        },
     }
+    sites = [design.sites[i] for i in ids]
+    if len(set(sites)) > 1:
+        line["by_site"] = measure_sites(notes, sites, settings, finite=design.finite)
     for key, table in evaluation.tables.items():
         if key == ("presence",):
             continue
@@ -289,11 +302,12 @@ def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evalua
 
 
 def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesign:
-    design = SampleDesign.of(reference, finite=study.settings.population.finite)
+    population = study.settings.population
+    design = SampleDesign.of(reference, site=population.site, finite=population.finite)
     if not unweighted:
         return design
     refuse_unweighted(study.need("sample")["strata"])
-    return SampleDesign(dict.fromkeys(design.weights, 1.0), design.sides, False)
+    return replace(design, weights=dict.fromkeys(design.weights, 1.0), finite=False)
 
 
 def refuse_unweighted(strata: Sequence[StratumJson]) -> None:

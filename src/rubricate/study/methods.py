@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rubricate.progress import Progress, silent
+from rubricate.reports.tables import counted
 from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
-from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock
+from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock
 from rubricate.study.evaluation import half_widths
 from rubricate.study.planning import Design, make_plan
 from rubricate.study.plots import flow_plot, plan_plot
@@ -55,6 +57,11 @@ class Facts:
     def warnings(self) -> list[str]:
         """Return what a reader must know first."""
         found = [warning for warning in self.plan["warnings"] if warning.startswith(COUNTS_ON)]
+        if self.collect.get("rehearsed"):
+            found.append(
+                "A rehearsal: the annotations were made by a program; nobody read the notes, and "
+                "no figure here says anything about a system or its annotators."
+            )
         width, short = self.evaluate["width"], self.sample["shortfall"]
         if not width["met"]:
             found.append(
@@ -95,8 +102,8 @@ def flow_figure(facts: Facts) -> Figure:
         ("Population", [
             f"{population['corpus']['notes']:,} notes",
             f"{population['notes']:,} in the target population",
-            f"{len(population['sites'])} sites, {population['cases']} cases",
-            f"primary: {primary['variable']}", f"{secondary} secondary variables"]),
+            f"{counted(len(population['sites']), 'site')}, {counted(population['cases'], 'case')}",
+            f"primary: {primary['variable']}", counted(secondary, "secondary variable")]),
         ("Sample", [
             f"planned {plan['positives']:,} + {plan['negatives']:,} notes",
             f"drawn {sample['drawn']['positive']:,} positive, "
@@ -151,9 +158,10 @@ def _population(facts: Facts) -> list[Block]:
     blocks: list[Block] = [
         Heading("Phase 1: target population"),
         Paragraph(
-            f"Of {found['corpus']['notes']:,} notes, {found['notes']:,} of {found['cases']} cases "
-            f"are in the target population, after these conditions: {conditions}. Notes have "
-            f"{found['words']['mean']:.0f} words on average (SD {found['words']['sd']:.0f}, "
+            f"Of {found['corpus']['notes']:,} notes, {found['notes']:,} of "
+            f"{counted(found['cases'], 'case')} are in the target population, after these "
+            f"conditions: {conditions}. Notes have {found['words']['mean']:.0f} words on "
+            f"average (SD {found['words']['sd']:.0f}, "
             f"median {found['words']['median']:.0f}, {found['words']['min']} to "
             f"{found['words']['max']}) and {found['characters']['mean']:.0f} characters "
             f"(SD {found['characters']['sd']:.0f})."
@@ -249,9 +257,10 @@ def _annotation(facts: Facts) -> list[Block]:
         ),
         TableBlock(
             "Notes of each annotator.",
-            ["annotator", "senior", "site", "training", "double", "single"],
+            ["annotator", "role", "rank", "site", "training", "double", "single"],
             [
-                (a["id"], "yes" if a["senior"] else "", a["site"],
+                (a["id"], a.get("role") or Open("to be written"),
+                 "senior" if a["senior"] else "annotator", a["site"],
                  *(found["by_annotator"].get(str(a["id"]), {}).get(kind, 0)
                    for kind in ("training", "double", "single")))
                 for a in found["annotators"]
@@ -270,9 +279,17 @@ def _reference(facts: Facts) -> list[Block]:
             f"{curate['disputed']:,} went to a curator and {curate['undecided']:,} were left "
             "undecided. Who decided each row is kept beside the reference."
         ),
+        Paragraph(_curators(curate["decided_by"])),
         TableBlock("Who decided the rows of the reference.", ["decided by", "rows"],
               list(curate["decided_by"].items())),
     ]  # fmt: skip
+
+
+def _curators(decided_by: Mapping[str, int]) -> str:
+    names = [name for name in decided_by if not name.startswith(("rule ", "single "))]
+    if not names:
+        return "No curator decided a row."
+    return f"Curators, who saw both annotations but not the system's: {', '.join(names)}."
 
 
 def _evaluation(facts: Facts) -> list[Block]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.formats.rubric.trees import parse_toml
 from rubricate.rubric import Feature
 from rubricate.stats import (
     ClusterSummary,
@@ -150,7 +151,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
 
 def _toml_lines(text: str, path: Path) -> list[dict[str, Any]]:
     try:
-        tables = tomllib.loads(text)
+        tables = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError([Fault(f"not valid TOML: {error}", path)]) from error
     wrong = [name for name, value in tables.items() if not isinstance(value, dict)]

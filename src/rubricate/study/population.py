@@ -13,6 +13,8 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats.notes.understanding import parse_columns, understood_as
+from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 from rubricate.rows import I64, Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features
@@ -163,8 +165,15 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
     settings = study.settings.population
     source = study.source(settings.corpus)
 
+    rubric = study.source(settings.rubric) if settings.rubric else None
+
     def work(place: Path) -> PopulationSummary:
-        corpus = read_corpus(source, format=settings.format or None)
+        columns = parse_columns(settings.columns) if settings.columns else None
+        with understood_as(columns=columns, case=settings.case):
+            corpus = read_corpus(source, format=settings.format or None)
+        if rubric is not None:
+            cases = {note.case for note in corpus.notes}
+            corpus = with_rubrics(corpus, read_rubric_file(rubric).for_cases(cases))
         if settings.site and settings.site not in {"case", *_names(corpus)}:
             raise InputError(
                 f"population.site: no note has {settings.site!r}; "
@@ -191,7 +200,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
         study,
         "population",
         work,
-        inputs={"corpus": source},
+        inputs={"corpus": source, **({} if rubric is None else {"rubric": rubric})},
         settings=study.tables("population", "variables"),
         overwrite=overwrite,
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
 from rubricate.stats.checks import at_least, inside_unit, one_of
 from rubricate.stats.widths import half_width_faults
@@ -22,6 +23,43 @@ STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
 TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
 RULES = ("identical", "second-only", "senior-first", "union", "intersection")
+#: The items of STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527), with notes in place of patients.
+STARD = {
+    "1": "Title or abstract names an accuracy study and a measure of accuracy",
+    "2": "Structured summary of design, methods, results and conclusions",
+    "3": "Background, intended use and clinical role of the system",
+    "4": "Objectives and hypotheses",
+    "5": "Data collection planned before or after the system and the reference were applied",
+    "6": "Eligibility criteria",
+    "7": "On what basis eligible notes were identified",
+    "8": "Where and when eligible notes were identified",
+    "9": "Consecutive, random or convenience series",
+    "10a": "The system, in enough detail to repeat it",
+    "10b": "The reference standard, in enough detail to repeat it",
+    "11": "Why this reference standard",
+    "12a": "Positivity of the system: definition, and whether set in advance",
+    "12b": "Positivity of the reference: definition, and whether set in advance",
+    "13a": "Did whoever ran the system know the reference?",
+    "13b": "Did the annotators know the system's results?",
+    "14": "Methods for estimating accuracy",
+    "15": "How indeterminate results were handled",
+    "16": "How missing data were handled",
+    "17": "Analyses of variability, and whether set in advance",
+    "18": "Intended sample size and how it was determined",
+    "19": "Flow of notes, with a diagram",
+    "20": "Baseline characteristics",
+    "21a": "Severity among notes with the target condition",
+    "21b": "Alternative diagnoses among notes without it",
+    "22": "Time and treatment between the system's run and the reference",
+    "23": "Cross tabulation of the system by the reference",
+    "24": "Estimates of accuracy and their precision",
+    "25": "Adverse events of the system or the reference",
+    "26": "Limitations: bias, uncertainty, generalisability",
+    "27": "Implications for practice, and intended use",
+    "28": "Registration number and registry",
+    "29": "Where the full protocol can be found",
+    "30": "Funding and the funders' role",
+}
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")
 ALLOCATIONS = ("sqrt", "proportional", "equal")
 #: Names of files that lie beside the annotators' folders.
@@ -53,10 +91,17 @@ class AnnotationSource:
 
 @dataclass(frozen=True, slots=True)
 class PopulationSettings:
-    """Which notes are studied; ``finite`` if these are all the notes there will ever be."""
+    """Which notes are studied; ``finite`` if these are all the notes there will ever be.
+
+    ``columns`` and ``case`` say how a table of notes is to be understood, as ``--columns`` and
+    ``--case`` do.
+    """
 
     corpus: str = ""
     format: str = ""
+    rubric: str = ""
+    columns: str = ""
+    case: str = ""
     site: str = ""
     finite: bool = False
     where: Mapping[str, Any] = field(default_factory=dict)
@@ -103,6 +148,7 @@ class AnnotatorSettings:
     id: str = ""
     senior: bool = False
     site: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +209,7 @@ class StudySettings:
     curation: CurationSettings = CurationSettings()
     system: AnnotationSource = AnnotationSource()
     evaluation: EvaluationSettings = EvaluationSettings()
+    stard: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def primary(self) -> VariableSettings:
@@ -186,7 +233,7 @@ def read_settings(path: Path) -> StudySettings:
         hint = "Run: rubricate study new FOLDER"
         raise InputError([Fault(f"there is no such file. {hint}", path)])
     try:
-        table = tomllib.loads(read_text(path))
+        table = parse_toml(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError([Fault(f"is not valid TOML: {error}", path)]) from error
     faults: list[str] = []
@@ -251,6 +298,11 @@ def _meaning(settings: StudySettings) -> list[str]:
         found += _messages(one_of(f"{place}.role", variable.role, ROLES))
         if bool(variable.features) == bool(variable.feature_text):
             found.append(f"{place} needs either features or feature_text")
+    found += [
+        f"stard.{item} must be text in quotes under one of the items {', '.join(STARD)}"
+        for item, text in settings.stard.items()
+        if item not in STARD or not isinstance(text, str)
+    ]
     found += _annotator_faults([a.id for a in settings.annotation.annotators])
     found += _messages(_plan_faults(settings.plan))
     found += _messages(at_least("evaluation.resamples", settings.evaluation.resamples, 1))

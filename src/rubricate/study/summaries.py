@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 from rubricate.stats import EstimateJson
 from rubricate.stats.plans import PlanJson
 
-#: Precision, recall and F1 by name.
+#: Estimates by name: precision, recall, F1 and, of presence, specificity, NPV and prevalence.
 Rates = dict[str, EstimateJson]
 
 
@@ -134,6 +134,7 @@ class CollectSummary(TypedDict):
     judgements: int
     missing: list[dict[str, str]]
     without_any_mark: int
+    rehearsed: NotRequired[bool]
     agreement: AgreementSummary
 
 
@@ -157,6 +158,26 @@ class CeilingJson(TypedDict):
     difference: EstimateJson
 
 
+class SiteResult(TypedDict):
+    """One variable at one site."""
+
+    site: str
+    notes: int
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    precision: EstimateJson
+    recall: EstimateJson
+
+
+class BySite(TypedDict):
+    """One variable site by site, and how far its rates differ (`Heterogeneity`)."""
+
+    sites: list[SiteResult]
+    heterogeneity: dict[str, dict[str, float | int | None]]
+
+
 class VariableResult(TypedDict):
     """One variable of the evaluation; without notes it has no values."""
 
@@ -170,6 +191,7 @@ class VariableResult(TypedDict):
     fn: NotRequired[int]
     tn: NotRequired[int]
     presence: NotRequired[Rates]
+    by_site: NotRequired[BySite]
     characters: NotRequired[Rates]
     spans_exact: NotRequired[Rates]
     spans_one_side_boundary: NotRequired[Rates]

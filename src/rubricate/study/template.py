@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
@@ -20,6 +21,9 @@ guidelines = "guidelines.md"
 # 1. The target population ------------------------------------------------------------------
 [population]
 corpus = {corpus}            # a path from here, or the name of an embedded corpus
+{rubric}            # a rubric file, where the notes come without one
+# columns = "id=student_id,text=note,case=station"  # of a table, where they are not found by name
+# case = "Case 1"            # of all notes of a table or a folder of texts
 # site = "hospital"          # metadata field that names the site ("case" for the case)
 # finite = true              # these are all the notes there will ever be
 
@@ -83,6 +87,7 @@ rename = false               # hide the notes' ids behind new ones
 # id = "ann"
 # senior = true
 # site = "A"
+# role = "pulmonologist"     # for the report
 
 # 4. Annotations and the reference ----------------------------------------------------------
 [agreement]
@@ -98,6 +103,11 @@ rules = ["identical"]
 # [system]
 # corpus = "system.jsonl"
 # annotator = "exact"
+
+# What only you can say for the report's STARD checklist, by item; the report shows which are open.
+# [stard]
+# "3" = "Asthma is under-coded; the system is to find patients for a registry."
+# "30" = "No funding."
 """
 
 _GUIDELINES = """\
@@ -115,8 +125,12 @@ The features are listed in `labels.csv`. Say here what counts for each of them, 
 """
 
 
-def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
+def new_study(
+    folder: str | Path, *, corpus: str | Any = "", name: str = "", rubric: str = ""
+) -> Path:
     """Make a study's folder with a commented ``study.toml`` to fill in.
+
+    A data frame (pandas, polars) of notes is kept in the folder as ``notes.csv``.
 
     Examples
     --------
@@ -130,10 +144,18 @@ def new_study(folder: str | Path, *, corpus: str = "", name: str = "") -> Path:
         raise InputError(
             [Fault("is there already; edit it, or choose another folder for a new study", target)]
         )
+    if not isinstance(corpus, str):
+        with whole_output(place / "notes.csv") as staged:
+            if hasattr(corpus, "write_csv"):
+                corpus.write_csv(staged)  # polars
+            else:
+                corpus.to_csv(staged, index=False)  # pandas
+        corpus = "notes.csv"
     # A JSON string is a TOML string.
     text = _STUDY.format(
         name=json.dumps(name or place.absolute().name, ensure_ascii=False),
         corpus=json.dumps(corpus, ensure_ascii=False),
+        rubric=f"rubric = {json.dumps(rubric, ensure_ascii=False)}" if rubric else '# rubric = ""',
     )
     with whole_output(target) as staged:
         staged.write_text(text, encoding="utf-8")

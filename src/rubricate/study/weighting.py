@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,11 +15,13 @@ from rubricate.stats import (
     Statistic,
     WeightedMeasures,
     degrees_of_freedom,
-    precision_recall_f1,
+    heterogeneity,
     resample_sums,
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
+from rubricate.stats.ratios import table_rates
+from rubricate.study.summaries import BySite, SiteResult
 
 F64 = npt.NDArray[np.float64]
 #: Added to each cell that a note can fall into (Jeffreys).
@@ -39,7 +42,7 @@ class DesignNotes:
 def design_posterior(
     notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
 ) -> WeightedMeasures:
-    """Estimate note-level precision, recall and F1 from a stratified sample.
+    """Estimate the rates of the four-fold table of notes from a stratified sample.
 
     The estimates are ratios of Horvitz-Thompson totals (1952). The intervals extend
     `rubricate.stats.stratified_posterior` to weights that vary inside a side of the design: the
@@ -65,10 +68,10 @@ def design_posterior(
     factors = _side_factors(notes.weights, notes.sides, rng, _DRAWS, finite=finite)
     for side, factor in factors.items():
         table += factor[:, None] * _draw(notes, notes.sides == side, rng, finite=finite)
-    estimate = precision_recall_f1((notes.cells * notes.weights[:, None]).sum(axis=0))
+    estimate = table_rates((notes.cells * notes.weights[:, None]).sum(axis=0))
     tail = (1 - settings.confidence) / 2
-    draws = precision_recall_f1(table)
-    low, high = (quantile_each(draws, np.full(3, q)) for q in (tail, 1 - tail))
+    draws = table_rates(table)
+    low, high = (quantile_each(draws, np.full(len(estimate), q)) for q in (tail, 1 - tail))
     return WeightedMeasures(
         *(
             # The prior pulls the draws towards the middle; an interval holds its estimate. Both
@@ -100,6 +103,7 @@ def design_bootstrap(
     --------
     >>> counts = np.array([[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]])
     >>> design = np.array([2.0, 2.0, 5.0, 5.0]), np.array([True, True, False, False])
+    >>> from rubricate.stats import precision_recall_f1
     >>> found = design_bootstrap(counts, precision_recall_f1, design, Resampling(resamples=99))
     >>> found.estimate.round(2).tolist()
     [0.89, 0.8, 0.84]
@@ -157,3 +161,55 @@ def _draw(
         else:
             table[:, possible] += total * drawn
     return table
+
+
+#: Where the notes that precision and recall are shares of stand among TP, FP, FN, TN.
+_OF = {"precision": [0, 1], "recall": [0, 2]}
+
+
+def measure_sites(
+    notes: DesignNotes, sites: Sequence[str], settings: Resampling, *, finite: bool
+) -> BySite:
+    """Measure each site as if it were the study, and compare the sites with Cochran's Q.
+
+    A site enters the comparison with Kish's effective number of notes, (Σ w)² / Σ w² (1965), of
+    which its weighted share are successes; `rubricate.stats.heterogeneity` has the formulas.
+
+    Examples
+    --------
+    >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
+    >>> notes = DesignNotes(cells, np.ones(100), cells[:, :2].any(axis=1), True)
+    >>> found = measure_sites(notes, list("AB") * 50, Resampling(), finite=False)
+    >>> [(line["site"], line["tp"]) for line in found["sites"]]
+    [('A', 20), ('B', 20)]
+    >>> found["heterogeneity"]["recall"]["i_squared"]
+    0.0
+    """
+    of = np.asarray(sites)
+    lines: list[SiteResult] = []
+    effective: dict[str, list[tuple[float, float]]] = {name: [] for name in _OF}
+    for site in sorted(set(sites)):
+        own = of == site
+        part = replace(
+            notes, cells=notes.cells[own], weights=notes.weights[own], sides=notes.sides[own]
+        )
+        measured = design_posterior(part, settings, finite=finite)
+        tp, fp, fn, tn = part.cells.sum(axis=0).tolist()
+        lines.append(
+            {
+                "site": site, "notes": int(own.sum()), "tp": tp, "fp": fp, "fn": fn, "tn": tn,
+                "precision": measured.precision.to_dict(), "recall": measured.recall.to_dict(),
+            }
+        )  # fmt: skip
+        for name, columns in _OF.items():
+            counted = part.cells[:, columns].any(axis=1)
+            weights, right = part.weights[counted], part.cells[counted, 0] > 0
+            size = weights.sum() ** 2 / (weights**2).sum() if len(weights) else 0.0
+            share = weights[right].sum() / weights.sum() if len(weights) else 0.0
+            effective[name].append((size * share, size))
+    return {
+        "sites": lines,
+        "heterogeneity": {
+            name: heterogeneity(*np.array(found).T).to_dict() for name, found in effective.items()
+        },
+    }

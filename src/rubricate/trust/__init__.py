@@ -1,5 +1,6 @@
 """How far scores can be trusted: untouched files, leniency, drift, fairness, copies, gaming."""
 
+from rubricate.trust.audit import AuditLine, audit_run
 from rubricate.trust.changes import Changes, compare_runs
 from rubricate.trust.differential import ItemBias, differential_items
 from rubricate.trust.drift import Drift, measure_drift
@@ -11,6 +12,7 @@ from rubricate.trust.references import run_of_corpus, run_of_scores
 from rubricate.trust.verification import RunVerification, check_tables, verify_run
 
 __all__ = [
+    "AuditLine",
     "Changes",
     "Cluster",
     "Drift",
@@ -20,6 +22,7 @@ __all__ = [
     "ItemBias",
     "Leniency",
     "RunVerification",
+    "audit_run",
     "check_tables",
     "compare_groups",
     "compare_runs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,19 @@ class DecisionChange:
     found_now: bool
 
 
+class ScoreChange(NamedTuple):
+    """A note whose score is another one now; NaN where there was, or is, none."""
+
+    note: str
+    before: float
+    now: float
+
+    @property
+    def change(self) -> float:
+        """By how much it rose."""
+        return self.now - self.before
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The differences between an earlier and a later run."""
@@ -29,6 +42,11 @@ class Changes:
     scores: dict[str, tuple[float, float]]
     decisions: tuple[DecisionChange, ...]
 
+    def largest(self) -> list[ScoreChange]:
+        """Return the notes whose scores changed, those that changed most first."""
+        found = [ScoreChange(note, *pair) for note, pair in self.scores.items()]
+        return sorted(found, key=lambda one: -abs(np.nan_to_num(one.change, nan=np.inf)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
@@ -38,6 +56,9 @@ class Changes:
             "scores_changed": len(self.scores),
             "decisions_changed": len(self.decisions),
             "now_found": sum(change.found_now for change in self.decisions),
+            "changed_most": [
+                {**one._asdict(), "change": one.change} for one in self.largest()[:20]
+            ],
         }
 
 

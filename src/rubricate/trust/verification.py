@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,8 +10,9 @@ from typing import Any, Literal
 from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
+from rubricate.run.log import LOG, log_state, read_log
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.writing import RUN, TIMES, read_record
+from rubricate.run.writing import RUN, TIMES, RunRecord, read_record
 
 EVIDENCE = "evidence"
 FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]
@@ -38,12 +40,14 @@ class VerifiedFile:
 class RunVerification:
     """All files of a run beside what run.json says of them.
 
-    ``run_sha256`` is the hash of run.json itself: kept elsewhere, it shows whether run.json and the
-    files were changed together, which nothing inside the folder can.
+    ``run_sha256`` is the hash of run.json itself, ``log_sha256`` that of the last line of the log:
+    kept elsewhere, they show whether they and the files were changed together, which nothing
+    inside the folder can.
     """
 
     files: tuple[VerifiedFile, ...]
     run_sha256: str
+    log_sha256: str = ""
 
     @property
     def differing(self) -> tuple[VerifiedFile, ...]:
@@ -55,6 +59,7 @@ class RunVerification:
         return {
             "unchanged": not self.differing,
             "run_sha256": self.run_sha256,
+            "log_sha256": self.log_sha256,
             "files": [one.to_dict() for one in self.files],
         }
 
@@ -73,14 +78,42 @@ def verify_run(folder: str | Path) -> RunVerification:
     [('scores.csv', 'changed')]
     """
     place = Path(folder)
-    outputs = read_record(place)["outputs"]
+    record = read_record(place)
+    outputs = record["outputs"]
     files = [_verified(place, name, wanted) for name, wanted in outputs.items()]
+    log, head = _verified_log(place, record)
+    files += log
     for path in sorted(place.iterdir()):
-        if path.name not in outputs and path.name != RUN:
+        if path.name not in outputs and path.name not in (RUN, LOG):
             own = path.name == TIMES
             note = "not the same for equal runs" if own else "not written by the run"
             files.append(VerifiedFile(path.name, "not covered", note))
-    return RunVerification(tuple(files), file_hash(place / RUN))
+    return RunVerification(tuple(files), file_hash(place / RUN), head)
+
+
+def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], str]:
+    """Return whether the log is whole, as times.json and run.json say, and its last hash."""
+    try:
+        wanted = json.loads((folder / TIMES).read_text(encoding="utf-8")).get("log")
+    except (OSError, ValueError, AttributeError):
+        wanted = None
+    if not (folder / LOG).is_file():
+        return [VerifiedFile(LOG, "missing")] if wanted else [], ""
+    try:
+        state = log_state(folder)
+        tables = [entry["sha256"] for entry in read_log(folder) if entry["kind"] == "tables"]
+    except InputError as error:
+        place = f"line {error.faults[0].line}, or the one before, is not what was written"
+        return [VerifiedFile(LOG, "changed", place)], ""
+    outputs, head = record["outputs"], str(state["head"])
+    if state != wanted:
+        said = wanted.get("entries") if isinstance(wanted, dict) else "nothing"
+        why = f"{state['entries']} lines, where {TIMES} says {said}"
+        return [VerifiedFile(LOG, "changed", f"{why}, or another last line")], head
+    if tables and any(outputs.get(name) != sha for name, sha in tables[-1].items()):
+        return [VerifiedFile(LOG, "changed", "its last tables are not those of run.json")], head
+    whole = f"{state['entries']} lines, each bound to the one before"
+    return [VerifiedFile(LOG, "unchanged", whole)], head
 
 
 def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:

@@ -53,6 +53,8 @@ HEADERS = {
 _NOBODY = Identity("", "")
 #: Threads for requests; those that save wait in them for the disk.
 _THREADS = 64
+#: What of a path the log keeps.
+_LOGGED = {"project", "assignment", "dispute", "run", "item"}
 #: In which project a thing is: path parameter → its table.
 _PLACE_OF = {"assignment": t.assignment, "dispute": t.dispute, "run": t.run}
 
@@ -86,14 +88,14 @@ class Asked:
     form: dict[str, Any]
     address: str
 
-    def answer(self) -> Any:
-        """Let the request in, or refuse it, and do the work."""
+    def answer(self) -> tuple[str, Any]:
+        """Let the request in, or refuse it, and do the work; return who asked, and the result."""
         me, secret = self._identity()
         call = Call(
             self.bench, me, *self._standing(me), self.path, self.query, self._body(), secret,
             self.address,
         )  # fmt: skip
-        return self.rule.handler(call)
+        return me.person, self.rule.handler(call)
 
     def _identity(self) -> tuple[Identity, str]:
         rule, database = self.rule, self.bench.database
@@ -184,7 +186,7 @@ def _endpoint(rule: Rule, bench: Bench) -> Any:
         started, status, who = time.perf_counter(), 500, ""
         try:
             asked = await _asked(request, rule, bench)
-            result = await run_in_threadpool(asked.answer)
+            who, result = await run_in_threadpool(asked.answer)
             response = _response(result, rule)
         except RefusedError as error:
             response = _refused(error, request, is_page)
@@ -201,7 +203,9 @@ def _endpoint(rule: Rule, bench: Bench) -> Any:
             response = error_answer(500, "failed", "Something failed; it is in the server's log.")
         status = response.status_code
         took = 1000 * (time.perf_counter() - started)
-        log.info("%s %s %d %.0f ms %s", rule.method, rule.path, status, took, who)
+        # Who read which note is kept; secrets of links and tokens are not.
+        ids = {k: v for k, v in request.path_params.items() if k in _LOGGED}
+        log.info("%s %s %s %d %.0f ms %s", rule.method, rule.path, ids, status, took, who)
         return response
 
     return endpoint
@@ -239,9 +243,9 @@ def _response(result: Any, rule: Rule) -> Response:
 
 
 async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
-    content, form = b"", {}
+    content, form = b"", dict[str, Any]()
     if rule.body is dict:
-        async with request.form(max_files=1, max_fields=50) as fields:
+        async with request.form(max_files=2, max_fields=50) as fields:
             for name, value in fields.multi_items():
                 if isinstance(value, str):
                     form[name] = value

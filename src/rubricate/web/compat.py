@@ -89,7 +89,7 @@ class StudioEvent(msgspec.Struct):
     action: str = ""
 
 
-class Found(NamedTuple):
+class FoundSpan(NamedTuple):
     """One span that a matcher found."""
 
     start: int
@@ -105,7 +105,7 @@ def _matcher(rubric: Rubric) -> Matcher:
 
 
 def _rubric(call: Call) -> Rubric:
-    _, rubric = call.read(rubric_of, call.project, call.path["case"])
+    rubric: Rubric = call.read(rubric_of, call.project, call.path["case"])[1]
     if not len(rubric):
         raise missing("This project has no such case.")
     return rubric
@@ -117,14 +117,14 @@ def _need_safe(text: str) -> None:
         raise InputError(why)
 
 
-def _find(rubric: Rubric, text: str) -> Iterator[Found]:
+def _find(rubric: Rubric, text: str) -> Iterator[FoundSpan]:
     """Yield what is found in a text; fragments become spans of their own."""
     found = _matcher(rubric).predict(Corpus((Note("n", rubric.case, text),), (rubric,)))
     for i in range(len(found.rows)):
         for one in found.row_annotations(i):
             for span in one.spans:
                 sure = 1.0 if one.confidence is None else one.confidence
-                yield Found(span.start, span.end, one.feature, sure, one.detail.reason)
+                yield FoundSpan(span.start, span.end, one.feature, sure, one.detail.reason)
 
 
 def post_inception_predict(call: Call) -> dict[str, str]:
@@ -220,8 +220,9 @@ def _config(text: str) -> dict[str, Any]:
             own = texts.get(labels.get("toName"))
             if own is not None:
                 values = [one.get("value", "") for one in labels.iter("Label")]
-                return {"from_name": labels.get("name"), "to_name": own.get("name"),
-                        "value": (own.get("value") or "").lstrip("$"), "labels": values}  # fmt: skip
+                field = own.get("value", "").lstrip("$")
+                names = {"from_name": labels.get("name"), "to_name": own.get("name")}
+                return {**names, "value": field, "labels": values}
     raise InputError("the labelling configuration has no Labels for a Text")
 
 

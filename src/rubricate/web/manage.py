@@ -251,17 +251,20 @@ def get_agreement(call: Call) -> Any:
     return _live(call.bench.database).of(call.project)
 
 
+def _may_watch(call: Call) -> bool:
+    """Tell whether somebody who watches may go on: signed in still, and with the role."""
+    if call.secret and call.read(people.session_identity, call.secret) is None:
+        return False
+    return bool(call.read(people.roles_of, call.project, call.me.person) & people.NOT_BLIND)
+
+
 def get_events(call: Call) -> Response:
     """Return a stream that tells whenever something changed."""
 
     async def stream() -> AsyncIterator[bytes]:
         last, silent = "", 0
         while True:
-            # Who lost the right to look, or signed out, is told nothing more.
-            roles = await run_in_threadpool(
-                call.read, people.roles_of, call.project, call.me.person
-            )
-            if not roles & {"manager", "observer"}:
+            if not await run_in_threadpool(_may_watch, call):
                 return
             head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
             silent += 2
@@ -284,7 +287,8 @@ def get_record(call: Call) -> Any:
 
 def get_verify(call: Call) -> dict[str, Any]:
     """Check the project's chain and tables."""
-    found = next(one for one in call.read(chain.verify) if one.project == call.project)
+    checked = call.bench.database.read_at_once(chain.verify)
+    found = next(one for one in checked if one.project == call.project)
     return {"intact": not found.faults, "events": found.events, "head": found.head,
             "faults": found.faults[:100]}  # fmt: skip
 
@@ -292,7 +296,7 @@ def get_verify(call: Call) -> dict[str, Any]:
 def get_export(call: Call) -> Response:
     """Return everybody's work as one archive, or one of its files."""
     place = Path(tempfile.mkdtemp()) / "export.zip"
-    call.read(exporting.export_zip, call.project, place)
+    call.bench.database.read_at_once(lambda c: exporting.export_zip(c, call.project, place))
 
     def remove() -> None:
         place.unlink()
@@ -308,7 +312,9 @@ def post_export(call: Call) -> Any:
     if not study:
         raise InputError("this project has no study folder: download the export instead")
     folder = call.bench.inside(study)
-    return call.read(exporting.export_study, call.project, folder, overwrite=call.body.overwrite)
+    return call.bench.database.read_at_once(
+        lambda c: exporting.export_study(c, call.project, folder, overwrite=call.body.overwrite)
+    )
 
 
 def delete_note(call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ from sqlalchemy import select
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rubricate.errors import InputError, RubricateError
+from rubricate.corpus import Corpus
+from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.formats import read_corpus
-from rubricate.formats.limits import ReadLimits
+from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
+from rubricate.formats.notes import with_only_case
+from rubricate.formats.rubric.files import read_rubrics
 from rubricate.store import dashboards, people, projects, reviewing
 from rubricate.store import tables as t
 from rubricate.store.database import RefusedError, missing
@@ -58,16 +62,22 @@ def _templates() -> Environment:
     return found
 
 
-def render(name: str, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
+def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
     """Return a page; every one knows who looks at it, and in which project."""
-    given = {"user": None, "project": None, "run": None, "error": None, "faults": []}
+    given: dict[str, Any] = {
+        "user": None,
+        "project": None,
+        "run": None,
+        "error": None,
+        "faults": [],
+    }
     if call is not None and call.me.person:
         given["user"] = {"name": call.me.name, "admin": call.me.admin}
     if call is not None and call.project:
         row = call.read(projects.project_row, call.project)
-        given["project"] = {"id": row.id, "name": row.name, "state": row.state,
-                            "roles": sorted(call.roles), "suggestions": row.suggestions}  # fmt: skip
-    return HTMLResponse(_templates().get_template(name).render({**given, **more}), status)
+        own = {name: getattr(row, name) for name in ("id", "name", "state", "suggestions")}
+        given["project"] = {**own, "roles": sorted(call.roles)}
+    return HTMLResponse(_templates().get_template(page).render({**given, **more}), status)
 
 
 def error_page(error: RefusedError) -> Response:
@@ -136,6 +146,7 @@ def _name_of(connection: Any, person: str) -> str:
 
 def set_up(call: Call) -> Response:
     """Make the first account, which administers."""
+    call.read(people.find_link, "setup", call.path["code"])
     return _with_password(call, "setup", _form(call, "name"))
 
 
@@ -252,7 +263,7 @@ def make_project(call: Call) -> Response:
     """Make a project from an uploaded corpus, with a rubric of its own or beside it."""
     name, rename = _form(call, "name"), bool(_form(call, "rename"))
     try:
-        corpus = _uploaded(call.body.get("notes"))
+        corpus = _uploaded(call.body.get("notes"), call.body.get("rubric"))
 
         def work(connection: Any) -> str:
             own = projects.make_project(connection, name, call.me.person)
@@ -266,18 +277,39 @@ def make_project(call: Call) -> Response:
     return RedirectResponse(f"/p/{project}/people", 303)
 
 
-def _uploaded(upload: Any) -> Any:
-    """Read a corpus from an upload (one file, any format of one file)."""
-    if not isinstance(upload, tuple) or not upload[1]:
-        raise InputError("choose a file with notes and rubric, e.g. one written by convert")
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch) / (Path(upload[0]).name or "notes")
-        place.write_bytes(upload[1])
+def _uploaded(notes: Any, rubric: Any) -> Corpus:
+    """Read notes, and their rubric where it is a file of its own, from uploads."""
+    if not isinstance(notes, tuple) or not notes[1]:
+        raise InputError("choose a file with notes")
+    with tempfile.TemporaryDirectory() as scratch, limits_in_force(_UPLOADS):
         try:
-            return read_corpus(place, limits=_UPLOADS)
+            corpus = read_corpus(_placed(Path(scratch) / "notes", notes))
+            if isinstance(rubric, tuple) and rubric[1]:
+                rubrics = read_rubrics(_placed(Path(scratch) / "rubric", rubric))
+                by_case = {one.case: one for one in rubrics}
+                corpus = Corpus(tuple(with_only_case(corpus.notes, by_case)), rubrics)
+            return corpus
         except InputError as error:
             # Faults name the file, not the folder it was put into.
-            raise InputError(str(error).replace(f"{place.parent}/", "")) from None
+            faults = [str(fault).replace(f"{scratch}/", "") for fault in error.faults]
+            raise InputError(map(Fault, faults)) from None
+
+
+def _placed(folder: Path, upload: tuple[str, bytes]) -> Path:
+    """Return where an upload lies; an archive is unpacked, if it does not become too large."""
+    folder.mkdir()
+    place = folder / (Path(upload[0]).name or "file")
+    place.write_bytes(upload[1])
+    if place.suffix != ".zip":
+        return place
+    try:
+        with zipfile.ZipFile(place) as archive:
+            check_archive(archive, place)
+            archive.extractall(folder / "unpacked")
+    except zipfile.BadZipFile:
+        raise InputError([Fault("is no ZIP archive", place)]) from None
+    inside = list((folder / "unpacked").iterdir())
+    return inside[0] if len(inside) == 1 else folder / "unpacked"
 
 
 def annotate_page(call: Call) -> Response:

@@ -126,7 +126,7 @@ def verify_folder(folder: Path, database: str = "") -> list[Checked]:
         raise InputError(f"{folder} holds no workbench: {path} is not there")
     store = Database(database or f"sqlite:///{path}")
     try:
-        return store.read(verify)
+        return store.read_at_once(verify)
     finally:
         store.close()
 

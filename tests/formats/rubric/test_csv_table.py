@@ -41,7 +41,7 @@ def test_every_fault_of_a_table_is_reported(tmp_path: Path) -> None:
         "c,1,,,1,\n"
         "c,2,Cough,,two,\n"
         "\n"
-        "c,2,Fever,,-1,\n"
+        "c,2,Fever,,inf,\n"
         "c,3,Wheeze,,nan,x,y\n",
         encoding="utf-8",
     )

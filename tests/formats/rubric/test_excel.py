@@ -21,7 +21,7 @@ def test_school_s_workbook() -> None:
         ("Chest pain-3", "Dyspnoea", 1.0, ""),
     ]
     assert [(f.id, f.text) for f in headache] == [("Headache-aura", "Aura 😀")]
-    assert [notice.split()[1] for notice in found.notices] == ["'Sheet3'", "'Old'", "features"]
+    assert [notice.split()[1] for notice in found.notices] == ["'Old'", "'Sheet3'", "features"]
 
 
 def test_every_fault_of_a_workbook_is_reported(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_other_kinds_are_refused(tmp_path: Path) -> None:
         [],
         [Rubric("c", ())],
         [Rubric("c", (Feature("f", "c", " "),))],
-        [Rubric("c", (Feature("f", "c", "F", weight=-1.0),))],
+        [Rubric("c", (Feature("f", "c", "F", weight=float("-inf")),))],
         [Rubric("c", (Feature("f", "c", "F", weight=float("nan")),))],
         [Rubric("c", (Feature("f", "c", "F"), Feature("f", "c", "G")))],
         [Rubric("c", (Feature("f", "c", "F"),)), Rubric("c", (Feature("g", "c", "F"),))],

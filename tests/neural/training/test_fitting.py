@@ -88,6 +88,26 @@ def test_held_out_notes_stop_it_early_and_set_thresholds(
     assert settings.calibration.slope != 1.0
 
 
+def test_only_a_network_that_reads_rehearses(
+    model_folder: Path, tmp_path: Path, corpus: Corpus
+) -> None:
+    """What tells contradictions keeps to it, and learns in its upper layers only."""
+    found = {}
+    for at in (1.0, 0.5):
+        source, target = tmp_path / f"source{at}", tmp_path / f"target{at}"
+        shutil.copytree(model_folder, source)
+        target.mkdir()
+        settings = EncoderSettings.read(source / "settings.json")
+        replace(settings, contradiction=at).write(source / "settings.json")
+        recipe = EncoderRecipe(steps=6, rehearsal=0.5)
+        fit_folder(source, target, corpus, "ann", FitOptions(recipe, threads=1))
+        found[at] = target
+        written = EncoderSettings.read(target / "settings.json")
+        assert (written.contradiction, written.reads) == (at, at < 1)
+        assert written.report["recipe"]["frozen"] == (0 if at < 1 else None)
+    assert not same_networks(*found.values())
+
+
 def test_without_held_out_notes_nothing_is_settled(fit: Callable, corpus: Corpus) -> None:
     settings, folder = fit(corpus, FitOptions(EncoderRecipe(steps=2)))
     assert settings.thresholds == EncoderSettings().thresholds

@@ -14,6 +14,7 @@ from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.checkpoints import StageFiles
 from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.measuring import tensors
 from rubricate.neural.training.passes import Lessons
 from rubricate.neural.training.trainer import LookMeasure, Trainer
 from rubricate.progress import Progress
@@ -102,6 +103,25 @@ def test_the_loss_falls(network: Network, lessons: Lessons) -> None:
     trainer.run()
     losses = [look.loss for look in trainer.history]
     assert sum(losses[-3:]) < 0.7 * sum(losses[:3])
+
+
+def test_what_is_rehearsed_is_not_forgotten(network: Network, lessons: Lessons) -> None:
+    """Taught of one note alone, it says of the others what it said, where these are rehearsed."""
+    learn = changed(lessons, rate=3e-3, scorer_rate=1e-2, rehearsal=0.5, masked=0.0, phrase=0.0)
+    learn.notes = learn.notes[:1]
+    other = changed(lessons, masked=0.0, phrase=0.0)
+    other.notes = other.notes[1:]
+
+    def moved(rehearsal: Lessons | None) -> float:
+        learned = fresh(network)
+        learn.rehearsal = rehearsal
+        Trainer(learned, learn, steps=60).run()
+        batch = tensors(other.lesson(3).batch, torch.device("cpu"))
+        with torch.no_grad():
+            now, then = learned.eval()(*batch), network.eval()(*batch)
+        return float((now.contradiction - then.contradiction).abs().mean())
+
+    assert moved(other) < 0.5 * moved(None)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     space as text, and says so in its metadata (``text: tokens``).
     """
     folders = need_folders(path)
-    faults = Faults(path)
+    faults = Faults(folders.root)
     frame = read_frame(folders.root, is_folder=True)
     stored = _read_stored_notes(folders, faults)
     frame.check_notes(len(stored), faults, need="documents/PMID.tokens")
@@ -103,7 +103,8 @@ def ebmnlp_tokens(path: Path) -> dict[str, list[Place]]:
     tokens are not in its text is left out.
     """
     found = {}
-    for name, stored in _read_stored_notes(need_folders(path), Faults(path)).items():
+    folders = need_folders(path)
+    for name, stored in _read_stored_notes(folders, Faults(folders.root)).items():
         places = align_tokens(stored.tokens or (), stored.text)
         if stored.tokens is not None and len(places) == len(stored.tokens):
             found[name_to_id(name)] = [place for place in places if place[0] < place[1]]

@@ -16,7 +16,7 @@ from typing import Any
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.faults import Faults, read_text, refuse_link
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.json_text import parse_json
@@ -82,7 +82,8 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
 def _annotator_files(path: Path, faults: Faults) -> dict[str, Path]:
     """Return every file with the columns of train.csv, by annotator."""
     found: dict[str, Path] = {}
-    places = sorted(path.glob("*.csv"), key=lambda place: (place.name != TRAIN, place))
+    files = (place for place in path.glob("*.csv") if place.is_file())
+    places = sorted(files, key=lambda place: (place.name != TRAIN, place))
     for place in places:
         with place.open("rb") as stream:
             head = stream.readline(1 << 16).decode("utf-8-sig", "replace").strip().split(",")
@@ -106,6 +107,7 @@ def _file_of(path: Path, annotator_id: str) -> Path:
 def _read_ids(path: Path) -> dict[str, dict[str, str]]:
     if not path.is_file():
         return {}
+    refuse_link(path, path.parent)
     try:
         value = parse_json(read_text(path))
         return {

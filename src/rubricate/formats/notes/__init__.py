@@ -10,8 +10,8 @@ from typing import TypeVar
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
-from rubricate.formats import EMBEDDED, FORMATS, detect_format, read_corpus
-from rubricate.formats.format import Format, Unreadable
+from rubricate.formats import EMBEDDED, choose_format, read_corpus
+from rubricate.formats.format import Unreadable
 from rubricate.formats.where import NoteFilter, parse_condition
 from rubricate.rubric import Rubric
 
@@ -68,13 +68,10 @@ def open_notes(
     place = Path(notes)
     if str(notes) in EMBEDDED and not place.exists():
         return _of_corpus(read_corpus(notes), str(notes), "", where)
-    name = format or detect_format(place)
-    chosen: Format = FORMATS[name]
-    if not place.exists():
-        raise InputError(f"{place}: no such file or folder")
+    chosen = choose_format(place, format)
     if chosen.stream is None:
         digest = file_hash(place)
-        source = _of_corpus(read_corpus(place, format=name), place.name, digest, where)
+        source = _of_corpus(read_corpus(place, format=chosen.name), place.name, digest, where)
         return replace(source, path=place)
     digest, stream = file_hash(place), chosen.stream(place)
     return NoteSource(

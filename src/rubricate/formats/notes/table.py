@@ -1,113 +1,214 @@
-"""Tables of notes: a CSV or TSV file with one note per row."""
+"""Tables of notes: a CSV, TSV or Excel file with one note per row."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple
 
+from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids, plain_name
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.format import Format, NoteStream, Unreadable
-from rubricate.formats.tables import NO_ID, is_id
+from rubricate.formats.notes.understanding import telling, understanding_now
+from rubricate.formats.spreadsheets import CsvForm, Odd, find_csv_form, find_header, read_sheets
+from rubricate.formats.tables import NO_ID, is_id, is_number
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata
 
-#: What the columns may be called; every other column becomes metadata.
-COLUMNS = {
-    "note": ("note", "note_id", "id", "pn_num"),
-    "case": ("case", "case_id", "case_num"),
-    "text": ("text", "note_text", "pn_history"),
-}
+#: Names of ids that no two notes share; under the others a person may have written several.
+_OF_NOTES = {"note id", "pn num", "note", "notes"}
+_TEXT_FILES = {".csv", ".tsv", ".txt"}
+_WORKBOOKS = {".xlsx", ".xlsm"}
+_LONGEST_NAME = 40
 
 
 def looks_like_table(path: Path) -> bool:
-    """Tell whether a path is a CSV file with a column of notes and one of texts."""
-    if not path.is_file() or path.suffix.lower() not in {".csv", ".tsv"}:
+    """Tell whether a path is a table with a column of notes and one of texts."""
+    if not is_table_file(path):
         return False
-    return {"note", "text"} <= _columns(_header(path)).keys()
+    if path.suffix.lower() in _WORKBOOKS:
+        return True
+    form = find_csv_form(path, _is_known)
+    return {"id", "text"} <= _columns(_header(path, form)).keys()
 
 
-def _header(path: Path) -> list[str]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        try:
-            return next(csv.reader(stream, delimiter=_delimiter(path)), [])
-        except csv.Error:
-            return []
+def is_table_file(path: Path) -> bool:
+    """Tell whether a path is a file that may hold a table, by its name."""
+    return path.is_file() and path.suffix.lower() in _TEXT_FILES | _WORKBOOKS
 
 
-def _delimiter(path: Path) -> str:
-    return "\t" if path.suffix.lower() == ".tsv" else ","
+def _is_known(name: str) -> bool:
+    plain = plain_name(name)
+    given = understanding_now().columns.values()
+    return any(plain in names for names in NOTE_COLUMNS.values()) or plain in map(plain_name, given)
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    found = {}
-    for name, known in COLUMNS.items():
-        places = [header.index(one) for one in known if one in header]
-        if places:
-            found[name] = places[0]
-    return found
+    return find_note_columns(header, understanding_now().columns)
+
+
+class _Part(NamedTuple):
+    """One table: its names, what they mean, and its rows with their numbers."""
+
+    place: str
+    header: list[str]
+    columns: dict[str, int]
+    rows: Callable[[], Iterable[tuple[int, list[str]]]]
 
 
 def stream_table(path: Path) -> NoteStream:
     """Open a table of notes; InputError if it lacks the column of the notes or of their texts."""
-    if not path.is_file():
-        raise InputError([Fault("need a CSV or TSV file", path)])
-    header = _header(path)
-    columns = _columns(header)
-    faults = [
-        Fault(f"no column holds the {name}; call it one of {', '.join(COLUMNS[name])}", path)
-        for name in ("note", "text")
-        if name not in columns
-    ]
+    if not is_table_file(path):
+        raise InputError([Fault("need a .csv, .tsv, .txt or .xlsx file", path)])
+    if path.suffix.lower() in _WORKBOOKS:
+        parts, words = _sheets(path), "Excel"
+    else:
+        form = find_csv_form(path, _is_known)
+        header, words = _header(path, form), form.words
+        rows = lambda: islice(enumerate(_rows(path, form)), 1, None)  # noqa: E731
+        parts = [_Part("", header, _columns(header), rows)]
+    faults = [fault for part in parts for fault in _missing(path, part)]
     if faults:
         raise InputError(faults)
-    return NoteStream((), lambda: _notes(path, header, columns))
+    alone = own_ids(_names(parts))
+    first = parts[0]
+    order = [name for name in (*NOTE_COLUMNS, *first.columns) if name in first.columns]
+    meaning = [f"{name}={first.header[first.columns[name]]}" for name in dict.fromkeys(order)]
+    kept = [name for name in _others(first).values() if name not in first.columns]
+    more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
+    joined = "" if alone else "; ids are joined with the case, as some occur in several"
+    said = f"columns {', '.join(meaning)}{more} ({words}){joined}"
+    return NoteStream((), telling(lambda: _notes(parts, alone), said))
 
 
-def _notes(
-    path: Path, header: Sequence[str], columns: Mapping[str, int]
-) -> Iterator[Note | Unreadable]:
-    others = [(i, name) for i, name in enumerate(header) if i not in columns.values() and name]
-    # The longest cell allowed is 128 kB otherwise.
-    csv.field_size_limit(sys.maxsize)
-    # Bytes that are no UTF-8 become half surrogate pairs, by which their rows are known.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
-        for number, row in enumerate(_rows(stream, path)):
-            if not row or not number:
-                continue
-            if len(row) != len(header):
-                reason = f"{len(row)} fields, the header has {len(header)}"
-                yield Unreadable(f"row {number}", "", reason)
-                continue
-            note_id, text = row[columns["note"]], row[columns["text"]]
-            case = row[columns["case"]] if "case" in columns else ""
-            long = [n for n in ("note", "case") if n in columns and not is_id(row[columns[n]])]
-            if long:
-                name = header[columns[long[0]]]
-                yield Unreadable(f"row {number}", "", f"column {name!r} {NO_ID}")
-                continue
-            if any(map(has_lone_surrogate, row)):
-                plain = note_id.encode("utf-8", "backslashreplace").decode()
-                shown_case = "" if has_lone_surrogate(case) else case
-                yield Unreadable(plain, shown_case, "the row is not UTF-8")
-                continue
-            yield Note(note_id, case, text, Metadata({name: row[i] for i, name in others}))
+def _missing(path: Path, part: _Part) -> Iterator[Fault]:
+    given = understanding_now().columns
+    lost = [
+        n for n, column in given.items() if plain_name(column) not in map(plain_name, part.header)
+    ]
+    needed = [name for name in ("id", "text") if name not in part.columns]
+    if not lost and not needed:
+        return
+    names = [name for name in part.header if name.strip()]
+    if any(is_number(name) or len(name) > _LONGEST_NAME for name in names):
+        there = "its first row has no names of columns, but what looks like a note: add a header"
+    else:
+        there = f"there are: {', '.join(names) or 'none'}"
+    for name in lost:
+        yield Fault(f"{part.place}no column {given[name]!r} for {name}; {there}", path)
+    if needed:
+        wanted = " and for ".join(f"{n} ({', '.join(NOTE_COLUMNS[n][:6])}, ...)" for n in needed)
+        example = ",".join(f"{name}=COLUMN" for name in needed)
+        message = f"{part.place}there is no column for {wanted}"
+        yield Fault(
+            f"{message}. {there[:1].upper()}{there[1:]}. Say which: --columns {example}", path
+        )
 
 
-def _rows(stream: TextIO, path: Path) -> Iterator[list[str]]:
-    rows = csv.reader(stream, delimiter=_delimiter(path), strict=True)
-    line = 1
+def _header(path: Path, form: CsvForm) -> list[str]:
     try:
-        for row in rows:
-            yield row
-            line = rows.line_num + 1
-    except csv.Error:
-        message = "not valid CSV: in the row that begins here a quote is not closed, or not doubled"
-        raise InputError([Fault(message, path, line)]) from None
+        return next(_rows(path, form, strict=False), [])
+    except InputError:
+        return []
+
+
+def _rows(path: Path, form: CsvForm, *, strict: bool = True) -> Iterator[list[str]]:
+    """Yield the header and all rows below it."""
+    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
+    line = 1
+    # Bytes that are no UTF-8 become half surrogate pairs, by which their rows are known.
+    with path.open(encoding=form.encoding, errors="surrogateescape", newline="") as stream:
+        rows = csv.reader(stream, delimiter=form.delimiter, strict=strict)
+        try:
+            for number, row in enumerate(rows):
+                if number >= form.above:
+                    yield row
+                line = rows.line_num + 1
+        except csv.Error:
+            message = (
+                "not valid CSV: in the row that begins here a quote is not closed, or not doubled"
+            )
+            raise InputError([Fault(message, path, line)]) from None
+        except UnicodeDecodeError:
+            raise InputError([Fault(f"not {form.encoding}", path, line)]) from None
+
+
+def _sheets(path: Path) -> list[_Part]:
+    """Return the sheets that have a column of texts, or all: the sheet is the case of its notes."""
+    sheets, _ = read_sheets(path)
+    parts = []
+    for sheet in sheets:
+        top = find_header([row for _, row in sheet.rows], _is_known)
+        header = [cell.strip() for cell in sheet.rows[top][1]] if sheet.rows else []
+        rows, columns = sheet.rows[top + 1 :], _columns(header)
+        if len(sheets) > 1 and "case" not in columns:
+            rows = [(number, [*row, sheet.title.strip()]) for number, row in rows]
+            header, columns = [*header, "sheet"], {**columns, "case": len(header)}
+        parts.append(_Part(f"sheet {sheet.title!r}: ", header, columns, lambda rows=rows: rows))  # type: ignore[misc]
+    if not parts:
+        raise InputError([Fault("the workbook holds no visible sheet with a table", path)])
+    return [part for part in parts if "text" in part.columns] or parts[:1]
+
+
+def _names(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
+    """Yield ids with cases where one id may stand for several notes."""
+    for part in parts:
+        place, case = part.columns["id"], part.columns.get("case")
+        if case is not None and plain_name(part.header[place]) not in _OF_NOTES:
+            for _, row in part.rows():
+                if len(row) > max(place, case):
+                    yield row[place], row[case]
+
+
+def _others(part: _Part) -> Mapping[int, str]:
+    """Return which columns are metadata, under which name."""
+    renamed = {i: name for name, i in part.columns.items() if name not in NOTE_COLUMNS}
+    own = {part.columns[name] for name in NOTE_COLUMNS if name in part.columns}
+    return {i: renamed.get(i, name) for i, name in enumerate(part.header) if i not in own and name}
+
+
+def _notes(parts: Sequence[_Part], alone: bool) -> Iterator[Note | Unreadable]:
+    for part in parts:
+        others = _others(part)
+        if not alone:
+            others = {**others, part.columns["id"]: part.header[part.columns["id"]]}
+        for number, row in part.rows():
+            if any(row):
+                yield _note(part, others, number, row, alone)
+
+
+def _note(
+    part: _Part, others: Mapping[int, str], number: int, row: Sequence[str], alone: bool
+) -> Note | Unreadable:
+    columns, size = part.columns, len(part.header)
+    # Excel leaves out, or adds, empty cells at the end of a row.
+    if any(row[size:]) or len(row) <= max(
+        columns[name] for name in NOTE_COLUMNS if name in columns
+    ):
+        reason = f"{len(row)} fields, the header has {size}"
+        return Unreadable(f"{part.place}row {number}", "", reason)
+    row = [*row[:size], *[""] * (size - len(row))]
+    text, case = row[columns["text"]], row[columns["case"]] if "case" in columns else ""
+    for name in ("id", "case"):
+        if name in columns and not is_id(row[columns[name]]):
+            what = f"column {part.header[columns[name]]!r} {NO_ID}"
+            return Unreadable(f"{part.place}row {number}", "", what)
+    identifier = note_id(row[columns["id"]].strip(), case.strip(), alone)
+    if any(map(has_lone_surrogate, row)):
+        plain = identifier.encode("utf-8", "backslashreplace").decode()
+        return Unreadable(plain, "" if has_lone_surrogate(case) else case, "the row is not UTF-8")
+    if isinstance(text, Odd) and not text:
+        return Unreadable(identifier, case, text.why)
+    if not identifier:
+        what = f"column {part.header[columns['id']]!r} is empty"
+        return Unreadable(f"{part.place}row {number}", case, what)
+    metadata = Metadata({name: str(row[i]) for i, name in others.items()})
+    return Note(identifier, case.strip(), str(text), metadata)
 
 
 def read_table_of_notes(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
@@ -117,7 +218,7 @@ def read_table_of_notes(path: Path, *, strict: bool = True, progress: Progress =
 
 FORMAT = Format(
     name="table",
-    summary="a CSV or TSV table with one note per row (note, case, text, metadata); read only",
+    summary="a CSV, TSV or Excel table with one note per row (id, case, text, more); read only",
     looks_like=looks_like_table,
     read=read_table_of_notes,
     stream=stream_table,

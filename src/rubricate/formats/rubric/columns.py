@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+
+from rubricate.columns import plain_name
 
 #: Every name of each column, in lower case, with single spaces for all that is no letter or digit.
 NAMES = {
@@ -30,19 +31,6 @@ _COLUMN = {name: column for column, names in NAMES.items() for name in names}
 _COMPETITION = {"feature num", "case num", "feature text"}
 
 
-def plain_name(name: str) -> str:
-    """Return a column's name as `NAMES` spells it.
-
-    Examples
-    --------
-    >>> plain_name(" Max. points "), plain_name("feature_num"), plain_name("#")
-    ('max points', 'feature num', 'no')
-    """
-    if name.strip() == "#":
-        return "no"
-    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
-
-
 def is_known(name: str) -> bool:
     """Tell whether a column's name is one of those understood.
 
@@ -55,11 +43,18 @@ def is_known(name: str) -> bool:
     return plain in _COLUMN or plain in _TEXT_OR_ID
 
 
-def match_columns(names: Sequence[str], fault: Callable[[str], None]) -> dict[int, str]:
+def match_columns(
+    names: Sequence[str],
+    fault: Callable[[str], None],
+    *,
+    empty: Container[int] = (),
+    left_out: Callable[[str], None] | None = None,
+) -> dict[int, str]:
     """Return which column of `NAMES` stands at which place.
 
     Columns without a name or whose name begins with ``_`` are left out. A name that is not known
-    and two names for one column are faults.
+    and two names for one column are faults; but ``left_out`` is told of names that are like none,
+    and a column that is ``empty`` gives way to another.
 
     Examples
     --------
@@ -72,15 +67,19 @@ def match_columns(names: Sequence[str], fault: Callable[[str], None]) -> dict[in
     found: dict[int, str] = {}
     first: dict[str, str] = {}
     doubtful: dict[int, str] = {}
-    for place, name in enumerate(names):
+    for place, name in sorted(enumerate(names), key=lambda pair: pair[0] in empty):
         plain = plain_name(name)
         if not plain or name.strip().startswith("_"):
             continue
         if plain in _TEXT_OR_ID:
             doubtful[place] = name
         elif plain not in _COLUMN:
-            fault(_unknown(name, plain))
-        else:
+            near = difflib.get_close_matches(plain, [*_COLUMN, *_TEXT_OR_ID], n=1, cutoff=0.75)
+            if near or left_out is None:
+                fault(_unknown(name, near))
+            elif place not in empty:
+                left_out(name)
+        elif place not in empty or _COLUMN[plain] not in first:
             _settle(found, first, (place, name, _COLUMN[plain]), fault)
     for place, name in doubtful.items():
         column = "id" if "text" in first else "text"
@@ -102,8 +101,7 @@ def _settle(
     found[place] = column
 
 
-def _unknown(name: str, plain: str) -> str:
-    near = difflib.get_close_matches(plain, [*_COLUMN, *_TEXT_OR_ID], n=1)
+def _unknown(name: str, near: Sequence[str]) -> str:
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMES)}."
     return f"column {name!r} is not known; {hint} Columns that begin with _ are left out."
 

@@ -1,91 +1,58 @@
-"""Rubrics in CSV files, and the rows of any table as features."""
+"""Rubrics in CSV files, and the rows of any school's table as features."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rubricate.formats.faults import Faults, read_text
+from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import Faults
+from rubricate.formats.limits import read_whole
 from rubricate.formats.rubric.columns import has_hyphens, is_known, match_columns
-from rubricate.formats.rubric.records import (
-    WRITTEN,
-    Records,
-    feature_row,
-    plain_number,
-)
+from rubricate.formats.rubric.records import WRITTEN, Records, feature_row, parse_weight
+from rubricate.formats.spreadsheets import Odd, find_csv_form, find_header, plain_number
 from rubricate.formats.tables import guarded, unguarded
 from rubricate.rubric import Rubric
 
-_DELIMITERS = ",;\t"
+#: What stands before a sum: never a feature.
+_TOTAL = re.compile(
+    r"(?:(?:grand|overall|case|section|station|max(?:imum)?|possible)\W+)*"
+    r"(?P<part>sub\W?)?(?:total|sum|max(?:imum)?)(?:\s+(?:points?|pts|marks?|scores?|possible|for|of)\b.*)?",
+    re.IGNORECASE,
+)
+#: Columns whose merged cells speak of all rows they cover.
+_SHARED = ("case", "kind", "group", "title")
 
 
 def read_csv_records(path: Path, faults: Faults) -> Records:
     """Read a table with a header; comma, semicolon or tab between its columns."""
-    body = read_text(path)
-    delimiter = _find_delimiter(body)
-    lines = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True)
+    records = Records(path.stem)
+    raw = read_whole(path)
+    form = find_csv_form(path, is_known)
+    try:
+        body = raw.decode(form.encoding)
+    except UnicodeDecodeError as error:
+        message = (
+            "not UTF-8, nor of an encoding Excel writes. Save the file as UTF-8 and try again."
+        )
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError([Fault(message, path, line)]) from None
+    lines = csv.reader(io.StringIO(body, newline=""), delimiter=form.delimiter, strict=True)
     try:
         rows = [[unguarded(cell.strip()) for cell in row] for row in lines]
     except csv.Error as error:
         faults.add(f"not valid CSV near line {lines.line_num}: {error}")
-        return Records(path.stem)
-    while rows and not any(rows[0]):
-        del rows[0]
-    records = Records(path.stem)
-    if not rows:
         return records
-    header = rows[0]
-    numbered = [(number, row) for number, row in enumerate(rows[1:], start=1) if any(row)]
-    add_rows(records, header, numbered, ("", ""), faults)
+    # Rows count from the first below the names.
+    numbered = [(i - form.above, row) for i, row in enumerate(rows) if any(row)]
+    if any(number >= 0 for number, _ in numbered):
+        add_table(records, SchoolTable(numbered), faults)
     return records
-
-
-def _find_delimiter(body: str) -> str:
-    """Return the delimiter that makes the most known columns of the header."""
-
-    def known(delimiter: str) -> tuple[int, int]:
-        lines = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        try:
-            header = next((row for row in lines if any(cell.strip() for cell in row)), [])
-        except csv.Error:
-            header = []
-        return sum(map(is_known, header)), len(header)
-
-    return max(_DELIMITERS, key=known)
-
-
-def add_rows(
-    records: Records,
-    header: Sequence[str],
-    rows: Iterable[tuple[int, Sequence[str]]],
-    where: tuple[str, str],
-    faults: Faults,
-) -> None:
-    """Add the features of one table; ``where`` is their case and what messages begin with.
-
-    Rows come with the numbers that messages give.
-    """
-    case, place = where
-    columns = match_columns(header, lambda message: faults.add(place + message))
-    if "text" not in columns.values():
-        faults.add(f"{place}no column holds the features' texts: name it 'text' or 'feature'")
-        return
-    hyphens = has_hyphens(header)
-    for number, row in rows:
-        beyond = [cell for i, cell in enumerate(row) if cell and not _named(header, i)]
-        if beyond:
-            faults.add(f"{place}{len(beyond)} cells have no column name above", line=number)
-        values = {name: row[i] for i, name in columns.items() if i < len(row) and row[i]}
-        if hyphens and " " not in values.get("text", ""):
-            values["text"] = values.get("text", "").replace("-", " ")
-        if values:
-            records.add(values, case, number, place)
-
-
-def _named(header: Sequence[str], place: int) -> bool:
-    return place < len(header) and bool(header[place])
 
 
 def write_csv_records(rubrics: Sequence[Rubric], path: Path) -> None:
@@ -106,3 +73,172 @@ def write_csv_records(rubrics: Sequence[Rubric], path: Path) -> None:
                     for cell in feature_row(feature)
                 ]
                 writer.writerow([*cells, *([guarded(rubric.title)] if titled else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class SchoolTable:
+    """Rows with the numbers that messages give; ``merged`` as `SheetRows` has it."""
+
+    rows: Sequence[tuple[int, Sequence[str]]]
+    case: str = ""
+    place: str = ""
+    merged: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+
+
+def add_table(records: Records, table: SchoolTable, faults: Faults) -> None:
+    """Add the features of one table; what stands above the columns' names is its title."""
+    top = find_header([row for _, row in table.rows], is_known)
+    header = [cell.strip() for cell in table.rows[top][1]]
+    _TableReader(records, table, header, top, faults).read()
+
+
+class _TableReader:
+    """Goes through the rows of one table."""
+
+    def __init__(
+        self, records: Records, table: SchoolTable, header: list[str], top: int, faults: Faults
+    ) -> None:
+        self.records, self.table, self.header, self.faults = records, table, header, faults
+        self.above, self.rows = table.rows[:top], table.rows[top + 1 :]
+        empty = {i for i in range(len(header)) if not any(_cell(row, i) for _, row in self.rows)}
+        self.columns = match_columns(
+            header,
+            lambda message: faults.add(table.place + message),
+            empty=empty,
+            left_out=lambda name: self.notice(f"column {name!r} is not known and was left out"),
+        )
+        self.place_of = {name: i for i, name in self.columns.items()}
+        self.cells = dict(table.rows)
+        self.heading = ""
+        #: Points and groups since the last subtotal, and since the last total.
+        self.part: list[tuple[float, str]] = []
+        self.whole: list[tuple[float, str]] = []
+
+    def notice(self, message: str) -> None:
+        self.records.notices.append(self.table.place + message)
+
+    def read(self) -> None:
+        if "text" not in self.place_of:
+            named = [name for name in self.header if name and len(name) <= 40]
+            self.faults.add(
+                f"{self.table.place}no column holds the features' texts: name it 'text' or "
+                f"'feature'; there are {', '.join(named) or 'none with a name'}"
+            )
+            return
+        self.read_title()
+        hyphens = has_hyphens(self.header)
+        for number, row in self.rows:
+            values = {n: str(cell) for i, n in self.columns.items() if (cell := _cell(row, i))}
+            if self.is_total(number, row, values) or self.is_heading(number, row, values):
+                continue
+            for i in self.columns:
+                if i < len(row) and isinstance(cell := row[i], Odd):
+                    self.faults.add(f"{self.table.place}{cell.why}", line=number)
+            self.check_beyond(number, row)
+            self.fill_merged(number, values)
+            if hyphens and " " not in values.get("text", ""):
+                values["text"] = values.get("text", "").replace("-", " ")
+            if values and not self.goes_on(number, values):
+                self.add(number, values)
+
+    def read_title(self) -> None:
+        """Take the first line above the names for the title; tell of the others."""
+        lines = [" ".join(cell.strip() for cell in row if cell.strip()) for _, row in self.above]
+        lines = [line for line in lines if line]
+        if lines and "title" not in self.place_of and "case" not in self.place_of:
+            self.records.titles[self.table.case or self.records.default_case] = lines.pop(0)
+        if lines:
+            self.notice(f"{len(lines)} lines above the names of the columns were left out")
+
+    def is_total(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
+        """Tell whether the row is a sum, and tell people where it is a wrong one."""
+        label = values.get("text") or next((cell.strip() for cell in row if cell.strip()), "")
+        found = _TOTAL.fullmatch(label.strip(" :=*"))
+        if found is None or "id" in values:
+            return False
+        summed = self.part if found["part"] else self.whole
+        numbers = [parse_weight(cell.strip()) for cell in row if cell.strip() not in ("", label)]
+        stated = [one for one in numbers if isinstance(one, float)]
+        likely = _sums(summed)
+        if stated and not any(math.isclose(stated[-1], one, abs_tol=1e-9) for one in likely):
+            kind = "subtotal" if found["part"] else "total"
+            self.notice(
+                f"row {number}: the {kind} says {stated[-1]:g}, and the features above have "
+                f"{' or '.join(f'{one:g}' for one in likely)} points"
+            )
+        self.part = []
+        if not found["part"]:
+            self.whole = []
+        return True
+
+    def is_heading(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
+        """Tell whether the row has but a heading, which is the kind of the features below it."""
+        filled = [i for i, cell in enumerate(row) if cell.strip()]
+        if len(filled) != 1 or "weight" not in self.place_of:
+            return False
+        (place,) = filled
+        text = row[place].strip()
+        wide = any(first == (number, place) for cell, first in self.table.merged.items()
+                   if cell[0] == number)  # fmt: skip
+        if not wide and not (
+            place == self.place_of["text"] and (text.isupper() or text[-1] == ":")
+        ):
+            return False
+        if not wide:
+            self.notice(f"row {number}: {text!r} has no points and was taken for a heading")
+        self.heading = text.rstrip(" :")
+        return True
+
+    def check_beyond(self, number: int, row: Sequence[str]) -> None:
+        beyond = [i for i, cell in enumerate(row) if cell and not _cell(self.header, i)]
+        message = f"{len(beyond)} cells have no column name above"
+        if beyond and self.table.place:
+            self.notice(f"row {number}: {message} and were left out")
+        elif beyond:
+            self.faults.add(message, line=number)
+
+    def fill_merged(self, number: int, values: dict[str, str]) -> None:
+        """Fill in what a merged cell says for this row; shared points count once, as a group."""
+        for i, name in self.columns.items():
+            first = self.table.merged.get((number, i))
+            if first is None or first[1] != i:
+                continue
+            said = _cell(self.cells.get(first[0], ()), i)
+            if name in _SHARED and said:
+                values[name] = said
+            elif name == "weight" and said and "group" not in values:
+                values |= {name: said, "group": f"any of row {first[0]}"}
+        below = (number + 1, self.place_of.get("weight", -1))
+        if self.table.merged.get(below) == (number, below[1]) and "group" not in values:
+            values["group"] = f"any of row {number}"
+            self.notice(f"row {number}: its points are one merged cell with those below: any of "
+                        "these rows counts, once")  # fmt: skip
+
+    def goes_on(self, number: int, values: Mapping[str, str]) -> bool:
+        """Tell whether the row is nothing but the rest of a merged text above."""
+        own = values.keys() - {*_SHARED, "weight", "note"}
+        return not own and (number, self.place_of["text"]) in self.table.merged
+
+    def add(self, number: int, values: dict[str, str]) -> None:
+        if self.heading:
+            values.setdefault("kind", self.heading)
+        self.records.add(values, self.table.case, number, self.table.place)
+        weight = parse_weight(values.get("weight", ""))
+        if isinstance(weight, float):
+            self.part.append((weight, values.get("group", "")))
+            self.whole.append((weight, values.get("group", "")))
+
+
+def _cell(row: Sequence[str], place: int) -> str:
+    return row[place].strip() if place < len(row) else ""
+
+
+def _sums(points: Sequence[tuple[float, str]]) -> list[float]:
+    """Return what a total may mean: groups counted once or not, penalties counted or not."""
+    best: dict[str, float] = {}
+    for number, (weight, group) in enumerate(points):
+        name = f"group {group}" if group else str(number)
+        best[name] = max(best.get(name, weight), weight)
+    ways = [list(best.values()), [weight for weight, _ in points]]
+    sums = [math.fsum(w for w in way if w > 0) for way in ways] + [math.fsum(w) for w in ways]
+    return list(dict.fromkeys(sums))

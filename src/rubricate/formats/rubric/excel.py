@@ -2,134 +2,48 @@
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
-import zipfile
-import zlib
 from collections.abc import Sequence
-from datetime import date, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.faults import Faults
-from rubricate.formats.limits import check_archive, need_within, read_whole
-from rubricate.formats.rubric.csv_table import add_rows
-from rubricate.formats.rubric.records import WRITTEN, Records, feature_row, plain_number
+from rubricate.formats.rubric.csv_table import SchoolTable, add_table
+from rubricate.formats.rubric.records import WRITTEN, Records, feature_row
+from rubricate.formats.spreadsheets import plain_number, read_sheets
 from rubricate.formats.tables import FORMULA
 from rubricate.rubric import Rubric
 
 if TYPE_CHECKING:
-    from openpyxl.cell.cell import Cell
     from openpyxl.worksheet.worksheet import Worksheet
 
 #: Characters XML cannot hold, and line breaks it would change; Excel writes them by number.
 _UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LONGEST = 32_767
-_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+#: What programs call a sheet that nobody named.
+_UNNAMED = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|blad|planilha|ark)\s?\d*", re.IGNORECASE)
 _SHEET_NAME = re.compile(r"[^\[\]:*?/\\']{1,31}")
 
 
 def read_excel_records(path: Path, faults: Faults) -> Records:
     """Read a workbook: one sheet per case, named after it; messages give the rows Excel shows."""
-    books = _open_workbook(path)
     records = Records(path.stem)
-    for shown, stored in zip(books[0].worksheets, books[1].worksheets, strict=True):
-        title = shown.title
-        if shown.sheet_state != "visible":
-            records.notices.append(f"sheet {title!r} is hidden and was left out")
+    sheets, hidden = read_sheets(path)
+    records.notices += [f"sheet {title!r} is hidden and was left out" for title in hidden]
+    for sheet in sheets:
+        if not sheet.rows:
+            records.notices.append(f"sheet {sheet.title!r} is empty and was left out")
             continue
-        _check_extent(shown, path)
-        place = f"sheet {title!r}: "
-        rows = [
-            (number, [_cell_text(*pair, place, faults) for pair in zip(*both, strict=True)])
-            for number, both in enumerate(
-                zip(shown.iter_rows(), stored.iter_rows(), strict=True), start=1
-            )
-        ]
-        rows = [(number, row) for number, row in rows if any(row)]
-        if not rows:
-            records.notices.append(f"sheet {title!r} is empty and was left out")
-            continue
+        case = sheet.title.strip()
+        if len([one for one in sheets if one.rows]) == 1 and _UNNAMED.fullmatch(case):
+            case = ""
         before = len(records.features)
-        add_rows(records, rows[0][1], rows[1:], (title.strip(), place), faults)
+        place = f"sheet {sheet.title!r}: "
+        add_table(records, SchoolTable(sheet.rows, case, place, sheet.merged), faults)
         if len(records.features) == before:
-            records.cases.append(title.strip())
+            records.cases.append(case)
     return records
-
-
-def _open_workbook(path: Path) -> tuple[Any, Any]:
-    """Return the workbook twice: with its formulas, and with the values they last had."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("Excel files", "formats") from None
-    raw = read_whole(path)
-    _check_workbook(raw, path)
-    try:
-        with warnings.catch_warnings():
-            # openpyxl warns of drawings and validations it leaves out; we read cells only.
-            warnings.simplefilter("ignore")
-            return (
-                openpyxl.load_workbook(io.BytesIO(raw)),
-                openpyxl.load_workbook(io.BytesIO(raw), data_only=True),
-            )
-    except Exception:
-        # Whatever a broken archive or its XML raises, the cause is the file.
-        hint = "Open it in a spreadsheet program and save it as .xlsx without a password."
-        raise InputError([Fault(f"not an Excel workbook (.xlsx). {hint}", path)]) from None
-
-
-def _check_workbook(raw: bytes, path: Path) -> None:
-    """Refuse a workbook that would fill the memory; what is no archive is refused later."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            check_archive(archive, path)
-            for name in archive.namelist():
-                if name.startswith("xl/worksheets/"):
-                    n_cells = 0
-                    with archive.open(name) as stream:
-                        while chunk := stream.read(1 << 20):
-                            n_cells += len(_CELL.findall(chunk))
-                    need_within("cells", n_cells, "a sheet has {} cells", path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
-        return
-
-
-def _check_extent(sheet: Worksheet, path: Path) -> None:
-    """Refuse a sheet with a far cell: all cells up to it would be looked at."""
-    place = f"sheet {sheet.title!r} goes to row {sheet.max_row:,}, column {sheet.max_column:,}"
-    what = f"{place}: {{}} cells. Delete what stands outside the table"
-    need_within("cells", sheet.max_row * sheet.max_column, what, path)
-
-
-def _cell_text(shown: Cell, stored: Cell, place: str, faults: Faults) -> str:
-    value = stored.value
-    where = f"{place}cell {shown.coordinate}"
-    if shown.data_type == "f" and value is None:
-        faults.add(f"{where} holds a formula without its value. Open and save the file in a "
-                   "spreadsheet program, or write the value.", line=shown.row)  # fmt: skip
-    elif stored.data_type == "e":
-        faults.add(f"{where} holds an error value", line=shown.row)
-    elif isinstance(value, date | time):
-        faults.add(f"{where} holds a date. Format it as text.", line=shown.row)
-    elif isinstance(value, str):
-        text = _BY_NUMBER.sub(lambda match: chr(int(match[1], 16)), value).strip()
-        if has_lone_surrogate(text):
-            faults.add(f"{where} holds half a surrogate pair", line=shown.row)
-            return ""
-        return text
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            return plain_number(value)
-        except OverflowError:
-            faults.add(f"{where} holds a number that is too large", line=shown.row)
-    elif value is not None:
-        return str(value).upper()
-    return ""
 
 
 def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:

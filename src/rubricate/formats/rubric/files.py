@@ -8,8 +8,9 @@ around a text are removed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import ReadLimits, limits_in_force
-from rubricate.formats.notes import with_only_case
+from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.csv_table import read_csv_records, write_csv_records
 from rubricate.formats.rubric.excel import read_excel_records, write_excel_records
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
@@ -52,10 +53,60 @@ _WRITERS: dict[str, Callable[[Sequence[Rubric], Path], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class RubricFile:
-    """What a rubric file says, and what a person should be told about it."""
+    """What a rubric file says, and what a person should be told about it.
+
+    ``named`` is False where the file names no case, so that its one rubric is called after it.
+    """
 
     rubrics: tuple[Rubric, ...]
     notices: tuple[str, ...] = ()
+    name: str = ""
+    named: bool = True
+
+    def for_cases(self, cases: Iterable[str]) -> tuple[Rubric, ...]:
+        """Return the rubrics under the names that notes call their cases by.
+
+        A sheet "Case 1 - Chest pain" is the rubric of "Case 1" (and of "1"), unless another sheet
+        is called so. A file that names no case has the rubric of the only one there is.
+
+        Examples
+        --------
+        >>> found = RubricFile((Rubric("Case 1 - Chest pain", ()), Rubric("Case 10", ())))
+        >>> [(rubric.case, rubric.title) for rubric in found.for_cases(["Case 1", "Case 10"])]
+        [('Case 1', 'Chest pain'), ('Case 10', '')]
+        """
+        wanted = {case for case in cases if case} - {rubric.case for rubric in self.rubrics}
+        if not self.named and len(self.rubrics) == 1 and len(wanted) == 1:
+            return (_renamed(self.rubrics[0], wanted.pop(), ""),)
+        found: dict[str, list[tuple[str, str]]] = {}
+        for rubric in self.rubrics:
+            fits = [(c, rest) for c in wanted if (rest := _rest(rubric.case, c)) is not None]
+            # "Case 1 b" is more than "Case 1".
+            found[rubric.case] = sorted(fits, key=lambda fit: len(fit[1]))[:1]
+        taken = Counter(case for fits in found.values() for case, _ in fits)
+        return tuple(
+            _renamed(rubric, *fits[0]) if fits and taken[fits[0][0]] == 1 else rubric
+            for rubric, fits in zip(self.rubrics, found.values(), strict=True)
+        )
+
+
+def _rest(name: str, case: str) -> str | None:
+    """Return what a sheet's name says beside the case it begins with; None if it is of another."""
+    for sheet, short in ((name, case), (_BEFORE_CASE.sub("", name), _BEFORE_CASE.sub("", case))):
+        if sheet.casefold().startswith(short.casefold()):
+            rest = sheet[len(short) :]
+            if not rest[:1].isalnum():
+                return rest.strip(" -\u2013\u2014:_.,()[]")
+    return None
+
+
+#: What people write before the number of a case.
+_BEFORE_CASE = re.compile(r"^(?:case|station|scenario|vignette|osce)\W*(?=\w)", re.IGNORECASE)
+
+
+def _renamed(rubric: Rubric, case: str, title: str) -> Rubric:
+    features = tuple(replace(feature, case=case) for feature in rubric)
+    return replace(rubric, case=case, features=features, title=rubric.title or title)
 
 
 def read_rubric_file(path: str | Path, *, limits: ReadLimits | None = None) -> RubricFile:
@@ -77,7 +128,24 @@ def _read(place: Path) -> RubricFile:
     if faults.found and not records.features:
         # One fault is enough where the file could not be understood at all.
         faults.raise_any()
-    return RubricFile(build_rubrics(records, faults), tuple(records.notices))
+    rubrics = build_rubrics(records, faults)
+    named = records.without_case < len(records.features)
+    return RubricFile(rubrics, tuple(records.notices), place.name, named)
+
+
+def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> dict[str, Rubric]:
+    """Return the rubric of each case: the notes' own, and in their place those of a file.
+
+    InputError if there are none.
+    """
+    found = {one.case: one for one in source.rubrics if len(one)}
+    if rubric is not None:
+        given = rubric if isinstance(rubric, RubricFile) else read_rubric_file(rubric)
+        cases = {note.case for note in source.notes()}
+        found |= {one.case: one for one in given.for_cases(cases)}
+    if not found:
+        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+    return found
 
 
 def read_rubrics(path: str | Path, *, limits: ReadLimits | None = None) -> tuple[Rubric, ...]:
@@ -112,8 +180,7 @@ def write_rubrics(
     Raises
     ------
     InputError
-        For what would not be read back: empty rubrics, features without text, ids given twice,
-        weights below 0.
+        For what would not be read back: empty rubrics, features without text, ids given twice.
 
     Examples
     --------

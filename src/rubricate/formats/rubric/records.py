@@ -112,23 +112,27 @@ def parse_weight(text: str) -> float | str:
 
     Examples
     --------
-    >>> parse_weight("2,5"), parse_weight("")
-    (2.5, 1.0)
-    >>> parse_weight("-1")
-    'the weight must be 0 or more, and finite'
+    >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
+    (2.5, 1.0, 1.0, -1.0)
+    >>> parse_weight("two")
+    'the weight is not a number'
     """
     if not text:
         return 1.0
-    if re.fullmatch(r"\d+,\d{1,2}", text):
+    text = _UNIT.sub("", text.translate(_MINUS))
+    if re.fullmatch(r"[+-]?\d+,\d{1,2}", text):
         text = text.replace(",", ".")
     try:
         weight = float("x" if "_" in text else text)
     except ValueError:
         return "the weight is not a number"
-    return weight if weight >= 0 and math.isfinite(weight) else _BAD_WEIGHT
+    return weight if math.isfinite(weight) else _BAD_WEIGHT
 
 
-_BAD_WEIGHT = "the weight must be 0 or more, and finite"
+_BAD_WEIGHT = "the weight must be finite"
+_UNIT = re.compile(r"(?<=[\d\s])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
+#: The signs that programs write for minus, with the blank that people write after it.
+_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 
 def _ids(records: Records, faults: Faults) -> list[str]:
@@ -195,7 +199,7 @@ def need_sound(rubrics: Sequence[Rubric]) -> None:
                 wrong.append(f"feature {feature.id!r} has no text")
             if not feature.id.strip():
                 wrong.append(f"a feature of case {rubric.case!r} has no id")
-            if not (feature.weight >= 0 and math.isfinite(feature.weight)):
+            if not math.isfinite(feature.weight):
                 wrong.append(f"feature {feature.id!r}: {_BAD_WEIGHT}")
         texts = [rubric.case, rubric.title, *map(str, rubric.metadata.values()), *rubric.metadata]
         texts += [str(cell) for feature in rubric for cell in feature_row(feature)]
@@ -214,17 +218,6 @@ def _repeated(names: Iterable[str]) -> list[str]:
             repeated.append(name)
         seen.add(name)
     return repeated
-
-
-def plain_number(value: float) -> str:
-    """Return a number as text, without a needless ``.0``.
-
-    Examples
-    --------
-    >>> plain_number(2.0), plain_number(0.25)
-    ('2', '0.25')
-    """
-    return repr(float(value)).removesuffix(".0")
 
 
 #: The columns of the tables we write.

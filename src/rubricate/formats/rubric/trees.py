@@ -129,19 +129,26 @@ class _Nodes:
 
 def read_toml_tree(path: Path, faults: Faults) -> Any:
     """Return the file as tables, lists and texts; only what is below ``metadata`` has a type."""
-    text = read_text(path)
     try:
-        # The parser's time grows with the square of a key's levels.
-        depth = limits_now().depth
-        if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
-            raise RecursionError
-        return _from_toml(tomllib.loads(text))
+        return _from_toml(parse_toml(read_text(path)))
     except tomllib.TOMLDecodeError as error:
         faults.add(f"not valid TOML: {error}")
         return Branch()
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text; `tomllib.TOMLDecodeError` for all that is wrong with it."""
+    # The parser's time grows with the square of a key's levels.
+    depth = limits_now().depth
+    try:
+        if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
     except (ValueError, RecursionError):
-        faults.add("not valid TOML: nested too deeply, or a number or date that is none")
-        return Branch()
+        message = "nested too deeply, or a number or date that is none"
+        raise tomllib.TOMLDecodeError(message) from None
 
 
 def _from_toml(value: Any) -> Any:
@@ -251,7 +258,7 @@ class _TreeReader:
             values = {column: item[names[i]] for i, column in columns.items()}
         else:
             values = {"text": item}
-        for column in [c for c, value in values.items() if isinstance(value, list | Branch)]:
+        for column in [c for c, value in values.items() if isinstance(value, list | dict)]:
             self.faults.add(f"the feature's {column} must be a text or a number", line=place)
             values[column] = "1" if column == "weight" else "wrong"
         plain = {c: value.strip() for c, value in values.items() if value and value.strip()}

@@ -22,7 +22,7 @@ def looks_like_webanno(path: Path) -> bool:
     """Tell whether the file, or the first .tsv file of the folder, is WebAnno TSV 3."""
     try:
         place = next((p for p, _, _ in _files(path, Frame())), None) if path.is_dir() else path
-        if place is None or place.suffix != ".tsv":
+        if place is None or place.suffix != ".tsv" or not place.is_file():
             return False
         with place.open("rb") as stream:
             return stream.read(40).removeprefix(b"\xef\xbb\xbf").startswith(b"#FORMAT=WebAnno TSV")

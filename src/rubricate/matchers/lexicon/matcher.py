@@ -9,25 +9,29 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
+from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LearnedCase, LexiconModel, learn_case
 from rubricate.matchers.matcher import (
+    Parametrised,
     judged_notes,
     learning_annotator,
-    own_parameters,
     require_fitted,
 )
 from rubricate.matchers.model_files import (
     Header,
     check_features,
     corpus_hash,
+    finite,
     read_header,
     read_json,
     read_lines,
+    reading_model,
+    with_parameters,
     write_header,
     write_json,
     write_lines,
@@ -50,7 +54,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 
 
-class LexiconMatcher:
+class LexiconMatcher(Parametrised):
     """Our interpretable matcher: works from the rubric alone, and better with annotated notes.
 
     Each word of a note has a weight for each feature: what the rubric's own words, their synonyms
@@ -91,10 +95,6 @@ class LexiconMatcher:
         self.trust = trust
         self.near = near
         self.lexicon = lexicon
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     @property
     def _settings(self) -> WordSettings:
@@ -166,8 +166,8 @@ class LexiconMatcher:
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """Return the model saved in a folder, with any edits of ``lexicon.jsonl``."""
-        model, parameters = load_lexicon_model(folder)
-        matcher = cls(**parameters)
+        model, header = load_lexicon_model(folder)
+        matcher = with_parameters(cls, header, Path(folder))
         matcher.model_ = model
         return matcher
 
@@ -245,24 +245,20 @@ def _write_words(path: Path, model: LexiconModel) -> None:
     polars.concat([empty, *tables]).write_parquet(path)
 
 
-def load_lexicon_model(folder: str | Path) -> tuple[LexiconModel, dict[str, Any]]:
-    """Read and check a saved model; return it with the matcher's parameters."""
+def load_lexicon_model(folder: str | Path) -> tuple[LexiconModel, Header]:
+    """Read and check a saved model; return it with its header."""
     place = Path(folder)
     header = read_header(place, matcher="lexicon")
     phrases = tuple(_read_phrases(place / LEXICON_FILE, header.features))
-    try:
+    with reading_model("lexicon", place):
         shared = SharedModel.from_json(read_json(place / SHARED_FILE))
         value = read_json(place / CASES_FILE)
         decision = Decision.from_json(value["decision"])
         cases = _read_cases(place / WORDS_FILE, value["cases"])
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError([Fault("its files do not fit together", place)]) from error
     model = LexiconModel(
         shared, cases, phrases, decision, dict(header.features), header.learned_from, header.n_notes
     )
-    return model, dict(header.parameters)
+    return model, header
 
 
 def _read_phrases(path: Path, features: Mapping[str, str]) -> list[CountedPhrase]:
@@ -275,7 +271,7 @@ def _read_phrases(path: Path, features: Mapping[str, str]) -> list[CountedPhrase
                 tuple(fold_text(str(part)) for part in line["fragments"]),
                 int(line.get("tp", 0)),
                 int(line.get("fp", 0)),
-                float(line.get("precision", 0.95)),
+                finite(line.get("precision", 0.95)),
                 bool(line.get("kept", True)),
                 str(line.get("source", "hand")),
             )
@@ -295,25 +291,35 @@ def _read_phrases(path: Path, features: Mapping[str, str]) -> list[CountedPhrase
     return phrases
 
 
-def _read_cases(path: Path, cases: Mapping[str, Any]) -> dict[str, LearnedCase]:
-    import polars
+_WORDS: dict[str, Kind] = {
+    "case": "text",
+    "feature": "whole number",
+    "place": "text",
+    "words": "text",
+    "weight": "number",
+}
 
-    table = polars.read_parquet(path)
+
+def _read_cases(path: Path, cases: Mapping[str, Any]) -> dict[str, LearnedCase]:
+    table = read_table(path, _WORDS)
     found: dict[str, LearnedCase] = {}
     for case, value in cases.items():
         words = tuple(str(word) for word in value["words"])
         numbers = {word: i for i, word in enumerate(words)}
-        own = table.filter(polars.col("case") == case)
+        own = table.filter(table["case"] == case)
         said = zip(own["place"].to_list(), own["words"].to_list(), strict=True)
         packed = [pack_key(place, what, numbers) for place, what in said]
         if any(key is None for key in packed):
-            raise InputError([Fault(f"case {case!r} has weights of unknown words", path)])
+            raise InputError([Fault(f"case {shown(case)} has weights of unknown words", path)])
         keys = np.array(packed, dtype=np.int64)
         columns = np.unique(keys)
-        cuts = tuple(float(cut) for cut in value["cuts"])
+        cuts = tuple(finite(cut) for cut in value["cuts"])
         weights = np.zeros((len(columns) + 1, len(cuts)), dtype=np.float32)
-        weights[np.searchsorted(columns, keys), own["feature"].to_numpy()] = own["weight"]
-        values = column_values(columns, float(value["near"]))
+        feature = own["feature"].to_numpy()
+        weights[np.searchsorted(columns, keys), feature] = own["weight"]
+        if (feature < 0).any() or not np.isfinite(weights).all():
+            raise InputError([Fault(f"case {shown(case)} has weights of no use", path)])
+        values = column_values(columns, finite(value["near"]))
         model = CaseModel(words, columns, weights, values)
         found[case] = LearnedCase(model, cuts, tuple(str(w) for w in value["spelling"]))
     return found

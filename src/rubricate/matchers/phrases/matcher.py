@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.matcher import (
+    Parametrised,
     judged_notes,
     learning_annotator,
-    own_parameters,
     require_fitted,
 )
-from rubricate.matchers.model_files import HEADER_FILE, check_features
+from rubricate.matchers.model_files import check_features, with_parameters
 from rubricate.matchers.phrases.fuzzy_scanning import FuzzyScanner, Tolerance
 from rubricate.matchers.phrases.model import (
     HitReader,
@@ -103,17 +102,13 @@ class Scanner(Protocol):
         ...
 
 
-class PhraseMatcher:
+class PhraseMatcher(Parametrised):
     """Learns the phrases an annotator marked and looks for them with its scanner."""
 
     name: ClassVar[str]
 
     def __init__(self, *, window: int = 60) -> None:
         self.window = window
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
@@ -155,16 +150,7 @@ class PhraseMatcher:
     def load(cls, folder: str | Path) -> Self:
         """Return the model saved in a folder."""
         model, header = load_phrases(folder, matcher=cls.name)
-        matcher = cls(**header.parameters)
-        usual = cls().get_params()
-        wrong = [
-            name
-            for name, value in header.parameters.items()
-            if type(usual[name]) is int and type(value) is not int
-        ]
-        if wrong:
-            said = f"parameter {', '.join(wrong)}: need a whole number"
-            raise InputError([Fault(said, Path(folder) / HEADER_FILE)])
+        matcher = with_parameters(cls, header, Path(folder))
         matcher.model_ = model
         return matcher
 

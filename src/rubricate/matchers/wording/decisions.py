@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.matchers.model_files import finite
 from rubricate.matchers.wording.logistic import fit_one
 
 F64 = npt.NDArray[np.float64]
@@ -57,8 +58,8 @@ class Decision:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Decision:
         """Return a decision from JSON values."""
-        presence, span = (LogitScale(*map(float, value[k])) for k in ("presence", "span"))
-        return cls(float(value["threshold"]), presence, span)
+        presence, span = (LogitScale(*map(finite, value[k])) for k in ("presence", "span"))
+        return cls(finite(value["threshold"]), presence, span)
 
 
 def choose_thresholds(

@@ -40,7 +40,8 @@ class HiddenLayer(NamedTuple):
     def from_json(cls, value: Mapping[str, Any]) -> HiddenLayer:
         """Return a layer from JSON values (KeyError or ValueError when wrong)."""
         into, shift, out = (np.array(value[k], dtype=np.float32) for k in cls._fields)
-        if into.shape != (len(into), len(shift)) or shift.shape != out.shape:
+        fits = into.shape == (len(into), len(shift)) and shift.shape == out.shape
+        if not fits or not all(np.isfinite(part).all() for part in (into, shift, out)):
             raise ValueError("sizes of the layer do not fit together")
         return cls(into, shift, out)
 

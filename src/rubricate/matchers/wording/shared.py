@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.lexicon.groups import Lexicon
+from rubricate.matchers.model_files import finite
 from rubricate.matchers.wording.decisions import Decision
 from rubricate.matchers.wording.hidden import HiddenLayer
 from rubricate.matchers.wording.profile import (
@@ -94,15 +95,28 @@ class SharedModel:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SharedModel:
         """Return the model from JSON values (KeyError, TypeError or ValueError when wrong)."""
+        hidden = HiddenLayer.from_json(value["hidden"]) if value.get("hidden") else None
+        forms = {form: int(n) for form, n in value["forms"].items()}
+        if hidden is not None and len(hidden.into) != len(COLUMNS):
+            raise ValueError("the layer is for other evidence")
+        if not all(0 <= n < 2**63 for n in (value["note_count"], *forms.values())):
+            raise ValueError("a count is out of range")
         return cls(
-            weights={str(k): float(v) for k, v in value["weights"].items()},
-            translation=Translation(value["translation"], value["overall"]),
+            weights=_numbers(value["weights"]),
+            translation=Translation(
+                {word: _numbers(own) for word, own in value["translation"].items()},
+                _numbers(value["overall"]),
+            ),
             note_count=int(value["note_count"]),
-            forms=value["forms"],
+            forms=forms,
             decision=Decision.from_json(value["decision"]),
             learned_from=str(value.get("learned_from", "")),
-            hidden=HiddenLayer.from_json(value["hidden"]) if value.get("hidden") else None,
+            hidden=hidden,
         )
+
+
+def _numbers(value: Mapping[str, Any]) -> dict[str, float]:
+    return {name: finite(number) for name, number in value.items()}
 
 
 @dataclass(frozen=True, slots=True)

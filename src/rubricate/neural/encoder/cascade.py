@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
-from rubricate.matchers.matcher import own_parameters
-from rubricate.matchers.model_files import Header, read_header, write_header
+from rubricate.matchers.matcher import Parametrised
+from rubricate.matchers.model_files import Header, read_header, with_parameters, write_header
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.progress import Progress, silent
@@ -19,7 +19,7 @@ from rubricate.rubric import Rubric
 FIRST, SECOND = "first", "second"
 
 
-class CascadeMatcher:
+class CascadeMatcher(Parametrised):
     """Reads every note with the fast network, and again with the accurate one what is in doubt.
 
     An item is in doubt where the fast network's probability lies between ``low`` and ``high``: the
@@ -43,10 +43,6 @@ class CascadeMatcher:
         self.low = low
         self.high = high
         self.threads = threads
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
@@ -86,7 +82,7 @@ class CascadeMatcher:
         """Return the model saved in a folder."""
         place = Path(folder)
         header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
+        matcher = with_parameters(cls, header, place)
         matcher.networks_ = tuple(EncoderMatcher.load(place / name) for name in (FIRST, SECOND))
         matcher.features_ = dict(header.features)
         matcher.learned_from_ = header.learned_from

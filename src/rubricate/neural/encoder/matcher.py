@@ -16,8 +16,14 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
-from rubricate.matchers.matcher import judged_notes, learning_annotator, own_parameters
-from rubricate.matchers.model_files import Header, corpus_hash, read_header, write_header
+from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
+from rubricate.matchers.model_files import (
+    Header,
+    corpus_hash,
+    read_header,
+    with_parameters,
+    write_header,
+)
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
@@ -49,7 +55,7 @@ from rubricate.text.negation import find_negations
 CHUNK = 64
 
 
-class EncoderMatcher:
+class EncoderMatcher(Parametrised):
     """Finds features by a pretrained encoder, also those of a rubric never seen.
 
     Without `fit` it uses a network that comes with the package: ``fast`` (MiniLM) or ``accurate``
@@ -95,10 +101,6 @@ class EncoderMatcher:
         self.backbone = backbone
         self.checkpoint = checkpoint
         self.recipe = recipe
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def fit(
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
@@ -173,7 +175,7 @@ class EncoderMatcher:
         """Return the model saved in a folder; fitting it again goes on from there."""
         place = Path(folder)
         header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
+        matcher = with_parameters(cls, header, place)
         matcher._open(place)
         matcher.features_ = dict(header.features)
         matcher.learned_from_ = header.learned_from

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError, UnknownNameError
-from rubricate.files import file_hash
-from rubricate.matchers.model_files import is_plain_name, read_json, write_json
+from rubricate.files import file_hash, is_plain_name
+from rubricate.matchers.model_files import read_json, write_json
 from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.inference import Engine, OnnxEngine, RowScores, score_notes
 from rubricate.neural.encoder.packed import packed_files
@@ -31,6 +31,8 @@ LONGEST_NAME = 255
 SHIPPED = ("fast", "accurate")
 #: Lists the sub-folders of a model of several networks, with the hashes of their files.
 MEMBERS_FILE = "members.json"
+#: Notes and rubrics that keep the shipped networks from forgetting what `fit` does not teach.
+REHEARSAL = Path(str(resources.files("rubricate.neural"))) / "models" / "rehearsal.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,13 @@ class EncoderSettings:
     feature_presence: Mapping[str, float] = field(default_factory=dict)
     calibration: Calibration = field(default_factory=Calibration)
     report: Mapping[str, Any] = field(default_factory=dict)
-    contradiction: float = 0.5
+    #: From which probability on a feature is contradicted: of 1, which none reaches, never.
+    contradiction: float = 1.0
+
+    @property
+    def reads(self) -> bool:
+        """Whether the network was taught to tell contradictions, as the shipped ones were."""
+        return self.contradiction < 1
 
     def of_feature(self, feature: str) -> Thresholds:
         """Return the thresholds of one feature."""
@@ -64,7 +72,6 @@ class EncoderSettings:
                 thresholds=Thresholds(**{k: float(v) for k, v in value["thresholds"].items()}),
                 feature_presence={k: float(v) for k, v in value["feature_presence"].items()},
                 calibration=Calibration.from_json(value["calibration"]),
-                # Models of before do not tell contradictions: no probability reaches 1.
                 contradiction=float(value.get("contradiction", 1.0)),
                 report=dict(value["report"]),
             )
@@ -225,6 +232,7 @@ def common_settings(
         },
         calibration=Calibration(),
         report=report or _reports(members),
+        contradiction=mean([member.settings.contradiction for member in members]),
     )
 
 

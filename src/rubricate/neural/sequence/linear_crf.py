@@ -124,7 +124,9 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
         names = {str(name): i for i, name in enumerate(value["features"])}
         chain = Chain(arrays["first"], arrays["step"], arrays["last"])
         k = len(scheme.tags)
-        if arrays["weights"].shape != (len(names), k) or chain.step.shape != (k, k):
+        shapes = [arrays[name].shape for name in ("weights", "first", "step", "last")]
+        fits = shapes == [(len(names), k), (k,), (k, k), (k,)]
+        if not fits or any(np.isnan(array).any() for array in arrays.values()):
             place = weights.parent
             raise InputError([Fault("its weights do not fit its features and labels", place)])
         linear = LinearModel(names, arrays["weights"], chain)

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
-from rubricate.matchers.matcher import learning_annotator, own_parameters, require_fitted
+from rubricate.matchers.matcher import Parametrised, learning_annotator, require_fitted
 from rubricate.matchers.model_files import (
     Header,
     check_features,
     corpus_hash,
+    finite,
     read_header,
     read_json,
+    reading_model,
+    with_parameters,
     write_header,
     write_json,
 )
@@ -101,7 +103,7 @@ class TagLessons:
 Model = TypeVar("Model", bound=TagModel)
 
 
-class TagMatcher(ABC, Generic[Model]):
+class TagMatcher(Parametrised, ABC, Generic[Model]):
     """Tags every token with one feature of the rubric that all notes share."""
 
     name: ClassVar[str]
@@ -113,10 +115,6 @@ class TagMatcher(ABC, Generic[Model]):
         self.tokens = tokens
         self.context = context
         self.scheme = scheme
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return own_parameters(self)
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what was tagged, under the matcher's name."""
@@ -148,13 +146,11 @@ class TagMatcher(ABC, Generic[Model]):
     def load(cls, folder: str | Path) -> Self:
         """Return the model saved in a folder."""
         cls._need_packages("loading")
-        from safetensors import SafetensorError
-
         place = Path(folder)
         header = read_header(place, matcher=cls.name)
-        matcher = cls(**header.parameters)
+        matcher = with_parameters(cls, header, place)
         value = read_json(place / cls.values_file)
-        try:
+        with reading_model(cls.name, place):
             scheme = Scheme(tuple(value["labels"]), matcher.scheme)
             origin = Origin(
                 dict(header.features),
@@ -163,9 +159,7 @@ class TagMatcher(ABC, Generic[Model]):
                 int(value["n_dropped"]),
             )
             model = cls._read_model(place / WEIGHTS_FILE, value, scheme, origin)
-            matcher.model_ = replace(model, bonus=float(value["bonus"]))
-        except (SafetensorError, KeyError, TypeError) as error:
-            raise InputError([Fault(f"its files are not those of a {cls.name}", place)]) from error
+            matcher.model_ = replace(model, bonus=finite(value["bonus"]))
         return matcher
 
     def _lessons(

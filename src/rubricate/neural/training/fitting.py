@@ -15,12 +15,14 @@ import numpy as np
 import torch
 
 from rubricate.files import file_hash
+from rubricate.formats import read_corpus
 from rubricate.matchers.model_files import corpus_hash
 from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.export import export_onnx, read_network, write_network
 from rubricate.neural.encoder.inference import Engine, OnnxEngine
 from rubricate.neural.encoder.model_folder import (
     NETWORK_FILE,
+    REHEARSAL,
     SETTINGS_FILE,
     TOKENIZER_FILE,
     EncoderSettings,
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 
 #: A case with fewer notes can spare none to choose the best step on: all are learned from.
 FEWEST_TO_HOLD_OUT = 20
+#: Layers of a network that reads already that learn from a few notes; those below stay.
+LEARNING_LAYERS = 6
 #: Pieces in a batch when notes are scored: this fits the memory of small machines.
 BUDGET = 4096
 
@@ -124,6 +128,9 @@ class _Fit:
         self.maker = PieceMaker.from_file(source / TOKENIZER_FILE)
         self.data = learning_set(corpus, annotator, self.maker)
         self.parts = fit_parts(self.data, self.recipe, options.seed)
+        if self.settings.reads and self.recipe.frozen is None:
+            layers = int(self.settings.shape["layers"])
+            self.recipe = replace(self.recipe, frozen=max(layers - LEARNING_LAYERS, 0))
         key = fit_key(source, corpus_hash(corpus, annotator), options)
         self.store = StageStore(options.checkpoint, key)
 
@@ -244,6 +251,7 @@ class _Fit:
             lessons = Lessons(
                 data, part.learn, self.maker.special, self.maker.mask_id,
                 recipe=self.recipe, seed=self.options.seed, taught=taught,
+                rehearsal=self._rehearsal(),
             )  # fmt: skip
             trainer = Trainer(network, lessons, steps=steps, measure=self._measure(part, data))
             what = "learning" if name == "marks" else "learning again"
@@ -258,6 +266,19 @@ class _Fit:
         load_parameters(network, done.tensors)
         curve = done.facts["curve"]
         return {"name": name, "steps": curve[-1]["step"], "curve": curve}
+
+    def _rehearsal(self) -> Lessons | None:
+        """Return notes of other cases, of which the network shall say what it says now."""
+        if not self.settings.reads or not self.recipe.rehearsal:
+            return None
+        corpus = read_corpus(REHEARSAL)
+        data = learning_set(corpus, None, self.maker)
+        features = _features_of_case(corpus)
+        data = data.with_rows({i: features[int(data.note_case[i])] for i in range(data.n_notes)})
+        return Lessons(
+            data, range(data.n_notes), self.maker.special, self.maker.mask_id,
+            recipe=self.recipe, seed=self.options.seed,
+        )  # fmt: skip
 
     def _measure(self, part: Part, data: LearningSet) -> LookMeasure | None:
         """Return what is looked at while learning: the held-out notes, where there are any."""

@@ -42,6 +42,27 @@ def row_loss(
     return loss
 
 
+def kept_loss(said: Logits, before: Logits, judged: Tensor, valid: Tensor) -> Tensor:
+    """Return how far a network is from what it said before it learned, in all it says.
+
+    Learning without forgetting (Li and Hoiem 2016): the earlier probabilities are the targets.
+    """
+    mask = (judged.unsqueeze(2) & valid.unsqueeze(1)).unsqueeze(-1)
+    n_rows = judged.sum().clamp(min=1)
+
+    def apart(now: Tensor, then: Tensor, where: Tensor) -> Tensor:
+        each = functional.binary_cross_entropy_with_logits(
+            now.float(), then.float().sigmoid(), reduction="none"
+        )
+        return torch.where(where, each, 0.0).sum() / n_rows
+
+    return (
+        apart(said.pieces, before.pieces, mask) / USUAL_PIECES
+        + apart(said.presence, before.presence, judged)
+        + apart(said.contradiction, before.contradiction, judged)
+    )
+
+
 def _edges(targets: Tensor) -> tuple[Tensor, Tensor]:
     """Return where runs of marked pieces begin and end."""
     before = functional.pad(targets, (1, 0))[..., :-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,13 @@ class Lesson:
     """A batch and what the network should say of it.
 
     ``targets`` is (pass, feature, place) with 1 on marked pieces, or a teacher's probability;
-    ``judged`` is (pass, feature).
+    ``judged`` is (pass, feature). With ``rehearsed`` it should say what it said before it learned.
     """
 
     batch: Batch
     targets: F32
     judged: Bool
+    rehearsed: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,7 +60,7 @@ class Lessons:
     """Draws the passes of a step; the same seed and step give the same passes.
 
     Of a note longer than a window a pass has any part of that length, and learns whether a
-    feature is in that part.
+    feature is in that part. With a ``rehearsal`` some steps are lessons of that instead.
     """
 
     def __init__(
@@ -72,8 +73,10 @@ class Lessons:
         recipe: EncoderRecipe,
         seed: int,
         taught: Taught | None = None,
+        rehearsal: Lessons | None = None,
     ) -> None:
         self.taught = taught
+        self.rehearsal = rehearsal
         self.data = data
         self.notes = np.asarray([i for i in notes if len(data.rows(i)) and len(data.note(i))])
         self.special = special
@@ -86,6 +89,8 @@ class Lessons:
     def lesson(self, step: int) -> Lesson:
         """Return the lesson of one step."""
         rng = np.random.default_rng([self.seed, step])
+        if self.rehearsal is not None and rng.random() < self.recipe.rehearsal:
+            return replace(self.rehearsal.lesson(step), rehearsed=True)
         kinds = list(self.recipe.shares)
         shares = np.array(list(self.recipe.shares.values()))
         kind = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rubricate.reports.plots.bars import bar_plot, histogram
-from rubricate.reports.plots.curves import PlotBin, curve_plot, reliability_plot
+from rubricate.reports.plots.curves import PlotBin, curve_plot, difference_plot, reliability_plot
 from rubricate.reports.plots.data import (
     UNDEFINED,
     ForestGroup,
@@ -32,6 +32,7 @@ __all__ = [
     "bar_plot",
     "confusion_plot",
     "curve_plot",
+    "difference_plot",
     "dot_plot",
     "dot_plots",
     "forest_plot",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -136,6 +137,64 @@ def _path(place: int, points: list[tuple[float, Point]], x: Scale, y: Scale) -> 
         if i % every == 0 or i == len(points) - 1
     ]
     return drawn + "".join(marks)
+
+
+def difference_plot(
+    first: Sequence[float],
+    second: Sequence[float],
+    levels: Sequence[tuple[str, Point]],
+    labels: Labels,
+    *,
+    size: tuple[float, float] = (560, 340),
+) -> str:
+    """Draw differences of two raters' scores against their means (Bland & Altman 1986).
+
+    Dots that fall together grow with their number; ``levels`` are lines with bands.
+
+    Examples
+    --------
+    >>> bias = [("bias", Point(0.7, 0, 1.3))]
+    >>> svg = difference_plot([1, 2, 2], [1, 3, 3], bias, Labels("Scores"))
+    >>> svg.count("<circle")
+    2
+    """
+    width, height = size
+    canvas = Canvas(labels, width, _LEFT, width - _RIGHT - 90)
+    canvas.open(below=12, height=height - 60)
+    dots = Counter(((a + b) / 2, b - a) for a, b in zip(first, second, strict=True))
+    ends = [value for _, p in levels for value in (p.value, p.low, p.high) if math.isfinite(value)]
+    low, high = min(*ends, *(d for _, d in dots)), max(*ends, *(d for _, d in dots))
+    room = max((high - low) * 0.05, 0.5)
+    means = [m for m, _ in dots]
+    x = Scale(min(means) - 0.5, max(means) + 0.5, *canvas.across)
+    y = Scale(low - room, high + room, *canvas.up)
+    canvas.x_axis(x)
+    canvas.y_axis(y, labels.y)
+    names, above = {}, -math.inf  # names of levels that lie close together make room
+    for name, p in sorted(levels, key=lambda level: -level[1].value):
+        names[name] = above = max(y(p.value) + 4, above + 14)
+    for place, (name, p) in enumerate(levels):
+        colour, at = palette.colour(min(place, 1)), y(p.value)
+        fill, stroke = palette.fill_class(min(place, 1)), palette.stroke_class(min(place, 1))
+        if p.has_interval:
+            canvas.add(
+                element("rect", x=canvas.left, y=y(p.high), width=canvas.right - canvas.left,
+                        height=y(p.low) - y(p.high), fill=colour, fill_opacity=0.1, class_=fill)
+            )  # fmt: skip
+        canvas.add(
+            line(canvas.left, at, canvas.right, at, stroke=colour, class_=stroke, width=1.6,
+                 dash="6 4" if place else ""),
+            label(canvas.right + 6, names[name], f"{name} {p.value:+.2f}", size=11.5),
+        )  # fmt: skip
+    for (mean, difference), n in dots.items():
+        radius = 2.2 * math.sqrt(n) + 1
+        name = tooltip(f"mean {mean:g}, difference {difference:+g}, n = {n:,}")
+        canvas.add(
+            element("circle", name, cx=x(mean), cy=y(difference), r=min(radius, 14),
+                    fill=palette.colour(0), class_="f0", fill_opacity=0.5)
+        )  # fmt: skip
+    canvas.base_line()
+    return canvas.finish()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -20,6 +21,7 @@ from rubricate.reports.scoring.viewer import (
     ShownNote,
     chunk_script,
     index_entry,
+    safe_json,
     shown_note,
     viewer_frame,
 )
@@ -42,16 +44,18 @@ class ScoringReport:
         self._checks = [one for make in CHECKS if (one := make(earlier)) is not None]
         self._cohort = Cohort()
         self._notes: Spill[ShownNote] = Spill()
+        self._texts = hashlib.sha256()
         self._faults: list[Fault] = []
 
     def add(self, result: NoteResult, text: str | None) -> None:
         """Take one result, with the text of its note where it is known."""
         items = result.decided()
-        case = self._cohort.add(result, items)
+        case = self._cohort.add(result)
         if items:
             self._check(result, text)
         if not self._faults:
-            place = self._notes.add(shown_note(result, items, case, text or ""))
+            self._texts.update(safe_json([result.note, text]).encode())
+            place = self._notes.add(shown_note(result, case, text or ""))
             seen = Seen(place, result, items, self._cohort.rubric(result.case), text)
             for check in self._checks:
                 check.add(seen)
@@ -97,7 +101,8 @@ class ScoringReport:
         flagged = [(check.flag, check.notes()) for check in self._checks]
         # What a check found in the note itself is said first.
         remarks = [check.remarks() for check in reversed(self._checks)]
-        head, tail = viewer_frame(title, self._cohort.rubrics, self._cohort.cases)
+        run = self._texts.hexdigest()[:16]
+        head, tail = viewer_frame(title, self._cohort.rubrics, self._cohort.cases, run)
         n_notes = len(self._notes)
         shown = watched(self._notes, progress, "writing the report", n_notes)
         with (folder / "notes.html").open("w", encoding="utf-8", newline="") as page:

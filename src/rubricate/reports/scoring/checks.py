@@ -15,7 +15,7 @@ from rubricate.corpus import Note
 from rubricate.progress import Progress, watched
 from rubricate.reports.page import facts_table, paragraph
 from rubricate.reports.plots import Point
-from rubricate.reports.scoring.viewer import ShownNote, notes_link
+from rubricate.reports.scoring.viewer import ShownNote, counted, named_notes, notes_link
 from rubricate.reports.tables import Cell, Value, html_table
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
@@ -118,8 +118,13 @@ class ChangesCheck(ReportCheck):
 
     def warnings(self) -> list[str]:
         """Warn of drift."""
-        drifted = self._drift.drifted
-        return ["Something drifted since the last run; see below."] if drifted else []
+        found = []
+        if self._drift.drifted:
+            found.append("Something drifted since the last run; see below.")
+        if moved := self._changes.largest():
+            words = f"{counted(len(moved), 'score', 'scores')} changed since the last run"
+            found.append(named_notes(words, [one.note for one in moved], "changed"))
+        return found
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
         """Return the section of the page."""
@@ -164,6 +169,14 @@ class CopiesCheck(ReportCheck):
                 found.setdefault(note, []).append(f"{kind} {', '.join(others)}{more}")
         return found
 
+    def warnings(self) -> list[str]:
+        """Name the copies, group by group."""
+        notes = [note for cluster in self._clusters for note in cluster.notes]
+        if not notes:
+            return []
+        words = f"{len(notes):,} notes are copies of each other, or nearly so"
+        return [named_notes(words, notes, "copied")]
+
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
         """Return the section of the page."""
         return _copies(self._clusters)
@@ -191,6 +204,14 @@ class GamingCheck(ReportCheck):
             said = f"Looks like {flag.kind}: {flag.sign} {flag.value:.2f}, limit {flag.limit:g}"
             found.setdefault(flag.note, []).append(said)
         return found
+
+    def warnings(self) -> list[str]:
+        """Name the notes."""
+        notes = list(self.remarks())
+        if not notes:
+            return []
+        words = f"{counted(len(notes), 'note looks', 'notes look')} written for the scorer"
+        return [named_notes(words, notes, "gaming", "; a person should look.")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
         """Return the section of the page."""
@@ -223,12 +244,10 @@ def _changes(changes: Changes) -> str:
     }
     if not changes.scores:
         return facts_table(facts)
-    moved = sorted(
-        changes.scores.items(), key=lambda pair: -abs(np.nan_to_num(pair[1][1] - pair[1][0]))
-    )
+    moved = changes.largest()
     lines: list[list[Value]] = [
-        [_note_cell(note), _points(before), _points(now), _points(now - before)]
-        for note, (before, now) in moved[:MOST_LINES]
+        [_note_cell(one.note), _points(one.before), _points(one.now), _points(one.change)]
+        for one in moved[:MOST_LINES]
     ]
     more = len(moved) - len(lines)
     caption = "Scores that changed most." + (f" {more:,} more are not shown." if more else "")

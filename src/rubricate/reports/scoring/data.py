@@ -6,7 +6,6 @@ import heapq
 import re
 from array import array
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +14,7 @@ import numpy as np
 
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult
-from rubricate.run.results import FOR_REVIEW
+from rubricate.run.results import FOR_REVIEW, RunCounts
 from rubricate.run.scored_run import F64, I64, percentages
 
 #: Single items and notes that the page lists; the viewer has all of them.
@@ -46,12 +45,13 @@ class ListedItem(NamedTuple):
 class Cohort:
     """Sums over the notes of a run; some thirty bytes per note are kept, whatever their length."""
 
+    counts: RunCounts = field(default_factory=RunCounts)
     cases: dict[str, int] = field(default_factory=dict)
     tallies: dict[str, dict[str, FeatureTally]] = field(default_factory=dict)
     review_reasons: Counter[str] = field(default_factory=Counter)
     not_scored: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
     for_review: list[tuple[str, str]] = field(default_factory=list)
-    n_for_review: int = 0
     contradicted: list[ListedItem] = field(default_factory=list)
     _asked: list[tuple[float, int, ListedItem]] = field(default_factory=list)
     _n_asked: int = 0
@@ -61,25 +61,29 @@ class Cohort:
     _maximum: array[float] = field(default_factory=lambda: array("d"))
     _review: array[int] = field(default_factory=lambda: array("l"))
 
-    def add(self, result: NoteResult, items: Sequence[ItemResult]) -> int:
-        """Add one note with the items on which there is a decision; return its case's number."""
+    def add(self, result: NoteResult) -> int:
+        """Add one note; return its case's number."""
+        self.counts.add(result)
         case = self.cases.setdefault(result.case, len(self.cases))
         total = result.total
         self._case.append(case)
         self._score.append(total.score if total else np.nan)
         self._maximum.append(total.maximum if total else np.nan)
         if result.status == FOR_REVIEW:
-            self.n_for_review += 1
-            if len(self.for_review) < MOST_LISTED:
-                self.for_review.append((result.note, result.reason))
+            self.for_review.append((result.note, result.reason))
         elif result.why_not_scored:
             self.not_scored[without_numbers(result.why_not_scored)] += 1
-        asked = 0
-        own = self.tallies.setdefault(result.case, {}) if items else {}
-        for item in items:
+            self.failed.append(result.note)
+        own = self.tallies.setdefault(result.case, {}) if result.items else {}
+        for item in result.items:
             tally = own.get(item.feature.id)
             if tally is None:
                 tally = own[item.feature.id] = FeatureTally(item.feature)
+            if item.review_reason:
+                tally.review += 1
+                self.review_reasons[without_numbers(item.review_reason)] += 1
+            if item.found is None:
+                continue
             tally.judged += 1
             tally.found += item.found is True
             if item.outcome == "contradicted":
@@ -87,11 +91,8 @@ class Cohort:
                 if len(self.contradicted) < MOST_LISTED:
                     self.contradicted.append(ListedItem(item.certainty or 0.0, result.note, item))
             if item.review_reason:
-                asked += 1
                 self._list(result.note, item)
-                tally.review += 1
-                self.review_reasons[without_numbers(item.review_reason)] += 1
-        self._review.append(asked)
+        self._review.append(result.n_review)
         return case
 
     def _list(self, note: str, item: ItemResult) -> None:
@@ -127,7 +128,7 @@ class Cohort:
         return np.array(self._review, dtype=np.int64)
 
     def rubric(self, case: str) -> Rubric:
-        """Return the features of a case on which there was a decision so far."""
+        """Return the features of a case that came by so far."""
         own, known = self.tallies.get(case, {}), self._rubrics.get(case)
         if known is None or len(known) != len(own):
             known = Rubric(case, tuple(tally.feature for tally in own.values()))
@@ -135,8 +136,13 @@ class Cohort:
         return known
 
     @property
+    def n_listed(self) -> int:
+        """How many items for review there are on which the machine decided."""
+        return self._n_asked
+
+    @property
     def rubrics(self) -> dict[str, Rubric]:
-        """The features of each case on which there was a decision."""
+        """The features of each case."""
         return {case: self.rubric(case) for case in self.tallies}
 
     def all_tallies(self) -> list[FeatureTally]:

@@ -20,12 +20,18 @@ from rubricate.reports.plots import (
     histogram,
 )
 from rubricate.reports.scoring.checks import ReportCheck
-from rubricate.reports.scoring.data import Cohort
-from rubricate.reports.scoring.viewer import notes_link
+from rubricate.reports.scoring.data import MOST_LISTED, Cohort
+from rubricate.reports.scoring.viewer import case_title, counted, named_notes, notes_link
 from rubricate.reports.tables import Cell, Value, html_table, percent
+from rubricate.run import ItemResult
 from rubricate.run.tables import BETWEEN
 from rubricate.stats import proportion_limits
 
+_HOW_TO_DECIDE = (
+    "Open a note to accept or reject what was found, or to mark other words. Decisions stay in "
+    "your browser until you save them as corrections.csv; then run the same command again with "
+    "--corrections corrections.csv --overwrite."
+)
 #: Cases whose features are drawn at once; of more, they open when asked.
 _OPEN_CASES, _PRINTED_CASES = 2, 20
 
@@ -58,7 +64,7 @@ def cohort_page(shown: Shown, *, title: str = "Scores") -> str:
         f"{len(cohort):,} notes of {n_cases:,} {'case' if n_cases == 1 else 'cases'}, "
         "each score with the words it rests on."
     )
-    warnings = _warnings(cohort) + [one for check in shown.checks for one in check.warnings()]
+    warnings = _warnings(shown) + [one for check in shown.checks for one in check.warnings()]
     return render_page(
         title, sections, lead=lead, warnings=warnings, footer=f"rubricate {__version__}"
     )
@@ -69,35 +75,37 @@ def _look_first(shown: Shown) -> list[Section]:
     cohort, listed = shown.cohort, shown.cohort.least_sure()
     if not listed and not cohort.for_review:
         return []
-    parts = []
-    unsure = shown.facts.get("unsure")
-    if unsure:
-        parts.append(
-            paragraph(
-                f"Items with a probability between {unsure['low']:g} and {unsure['high']:g} are "
-                "unsure. There is no review policy: nothing is promised about errors."
-            )
-        )
+    parts = [paragraph(_HOW_TO_DECIDE)]
+    if unsure := shown.facts.get("unsure"):
+        between = f"between {unsure['low']:g} and {unsure['high']:g}"
+        parts.append(paragraph(f"Items with a probability {between} are unsure."))
     if cohort.for_review:
         notes: list[list[Value]] = [
-            [Cell(notes_link(note, n=note), note), why] for note, why in cohort.for_review
+            [Cell(notes_link(note, n=note), note), why]
+            for note, why in cohort.for_review[:MOST_LISTED]
         ]
-        left = cohort.n_for_review - len(notes)
+        left = len(cohort.for_review) - len(notes)
         caption = "Notes that a person must judge whole." + _more(left)
         parts.append(f"<p>{notes_link('All of these notes', show='unlike')}</p>")
         parts.append(html_table(["note", "why"], notes, caption=caption))
     if listed:
         lines: list[list[Value]] = [
             [Cell(notes_link(one.note, n=one.note), one.note), one.item.feature.text,
-             one.item.outcome or "", one.item.certainty, BETWEEN.join(one.item.evidence.text),
+             Cell(_decision(one.item), one.certainty), BETWEEN.join(one.item.evidence.text),
              one.item.review_reason]
             for one in listed
         ]  # fmt: skip
-        left = int(cohort.review.sum()) - len(lines)
-        header = ["note", "feature", "outcome", "certainty", "words", "why"]
+        left = cohort.n_listed - len(lines)
+        header = ["note", "feature", "decision", "words", "why"]
         caption = "Items for review, least sure first." + _more(left)
         parts.append(html_table(header, lines, caption=caption))
     return [Section("first", "Look at these first", "".join(parts))]
+
+
+def _decision(item: ItemResult) -> str:
+    """Return what was decided, and how sure the machine is of that."""
+    said = {"stated": "found", "not mentioned": "not found"}.get(item.outcome or "", item.outcome)
+    return f"{said}" + ("" if item.certainty is None else f" · {100 * item.certainty:.0f} % sure")
 
 
 def _more(n: int) -> str:
@@ -124,49 +132,52 @@ def _contradicted(cohort: Cohort) -> list[Section]:
     return [Section("contradicted", "Contradicted", link + table)]
 
 
-def _warnings(cohort: Cohort) -> list[str]:
-    found = []
-    review = int(cohort.review.sum())
+def _warnings(shown: Shown) -> list[str]:
+    cohort, found = shown.cohort, []
+    if not shown.policy and "policy" not in shown.facts:
+        found.append("No review policy: nothing is promised about errors (see rubricate route).")
+    review = cohort.counts.review
     if review:
         found.append(
-            f"{review:,} decisions wait for a person: the scores of their notes are not final."
+            f"{counted(review, 'item waits', 'items wait')} for a person: the scores of their "
+            "notes are not final."
         )
-    unlike = cohort.n_for_review
+    unlike = [note for note, _ in cohort.for_review]
     if unlike:
-        found.append(
-            f"{unlike:,} {'note does' if unlike == 1 else 'notes do'} not read like clinical "
-            "notes: they have no score until a person has judged them."
-        )
-    failed = cohort.not_scored.total()
-    if failed:
-        found.append(f"{failed:,} {'note' if failed == 1 else 'notes'} could not be scored.")
+        one = "note does not read like a clinical note and has"
+        more = "notes do not read like clinical notes and have"
+        words = f"{counted(len(unlike), one, more)} no score until a person has judged every item"
+        found.append(named_notes(words, unlike, "unlike"))
+    if cohort.failed:
+        words = f"{counted(len(cohort.failed), 'note', 'notes')} could not be scored"
+        found.append(named_notes(words, cohort.failed, "failed"))
     return found
 
 
 def _overview(cohort: Cohort) -> str:
     known = cohort.percentage[~np.isnan(cohort.percentage)]
-    tallies = cohort.all_tallies()
-    items, found, contradicted = (
-        sum(getattr(one, name) for one in tallies) for name in ("judged", "found", "contradicted")
-    )
-    review = int(cohort.review.sum())
+    counts = cohort.counts.to_dict()
+    items, review = counts["items"], counts["review"]
     facts: dict[str, object] = {
-        "notes": f"{len(cohort):,}",
-        "scored": f"{len(known):,}",
+        "notes": f"{counts['notes']:,}",
+        "scored": f"{counts['scored']:,}",
+        "not scored": f"{sum(counts['not_scored'].values()):,}",
+        "for review as a whole": f"{sum(counts['for_review'].values()):,}",
+        "identical to an earlier one": f"{counts['identical']:,}",
         "mean score": f"{known.mean():.1f} % of the maximum" if len(known) else "–",
         "median, quartiles": "{1:.1f} % ({0:.1f} to {2:.1f})".format(
             *np.quantile(known, [0.25, 0.5, 0.75])
         )
         if len(known)
         else "–",
-        "decisions": f"{items:,}",
-        "features found": percent(found / items if items else float("nan")),
-        "stated, contradicted, not mentioned": f"{found:,}, {contradicted:,}, "
-        f"{items - found - contradicted:,}",
-        "decisions sent to review": f"{review:,}"
-        + (f" ({percent(review / items)})" if items else ""),
+        "items": f"{items:,}",
+        "stated": f"{counts['stated']:,}"
+        + (f" ({percent(counts['stated'] / items)})" if items else ""),
+        "contradicted": f"{counts['contradicted']:,}",
+        "not mentioned": f"{counts['not_mentioned']:,}",
+        "items for review": f"{review:,}" + (f" ({percent(review / items)})" if items else ""),
         "notes with something to review": f"{int((cohort.review > 0).sum()):,}",
-        "notes for review as a whole": f"{cohort.n_for_review:,}",
+        "items decided by hand": f"{counts['corrected']:,}",
     }
     reasons = cohort.not_scored.most_common()
     table = html_table(["not scored because", "notes"], reasons) if reasons else ""
@@ -207,15 +218,20 @@ def _features(cohort: Cohort) -> str:
     parts = [paragraph("In how many notes each feature was found, with 95 % intervals (Wilson).")]
     for case, own in cohort.tallies.items():
         tallies = list(own.values())
+        if not any(tally.judged for tally in tallies):
+            continue
         judged, found = [t.judged for t in tallies], [t.found for t in tallies]
         low, high = proportion_limits(found, judged, method="wilson")
         points = tuple(
-            Point(t.found / t.judged, float(low[i]), float(high[i])) for i, t in enumerate(tallies)
+            Point(t.found / t.judged if t.judged else float("nan"), float(low[i]), float(high[i]))
+            for i, t in enumerate(tallies)
         )
         drawn = bar_plot(
             [f"{k} {tally.feature.text}" for k, tally in enumerate(tallies, 1)],
             [Series("found", points)],
-            Labels(f"Features of case {case}", "share of notes", description="Rate by feature."),
+            Labels(
+                f"Features of {case_title(case)}", "share of notes", description="Rate by feature."
+            ),
         )
         lines: list[list[Value]] = [
             [k, tally.feature.text, tally.feature.weight, tally.feature.group, tally.judged,
@@ -225,13 +241,15 @@ def _features(cohort: Cohort) -> str:
         ]  # fmt: skip
         header = ["", "feature", "weight", "any of", "notes", "found", "contradicted",
                   "to review", ""]  # fmt: skip
-        body = figure(drawn, f"Case {case}: share of notes in which each feature was found.")
+        body = figure(drawn, f"{case_title(case)}: share of notes in which each feature was found.")
         body += folded("As a table", html_table(header, lines))
         if len(cohort.tallies) <= _OPEN_CASES:
             parts.append(body)
         else:
             printed = len(cohort.tallies) <= _PRINTED_CASES
-            parts.append(folded(f"Case {case}: {len(tallies)} features", body, in_print=printed))
+            parts.append(
+                folded(f"{case_title(case)}: {len(tallies)} features", body, in_print=printed)
+            )
     return "".join(parts)
 
 
@@ -246,7 +264,7 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
         parts.append(html_table(["why", "decisions"], why, caption="Why decisions wait."))
         most = asked[:15]
         drawn = bar_plot(
-            [f"{tally.feature.case}: {tally.feature.text}" for tally in most],
+            [f"{case_title(tally.feature.case)}: {tally.feature.text}" for tally in most],
             [Series("to review", tuple(Point(float(tally.review)) for tally in most))],
             Labels("Features most often sent to review", "decisions"),
         )

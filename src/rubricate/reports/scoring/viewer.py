@@ -22,8 +22,23 @@ CHUNK = 100
 #: What the viewer filters by, beside what the checks say; `scoring_notes.js` has the same numbers.
 CORRECTED, FAILED, UNLIKE = 1, 16, 32
 _INDEX = "the index goes here"
-#: What the index says of each item, a digit for each; `scoring_notes.js` has the same.
-_BITS = {"stated": "1", "contradicted": "2", "not mentioned": "0", None: "0"}
+#: Notes that one line names; the viewer has all of them.
+_NAMED = 8
+#: What the index says of each item, a sign for each; `scoring_notes.js` has the same.
+_BITS = {"stated": "1", "contradicted": "2", "not mentioned": "0", None: "-"}
+
+
+def case_title(case: str) -> str:
+    """Return what pages call a case.
+
+    Examples
+    --------
+    >>> case_title("1"), case_title("Case 1"), case_title("")
+    ('Case 1', 'Case 1', 'No case')
+    """
+    if not case.strip():
+        return "No case"
+    return case if case.casefold().startswith("case") else f"Case {case}"
 
 
 def notes_link(words: str, **filters: str) -> str:
@@ -38,6 +53,33 @@ def notes_link(words: str, **filters: str) -> str:
     return f'<a href="{escape(address)}">{escape(words)}</a>'
 
 
+def counted(n: int, one: str, more: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "note", "notes"), counted(1200, "note", "notes")
+    ('1 note', '1,200 notes')
+    """
+    return f"{n:,} {one if n == 1 else more}"
+
+
+def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> str:
+    """Return words with the notes that they are about, as links that are safe in a page.
+
+    Examples
+    --------
+    >>> str(named_notes("One note is odd", ["a<b"], "failed"))
+    'One note is odd: <a href="report/notes.html#n=a%3Cb">a&lt;b</a>.'
+    """
+    from markupsafe import Markup
+
+    links = [notes_link(note, n=note) for note in notes[:_NAMED]]
+    if len(notes) > _NAMED:
+        links.append(notes_link(f"{len(notes) - _NAMED:,} more", show=show))
+    return Markup(f"{escape(words)}: {', '.join(links)}{escape(after)}")
+
+
 class ShownNote(NamedTuple):
     """A note as the viewer shows it, but for what is known when all notes were seen."""
 
@@ -50,14 +92,13 @@ class ShownNote(NamedTuple):
     why_not_scored: str
 
 
-def shown_note(result: NoteResult, items: Sequence[ItemResult], case: int, text: str) -> ShownNote:
-    """Return a note ready for the viewer, with the items on which there is a decision."""
-    total = result.total
+def shown_note(result: NoteResult, case: int, text: str) -> ShownNote:
+    """Return a note ready for the viewer."""
+    items, total = result.items, result.total
     score, most = (total.score, total.maximum) if total else (math.nan, math.nan)
     bits = "".join(_BITS[item.outcome] for item in items)
     unlike = result.status == FOR_REVIEW
-    review = result.n_review if unlike else sum(bool(item.review_reason) for item in items)
-    entry = [result.note, case, _short(score), _short(most), bits, review]
+    entry = [result.note, case, _short(score), _short(most), bits, result.n_review]
     flags = CORRECTED * any(item.correction for item in items)
     return ShownNote(
         result.note,
@@ -75,7 +116,8 @@ def _item(item: ItemResult) -> list[int | float | str | None]:
     spans = spans_text(evidence.spans) if item.found else ""
     sure, said = item.certainty, evidence.against
     against = [fragments_text(said.spans), said.reason] if said and not item.found else ["", ""]
-    return [int(bool(item.found)), None if sure is None else round(sure, 4), spans,
+    found = None if item.found is None else int(item.found)
+    return [found, None if sure is None else round(sure, 4), spans,
             evidence.reason, item.review_reason, *signed, *against]  # fmt: skip
 
 
@@ -99,17 +141,20 @@ class ShownCase(TypedDict):
 
     case: str
     title: str
-    features: list[list[str]]
+    features: list[list[str | float]]
 
 
 def viewer_frame(
-    title: str, rubrics: Mapping[str, Iterable[Feature]], cases: Iterable[str]
+    title: str, rubrics: Mapping[str, Iterable[Feature]], cases: Iterable[str], run: str
 ) -> tuple[str, str]:
-    """Return the page before and after the entries of the index."""
+    """Return the page before and after the entries of the index.
+
+    The browser keeps decisions under ``run``.
+    """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    script = _template_text("scoring_notes.js")
+    script = _template_text("scoring_review.js") + _template_text("scoring_notes.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     style = _template_text("report.css") + _template_text("scoring_notes.css")
     shell = Environment(autoescape=True, undefined=StrictUndefined).from_string(
@@ -118,12 +163,13 @@ def viewer_frame(
     shown: list[ShownCase] = [
         {
             "case": case,
-            "title": f"Case {case}",
-            "features": [[feature.id, feature.text] for feature in rubrics.get(case, ())],
+            "title": case_title(case),
+            "features": [[f.id, f.text, f.weight, f.group] for f in rubrics.get(case, ())],
         }
         for case in cases
     ]
-    index = safe_json({"title": title, "size": CHUNK, "cases": shown, "notes": []})
+    values = {"title": title, "run": run, "size": CHUNK, "cases": shown, "notes": []}
+    index = safe_json(values)
     before, after = index[:-2], index[-2:]
     page = shell.render(
         title=title,

@@ -6,7 +6,9 @@
   const ID = 0, CASE = 1, SCORE = 2, MOST = 3, BITS = 4, REVIEW = 5, FLAGS = 6;
   const FLAG = { corrected: 1, changed: 2, copied: 4, gaming: 8, failed: 16, unlike: 32 };
   const NAME = { unlike: "does not read like a note" };
-  const PAGE = 100, LANES = 4, COLOURS = 8;
+  const PAGE = 100, LANES = 4, COLOURS = 8, LONG = 90;
+  const mine = rubricateDecisions(index.run), selection = rubricateSelection(byId("text"));
+  let items = [];
   const place = new Map();
   notes.forEach((note, i) => { if (!place.has(note[ID])) place.set(note[ID], i); });
 
@@ -52,6 +54,7 @@
       if (feature && bit !== state && !(state === "0" && bit === "2")) return false;
       if (low !== -Infinity && !(percent(note) >= low - 1e-9)) return false;
       if (high !== Infinity && !(percent(note) <= high + 1e-9)) return false;
+      if (show === "mine") return mine.count(note[ID]) > 0;
       if (show === "contradicted") return note[BITS].includes("2");
       if (show === "review") return note[REVIEW] > 0;
       if (show === "clear") return note[REVIEW] === 0 && !(note[FLAGS] & FLAG.failed);
@@ -70,6 +73,8 @@
     const note = notes[i];
     const more = [cases[note[CASE]].title];
     if (note[REVIEW]) more.push(`${note[REVIEW]} to review`);
+    const own = mine.count(note[ID]);
+    if (own) more.push(`${own} decided here`);
     for (const [name, flag] of Object.entries(FLAG)) if (note[FLAGS] & flag && name !== "failed") more.push(NAME[name] || name);
     if (note[BITS].includes("2")) more.push("contradicts");
     return make("li", {}, make("a", { href: `#n=${encodeURIComponent(note[ID])}`, "data-i": i, "aria-current": i === current ? "true" : null },
@@ -171,22 +176,73 @@
     }));
     box.hidden = false;
   };
-  const drawFeatures = (items, features) => {
+  const plain = (value) => String(value).replace("-", "−");
+  const unit = (weight) => `${plain(weight)} ${Math.abs(weight) === 1 ? "point" : "points"}`;
+  const worth = (number, features, points) => {
+    const [, , weight, group] = features[number], { found } = items[number];
+    const once = group ? `; group “${group}” counts once` : "";
+    if (found === null) return `– of ${unit(weight)}${once}`;
+    if (weight < 0) return found ? `${unit(weight)}: a penalty` : `no penalty (${unit(weight)})`;
+    if (!group || !found || points[number]) return `${plain(points[number])} of ${unit(weight)}${once}`;
+    const counts = features.findIndex((other, i) => other[3] === group && points[i]);
+    return `0 of ${unit(weight)}${once}: by feature ${counts + 1}`;
+  };
+  const folded = (text, name) => {
+    if (text.length <= LONG) return make("span", { class: name }, text);
+    const cutAt = text.lastIndexOf(" ", LONG - 20) > 30 ? text.lastIndexOf(" ", LONG - 20) : LONG - 20;
+    return make("details", { class: name }, make("summary", {}, `${text.slice(0, cutAt)} …`), text.slice(cutAt));
+  };
+  const stateOf = (item) => {
+    if (item.found === null) return "? undecided";
+    const said = item.found ? "✓ found" : item.against.length ? "✗ contradicted" : "– not found";
+    if (item.own) return `${said} · by you`;
+    if (item.by) return `${said} · by hand`;
+    return item.sure === null ? said : `${said} · ${Math.round(100 * item.sure)} % sure`;
+  };
+  const drawFeatures = (features) => {
+    const points = rubricateScores.points(features, items.map((item) => item.found));
     byId("features").replaceChildren(...items.map((item, number) => {
-      const sure = item.sure === null ? "" : ` · ${Math.round(100 * item.sure)} % sure`;
       const against = item.against.length > 0;
-      const state = item.found ? "✓ found" : against ? "✗ contradicted" : "– not found";
       const parts = [
-        make("span", { class: item.found || against ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
+        make("span", { class: item.marked.length ? `n c${number % COLOURS}` : "n" }, String(number + 1)),
         make("span", {}, features[number][1]),
-        make("span", { class: item.found ? "state" : against ? "state otherwise" : "state absent" }, `${state}${sure}`),
+        make("span", { class: item.found ? "state" : against ? "state otherwise" : "state absent" }, stateOf(item)),
+        make("span", { class: `worth${points[number] ? " counts" : ""}` }, worth(number, features, points)),
       ];
-      if (against) parts.push(make("span", { class: "why" }, item.said ? `Contradicted: ${item.said}` : "Contradicted"));
-      if (item.reason) parts.push(make("span", { class: "why" }, item.reason));
-      if (item.ask) parts.push(make("span", { class: "ask" }, item.ask));
-      if (item.by) parts.push(make("span", { class: "why" }, `Corrected by ${item.by}${item.when ? `, ${item.when}` : ""}${item.comment ? `: ${item.comment}` : ""}`));
-      return make("li", { "data-f": number, id: `f${number}`, tabindex: "-1" }, ...parts);
+      if (against && item.said) parts.push(folded(`Contradicted: ${item.said}`, "why"));
+      if (item.own) {
+        const where = item.own.spans ? `, ${item.own.spans.split("|").length === 1 ? "words" : `${item.own.spans.split("|").length} places`} marked` : "";
+        parts.push(make("span", { class: "own" }, `Decided here by ${item.own.by}${where}${item.own.comment ? `: ${item.own.comment}` : ""}. Not in the scores yet.`));
+      } else if (item.by) {
+        parts.push(make("span", { class: "why" }, `Decided by ${item.by}${item.when ? `, ${item.when.replace("T", " ")}` : ""}${item.comment ? `: ${item.comment}` : ""}`));
+      }
+      if (item.reason && !item.own && !item.by) parts.push(folded(item.reason, "why"));
+      if (item.ask && !item.own && item.found !== null) parts.push(folded(`Review: ${item.ask}`, "ask"));
+      return make("li", { "data-f": number, id: `f${number}`, tabindex: "-1", class: item.own ? "mine" : null }, ...parts);
     }));
+    const note = notes[current], decided = items.every((item) => item.found !== null);
+    const parts = points.filter((one) => one !== 0), total = rubricateScores.sum(points);
+    const most = note[MOST] ?? rubricateScores.most(features);
+    const added = parts.map((one, i) => (one < 0 ? (i ? ` − ${-one}` : `−${-one}`) : (i ? ` + ${one}` : String(one)))).join("");
+    const differs = note[SCORE] !== null && total !== note[SCORE];
+    const own = items.some((item) => item.own);
+    byId("sum").replaceChildren(...(!items.length ? [] : !decided ? ["No sum: not every feature is decided."] : [
+      make("strong", {}, `${parts.length > 1 ? `${added} = ` : ""}${plain(total)} of ${most} points`),
+      differs ? (own ? ` with your decisions; the run says ${note[SCORE]}.` : ` here; the table says ${note[SCORE]}.`) : own && note[SCORE] === null ? " with your decisions." : "",
+    ]));
+  };
+  const drawReview = () => {
+    const item = items[active], feature = item && cases[notes[current][CASE]].features[active];
+    byId("review-item").textContent = item ? `${active + 1} ${feature[1]}: ${stateOf(item).replace(/^\S+ /, "")}` : "Choose a feature to decide on it.";
+    const said = (found) => (found ? "found" : "not found");
+    const open = item && item.found === null;
+    byId("accept").textContent = !item ? "Accept" : open ? "Found" : `Accept: ${said(item.found)}`;
+    byId("reject").textContent = !item ? "Reject" : open ? "Not found" : `Reject: ${said(!item.found)}`;
+    for (const id of ["accept", "reject", "mark"]) byId(id).disabled = !item;
+    byId("undo").disabled = !item?.own;
+    byId("save").disabled = mine.size === 0;
+    const where = mine.kept ? "kept in this browser" : "not kept: save before you close the page";
+    byId("review-state").textContent = mine.size ? `${mine.size} ${mine.size === 1 ? "decision" : "decisions"}, ${where}` : "";
   };
   const choose = (number, { scroll = true } = {}) => {
     active = number;
@@ -199,39 +255,110 @@
       mark.classList.toggle("on", on);
       if (on && !first) first = mark;
     });
+    byId("why").value = items[number]?.own?.comment ?? "";
+    drawReview();
     if (!scroll) return;
-    byId(`f${number}`)?.scrollIntoView({ block: "nearest" });
-    first?.scrollIntoView({ block: "nearest" });
+    // At once: of two smooth scrolls the second stops the first.
+    byId(`f${number}`)?.scrollIntoView({ block: "nearest", behavior: "instant" });
+    first?.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
-  const draw = (i) => {
-    const note = notes[i], one = cases[note[CASE]];
+  const draw = (i, then) => {
+    const note = notes[i];
     byId("note-title").textContent = `Note ${note[ID]}`;
     document.title = `${note[ID]} – ${index.title}`;
     byId("remarks").replaceChildren();
     byId("features").replaceChildren();
+    byId("sum").replaceChildren();
     byId("text").hidden = true;
+    items = [];
+    active = -1;
+    selection.forget();
+    drawReview();
     byId("summary").textContent = "Loading …";
     withNote(i, ([text, rows, remarks]) => {
       if (i !== current) return;
-      const items = rows.map(([found, sure, spans, reason, ask, by, when, comment, against, said]) => {
-        const own = parse(spans), other = parse(against);
-        return { found: found === 1, sure, marked: [...own, ...other], against: other, said, reason, ask, by, when, comment };
-      });
-      const parts = [one.title];
-      if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
-      if (items.length) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
-      const against = items.filter((item) => item.against.length).length;
-      if (against) parts.push(`${against} contradicted`);
-      if (note[REVIEW]) parts.push(`${note[REVIEW]} to review`);
-      byId("summary").textContent = parts.join(" · ");
+      rowsOfNote = rows;
+      textOfNote = text;
       byId("remarks").replaceChildren(...remarks.map((remark) => make("li", {}, remark)));
-      drawText(text, items, one.features);
-      drawFeatures(items, one.features);
-      active = -1;
+      redraw();
       document.body.dataset.note = note[ID];
+      then?.();
     });
   };
-  const go = (i, { push = true } = {}) => {
+  let rowsOfNote = [], textOfNote = "";
+  const redraw = () => {
+    const note = notes[current], one = cases[note[CASE]];
+    items = rowsOfNote.map(([found, sure, spans, reason, ask, by, when, comment, against, said], number) => {
+      const own = ownDecision(note[ID], one.features[number][0], when);
+      const decided = own ? own.found : found === null ? null : found === 1;
+      const kept = own && own.found && own.spans === null && found === 1;
+      const words = own && !kept ? (own.found ? parse(own.spans ?? "") : []) : parse(spans);
+      const other = decided ? [] : parse(against);
+      return { found: decided, sure, marked: [...words, ...other], against: other, said, reason, ask, by, when, comment, own, before: found === null ? null : found === 1 };
+    });
+    const parts = [one.title];
+    if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
+    if (items.length) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
+    const against = items.filter((item) => item.against.length).length;
+    if (against) parts.push(`${against} contradicted`);
+    const asked = items.filter((item) => item.ask && !item.own).length;
+    if (asked) parts.push(`${asked} to review`);
+    byId("summary").textContent = parts.join(" · ");
+    drawText(textOfNote, items, one.features);
+    drawFeatures(one.features);
+    if (active >= 0) choose(active, { scroll: false }); else drawReview();
+  };
+
+  /* Decisions */
+  const ownDecision = (note, feature, when) => {
+    const own = mine.get(note, feature);
+    // What was handed in since is in the run, or a later decision is.
+    return own && !(when && (Date.parse(when) >= Date.parse(own.at) || when === own.at)) ? own : null;
+  };
+  const decide = (found, spans) => {
+    if (active < 0) return;
+    if (!byId("by").value.trim()) {
+      byId("review-state").textContent = "Write your name first, then decide.";
+      byId("by").focus();
+      return;
+    }
+    const note = notes[current], feature = cases[note[CASE]].features[active][0];
+    mine.by = byId("by").value.trim();
+    mine.set(note[ID], feature, { found, spans, by: mine.by, at: new Date().toISOString().replace(/\.\d+/, ""), comment: byId("why").value.trim() });
+    redraw();
+    drawList();
+  };
+  const accept = () => { const item = items[active]; if (item) decide(item.found === null ? true : item.found, item.own?.spans ?? null); };
+  const reject = () => { const item = items[active]; if (item) decide(item.found === null ? false : !item.found, null); };
+  const mark = () => {
+    const item = items[active], span = selection.take();
+    if (!item) return;
+    if (!span) { byId("review-state").textContent = "Select the words in the note first."; return; }
+    const before = item.own?.found && item.own.spans ? item.own.spans.split("|") : [];
+    decide(true, [...before, span.join(" ")].join("|"));
+  };
+  const undo = () => {
+    if (!items[active]?.own) return;
+    mine.remove(notes[current][ID], cases[notes[current][CASE]].features[active][0]);
+    redraw();
+    drawList();
+  };
+  const save = () => {
+    if (!mine.size) return;
+    const address = URL.createObjectURL(new Blob([mine.csv()], { type: "text/csv" }));
+    make("a", { href: address, download: "corrections.csv" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    drawReview();
+    byId("review-state").textContent = `Saved ${mine.size} as corrections.csv: hand it in with --corrections.`;
+  };
+  const nextToReview = () => {
+    const isOpen = (item) => item.ask && !item.own;
+    const here = items.findIndex((item, number) => number > active && isOpen(item));
+    if (here >= 0) { choose(here); return; }
+    const at = shown.indexOf(current), next = shown.slice(at + 1).find((i) => notes[i][REVIEW] > mine.count(notes[i][ID]));
+    if (next !== undefined) go(next, { then: () => choose(items.findIndex(isOpen)) });
+  };
+  const go = (i, { push = true, then = null } = {}) => {
     if (i === undefined || i < 0 || i >= notes.length) return;
     current = i;
     const at = shown.indexOf(i);
@@ -241,7 +368,7 @@
     });
     drawSteps();
     if (push) history.replaceState(null, "", `#n=${encodeURIComponent(notes[i][ID])}`);
-    draw(i);
+    draw(i, then);
   };
   const step = (by) => {
     const at = shown.indexOf(current);
@@ -268,14 +395,28 @@
   });
   byId("features").addEventListener("click", (event) => {
     const li = event.target.closest("li");
-    if (li) choose(Number(li.dataset.f));
+    if (li && !event.target.closest("summary")) choose(Number(li.dataset.f));
   });
   byId("text").addEventListener("click", (event) => {
-    const mark = event.target.closest("mark");
-    if (!mark) return;
-    const held = mark.dataset.f.split(" ").map(Number);
+    const at = event.target.closest("mark");
+    if (!at || !getSelection().isCollapsed) return;
+    const held = at.dataset.f.split(" ").map(Number);
     choose(held[(held.indexOf(active) + 1) % held.length]);
   });
+  const walk = (by, extend) => selection.step(by, extend, items[active]?.marked[0]?.[0][0] ?? 0);
+  for (const [id, action] of Object.entries({ accept, reject, mark, undo, save })) {
+    // The selection stays where it is.
+    byId(id).addEventListener("mousedown", (event) => event.preventDefault());
+    byId(id).addEventListener("click", action);
+  }
+  byId("by").value = mine.by;
+  byId("by").addEventListener("change", () => { mine.by = byId("by").value.trim(); drawReview(); });
+  byId("why").addEventListener("change", () => {
+    const item = items[active];
+    if (item?.own) decide(item.found, item.own.spans);
+  });
+  addEventListener("storage", () => { mine.reload(); if (current >= 0 && items.length) redraw(); drawList(); });
+  addEventListener("beforeunload", (event) => { if (!mine.kept && mine.unsaved) event.preventDefault(); });
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input, select, textarea")) {
@@ -285,6 +426,8 @@
     const actions = {
       j: () => stepFeature(1), ArrowDown: () => stepFeature(1), k: () => stepFeature(-1), ArrowUp: () => stepFeature(-1),
       n: () => step(1), p: () => step(-1), "/": () => field.search.focus(),
+      a: accept, x: reject, m: mark, u: undo, s: save, r: nextToReview,
+      ArrowRight: () => walk(1, event.shiftKey), ArrowLeft: () => walk(-1, event.shiftKey),
     };
     const action = actions[event.key];
     if (action) { event.preventDefault(); action(); }

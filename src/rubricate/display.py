@@ -1,0 +1,37 @@
+"""Small tables in HTML, for values that a notebook shows by themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+#: Lines of a table that a notebook shows; the whole is in the value itself.
+MOST_LINES = 20
+
+
+def table_html(header: Sequence[str], lines: Iterable[Sequence[object]], *, title: str = "") -> str:
+    """Return a table in HTML; everything in it is escaped, and long ones are cut.
+
+    Examples
+    --------
+    >>> table_html(["a"], [["<b>"], [0.5]])
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr><tr><td>0.500...
+    """
+    rows = list(lines)
+    body = "".join(f"<tr>{_cells(row, 'td')}</tr>" for row in rows[:MOST_LINES])
+    more = len(rows) - MOST_LINES
+    rest = f"<p>… and {more:,} more</p>" if more > 0 else ""
+    head = f"<p><b>{escape(title)}</b></p>" if title else ""
+    names = f"<thead><tr>{_cells(header, 'th')}</tr></thead>"
+    return f"{head}<table>{names}<tbody>{body}</tbody></table>{rest}"
+
+
+def _cells(values: Sequence[object], name: str) -> str:
+    return "".join(f"<{name}>{escape(_text(value))}</{name}>" for value in values)
+
+
+def _text(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

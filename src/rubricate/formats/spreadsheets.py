@@ -1,0 +1,262 @@
+"""Tables as spreadsheet programs write them: encodings, delimiters, header rows and workbooks."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import sys
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rubricate.errors import Fault, InputError, MissingExtraError
+from rubricate.formats.annotations import has_lone_surrogate
+from rubricate.formats.limits import check_archive, need_within, read_whole
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+    from openpyxl.worksheet.worksheet import Worksheet
+
+#: What may stand between two columns of a text file.
+_DELIMITERS = ",;\t"
+#: Rows among which the one with the columns' names is looked for; titles stand above it.
+_HEADER_WITHIN = 20
+_HEAD_BYTES = 1 << 16
+#: A letter beyond ASCII in UTF-8; a text in another encoding hardly ever has one by chance.
+_MULTIBYTE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+
+
+def find_encoding(chunks: Iterable[bytes]) -> str:
+    r"""Return how a text is encoded, of what Excel and Notepad write: by its mark or its bytes.
+
+    A text that is UTF-8 but for some bytes is taken for damaged UTF-8, not for something else.
+
+    Examples
+    --------
+    >>> find_encoding([b"\xff\xfea\x00"]), find_encoding([b"na\xefve"]), find_encoding([b"plain"])
+    ('utf-16', 'cp1252', 'utf-8-sig')
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    valid, multibyte, cp1252 = True, False, True
+    for number, chunk in enumerate(chunks):
+        if not number and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if not number and chunk.startswith(codecs.BOM_UTF8):
+            return "utf-8-sig"
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError:
+            valid = False
+        multibyte = multibyte or bool(_MULTIBYTE.search(chunk))
+        cp1252 = cp1252 and not _NOT_CP1252.search(chunk)
+    return "cp1252" if cp1252 and not valid and not multibyte else "utf-8-sig"
+
+
+def decode_text(raw: bytes) -> str:
+    """Return a text in the encoding it is found to be in (UnicodeDecodeError where it is not)."""
+    return raw.decode(find_encoding([raw]))
+
+
+class CsvForm(NamedTuple):
+    """How a text file holds a table: encoding, delimiter, and rows above the columns' names."""
+
+    encoding: str
+    delimiter: str
+    above: int
+
+    @property
+    def words(self) -> str:
+        """What a person should know of it."""
+        between = {",": "commas", ";": "semicolons", "\t": "tabs"}[self.delimiter]
+        return f"{between}, {self.encoding.removesuffix('-sig')}"
+
+
+def find_csv_form(path: Path, is_known: Callable[[str], bool]) -> CsvForm:
+    """Return how a file holds its table: so that most of the columns' names are known."""
+    with path.open("rb") as stream:
+        encoding = find_encoding(iter(lambda: stream.read(1 << 20), b""))
+        stream.seek(0)
+        raw = stream.read(_HEAD_BYTES)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(raw)
+    # Excel takes the delimiter from such a line, and does not show it.
+    if told := re.match(r'"?sep=([,;\t])"?\r?\n', text):
+        return CsvForm(encoding, told[1], 1 + _header_in(text[told.end() :], told[1], is_known)[1])
+    best = max(_DELIMITERS, key=lambda sign: _header_in(text, sign, is_known)[0])
+    return CsvForm(encoding, best, _header_in(text, best, is_known)[1])
+
+
+def _header_in(
+    text: str, delimiter: str, is_known: Callable[[str], bool]
+) -> tuple[tuple[int, int], int]:
+    """Return how much like names the header's cells are, and how many rows stand above it."""
+    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            rows.append(row)
+            if len(rows) == _HEADER_WITHIN:
+                break
+    except csv.Error:
+        pass
+    above = find_header(rows, is_known)
+    header = rows[above] if rows else []
+    return (sum(map(is_known, header)), len(header)), above
+
+
+def find_header(rows: Sequence[Sequence[str]], is_known: Callable[[str], bool]) -> int:
+    """Return which of the first rows has most of the known names; the first one that is not empty.
+
+    Examples
+    --------
+    >>> find_header([["Exam 2026"], [], ["Item", "Points"], ["Cough", "1"]], str.isalpha)
+    2
+    """
+    first = rows[:_HEADER_WITHIN]
+    filled = next((i for i, row in enumerate(first) if any(map(str.strip, row))), 0)
+    known = [sum(map(is_known, row)) for row in first]
+    return known.index(max(known)) if any(known) else filled
+
+
+class Odd(str):
+    """A cell whose value may not be what was meant; ``why`` says what is wrong with it."""
+
+    why: str
+
+    def __new__(cls, text: str, why: str) -> Odd:
+        """Return the text (empty where there is none) with the reason."""
+        cell = super().__new__(cls, text)
+        cell.why = why
+        return cell
+
+
+class SheetRows(NamedTuple):
+    """A visible sheet: its rows as text with the numbers Excel shows, and its merged cells.
+
+    ``merged`` has, for each cell of a merged range but the first, the row and column of that first
+    one; columns count from 0.
+    """
+
+    title: str
+    rows: list[tuple[int, list[str]]]
+    merged: dict[tuple[int, int], tuple[int, int]]
+
+
+def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
+    """Return the sheets of a workbook that hold something, and the names of the hidden ones."""
+    shown_book, stored_book = _open_workbook(path)
+    sheets, hidden = [], []
+    for shown, stored in zip(shown_book.worksheets, stored_book.worksheets, strict=True):
+        if shown.sheet_state != "visible":
+            hidden.append(shown.title)
+            continue
+        _check_extent(shown, path)
+        pairs = zip(shown.iter_rows(), stored.iter_rows(), strict=True)
+        rows = [
+            (number, [_cell_text(*pair) for pair in zip(*both, strict=True)])
+            for number, both in enumerate(pairs, start=1)
+        ]
+        merged = {
+            (row, column - 1): (area.min_row, area.min_col - 1)
+            for area in shown.merged_cells.ranges
+            for row in range(area.min_row, area.max_row + 1)
+            for column in range(area.min_col, area.max_col + 1)
+            if (row, column) != (area.min_row, area.min_col)
+        }
+        filled = [(number, row) for number, row in rows if any(cell or _odd(cell) for cell in row)]
+        sheets.append(SheetRows(shown.title, filled, merged))
+    return sheets, hidden
+
+
+def _odd(cell: str) -> bool:
+    return isinstance(cell, Odd)
+
+
+def _open_workbook(path: Path) -> tuple[Any, Any]:
+    """Return the workbook twice: with its formulas, and with the values they last had."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("Excel files", "formats") from None
+    raw = read_whole(path)
+    _check_workbook(raw, path)
+    try:
+        with warnings.catch_warnings():
+            # openpyxl warns of drawings and validations it leaves out; we read cells only.
+            warnings.simplefilter("ignore")
+            return (
+                openpyxl.load_workbook(io.BytesIO(raw)),
+                openpyxl.load_workbook(io.BytesIO(raw), data_only=True),
+            )
+    except Exception:
+        # Whatever a broken archive or its XML raises, the cause is the file.
+        hint = "Open it in a spreadsheet program and save it as .xlsx without a password."
+        raise InputError([Fault(f"not an Excel workbook (.xlsx). {hint}", path)]) from None
+
+
+def _check_workbook(raw: bytes, path: Path) -> None:
+    """Refuse a workbook that would fill the memory; what is no archive is refused later."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            check_archive(archive, path)
+            for name in archive.namelist():
+                if name.startswith("xl/worksheets/"):
+                    n_cells = 0
+                    with archive.open(name) as stream:
+                        while chunk := stream.read(1 << 20):
+                            n_cells += len(_CELL.findall(chunk))
+                    need_within("cells", n_cells, "a sheet has {} cells", path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+        return
+
+
+def _check_extent(sheet: Worksheet, path: Path) -> None:
+    """Refuse a sheet with a far cell: all cells up to it would be looked at."""
+    place = f"sheet {sheet.title!r} goes to row {sheet.max_row:,}, column {sheet.max_column:,}"
+    what = f"{place}: {{}} cells. Delete what stands outside the table"
+    need_within("cells", sheet.max_row * sheet.max_column, what, path)
+    for area in sheet.merged_cells.ranges:
+        need_within("cells", int(area.size["rows"] * area.size["columns"]), what, path)
+
+
+def _cell_text(shown: Cell, stored: Cell) -> str:
+    value, where = stored.value, f"cell {shown.coordinate}"
+    if shown.data_type == "f" and value is None:
+        hint = "Open and save the file in a spreadsheet program, or write the value."
+        return Odd("", f"{where} holds a formula without its value. {hint}")
+    if stored.data_type == "e":
+        return Odd("", f"{where} holds an error value")
+    if isinstance(value, date | time):
+        plain = value.isoformat().removesuffix("T00:00:00")
+        return Odd(plain, f"{where} holds a date. Format it as text.")
+    if isinstance(value, str):
+        text = _BY_NUMBER.sub(lambda match: chr(int(match[1], 16)), value)
+        return Odd("", f"{where} holds half a surrogate pair") if has_lone_surrogate(text) else text
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return plain_number(value)
+        except OverflowError:
+            return Odd("", f"{where} holds a number that is too large")
+    return "" if value is None else str(value).upper()
+
+
+def plain_number(value: float) -> str:
+    """Return a number as text, without a needless ``.0``.
+
+    Examples
+    --------
+    >>> plain_number(2.0), plain_number(0.25)
+    ('2', '0.25')
+    """
+    text = repr(float(value)).removesuffix(".0")
+    return str(value) if isinstance(value, int) else text

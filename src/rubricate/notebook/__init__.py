@@ -1,0 +1,27 @@
+"""The commands as functions of data frames: what `import rubricate as r` offers in a notebook."""
+
+from __future__ import annotations
+
+from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
+from rubricate.notebook.measuring import agree, evaluate, plan, route
+from rubricate.notebook.plots import Drawing, plot
+from rubricate.notebook.scoring import NoteView, ScoredNotes, fit, match, score, show_note
+
+__all__ = [
+    "Drawing",
+    "NoteView",
+    "Notes",
+    "Rubrics",
+    "ScoredNotes",
+    "agree",
+    "as_corpus",
+    "as_rubric_file",
+    "evaluate",
+    "fit",
+    "match",
+    "plan",
+    "plot",
+    "route",
+    "score",
+    "show_note",
+]

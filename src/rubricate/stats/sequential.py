@@ -1,0 +1,206 @@
+"""Studies that may stop early: O'Brien-Fleming bounds, their price, and how they fare."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from rubricate.errors import Fault
+from rubricate.stats.checks import at_least, inside_unit, raise_if_any
+from rubricate.stats.limits import F64
+
+#: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.
+_GRID = 1201
+_STUDIES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the data: after ``units``, stop with ``least`` or more, or ``most`` or fewer."""
+
+    units: int
+    z: float
+    least: int | None
+    most: int | None
+    stopped: float
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialPlan:
+    """When a study may stop, and how it fares by simulation.
+
+    ``false_alarm`` is the share of simulated studies that stop with a difference where there is
+    none, ``power`` of those that find the expected one, ``mean_units`` what the latter need.
+    """
+
+    goal: float
+    expected: float
+    fixed_units: int
+    looks: tuple[Look, ...]
+    false_alarm: float
+    power: float
+    mean_units: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        return asdict(self)
+
+
+def obrien_fleming(looks: int, *, confidence: float = 0.95) -> F64:
+    """Return the critical values of z at each of some equally spaced looks.
+
+    z_k = C √(K / k) with C such that a two-sided test without a difference is significant at some
+    look with probability 1 - confidence (O'Brien & Fleming 1979, Biometrics 35: 549). Since
+    z_k √(k / K) is a random walk, C is the limit that the walk crosses with that probability,
+    found by integrating its density from look to look (Armitage, McPherson & Rowe 1969).
+
+    Parameters
+    ----------
+    looks : int
+        How often the data are looked at, the last time included.
+    confidence : float
+        1 minus the probability of a false alarm at any look.
+
+    Returns
+    -------
+    ndarray, shape (looks,)
+        Critical values of abs(z).
+
+    Raises
+    ------
+    InputError
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> obrien_fleming(5).round(2).tolist()
+    [4.56, 3.23, 2.63, 2.28, 2.04]
+    """
+    from scipy.optimize import brentq
+
+    raise_if_any(at_least("looks", looks, 1) + inside_unit("confidence", confidence))
+    limit = brentq(lambda c: crossed(c, looks)[0] - (1 - confidence), 1.0, 6.0, xtol=1e-6)
+    return np.asarray(limit * np.sqrt(looks / np.arange(1, looks + 1)))
+
+
+def crossed(limit: float, looks: int, drift: float = 0.0) -> tuple[float, float]:
+    """Return how likely a walk of `looks` steps to `drift` leaves ± limit, and above at that."""
+    from scipy.stats import norm
+
+    step, sd = drift / looks, 1 / math.sqrt(looks)
+    grid = np.linspace(-limit, limit, _GRID)
+    weight = np.full(_GRID, grid[1] - grid[0])
+    weight[[0, -1]] /= 2
+    density = norm.pdf(grid, step, sd)
+    above = float(norm.sf(limit, step, sd))
+    either = above + float(norm.cdf(-limit, step, sd))
+    move = norm.pdf(grid[:, None] - grid[None, :], step, sd)
+    for _ in range(looks - 1):
+        mass = density * weight
+        up = float(mass @ norm.sf(limit - grid, step, sd))
+        above += up
+        either += up + float(mass @ norm.cdf(-limit - grid, step, sd))
+        density = move @ mass
+    return either, above
+
+
+def plan_sequential(
+    goal: float,
+    expected: float,
+    *,
+    looks: int = 4,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    seed: int = 0,
+) -> SequentialPlan:
+    """Plan a study that shows that a rate differs from a goal, and may stop early.
+
+    The size without looks is n = ((z_a √(g (1 - g)) + z_b √(p (1 - p))) / (p - g))²; it is
+    multiplied by the factor that O'Brien and Fleming's bounds cost at this power (Jennison &
+    Turnbull 2000, Table 2.4) and rounded up to equal parts. The score test
+    z = (p̂ - g) / √(g (1 - g) / n) is made at each look; its false alarms, power and mean size are
+    simulated with whole counts, which the bounds are only approximate for. An estimate after an
+    early stop is too extreme on average: report it with that remark.
+
+    Parameters
+    ----------
+    goal, expected : float
+        The rate that must be exceeded, and the rate that is hoped for.
+    looks : int
+        How often the data are looked at, the last time included.
+    confidence, power : float
+        1 minus the probability of a false alarm, and the probability of finding `expected`.
+    seed : int
+        Of the simulation.
+
+    Returns
+    -------
+    SequentialPlan
+        Looks with counts at which to stop. A unit is a note that the rate is a share of: one
+        detected for precision, one that truly holds the variable for recall.
+
+    Raises
+    ------
+    InputError
+        If a value is not allowed, or the two rates are equal.
+
+    Examples
+    --------
+    >>> plan = plan_sequential(0.80, 0.88, looks=4)
+    >>> plan.fixed_units, [look.units for look in plan.looks]
+    (226, [58, 116, 174, 232])
+    >>> [look.least for look in plan.looks]
+    [None, 106, 152, 198]
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    faults = [
+        fault
+        for name, value in (("goal", goal), ("expected", expected), ("power", power))
+        for fault in inside_unit(name, value)
+    ]
+    if goal == expected:
+        faults.append(Fault("expected must differ from the goal"))
+    raise_if_any(faults)
+    bounds = obrien_fleming(looks, confidence=confidence)
+    z, reach = float(ndtri((1 + confidence) / 2)), float(ndtri(power))
+    spread, hoped = math.sqrt(goal * (1 - goal)), math.sqrt(expected * (1 - expected))
+    fixed = ((z * spread + reach * hoped) / (expected - goal)) ** 2
+    drift = brentq(lambda d: crossed(float(bounds[-1]), looks, d)[1] - power, 0.1, 12.0)
+    each = math.ceil(fixed * (drift / (z + reach)) ** 2 / looks)
+    units = each * np.arange(1, looks + 1)
+    half = bounds * np.sqrt(units) * spread
+    least = np.ceil(units * goal + half - 1e-9).astype(int)
+    most = np.floor(units * goal - half + 1e-9).astype(int)
+    rng = np.random.default_rng(seed)
+
+    def simulate(rate: float) -> tuple[F64, F64]:
+        """Return the share that stops at each look, and whether above."""
+        counts = rng.binomial(each, rate, size=(_STUDIES, looks)).cumsum(axis=1)
+        high, low = counts >= least, counts <= most
+        first = (high | low).argmax(axis=1)
+        stopped = (high | low).any(axis=1)
+        shares = np.bincount(first[stopped], minlength=looks) / _STUDIES
+        above = high[np.arange(_STUDIES), first] & stopped
+        return shares, np.asarray([above.mean(), stopped.mean()])
+
+    none, found = simulate(goal), simulate(expected)
+    shares = found[0].copy()
+    shares[-1] += 1 - found[1][1]
+    right = found[1][0] if expected > goal else found[1][1] - found[1][0]
+    return SequentialPlan(
+        goal,
+        expected,
+        math.ceil(fixed),
+        tuple(
+            Look(int(n), float(z_k), int(up) if up <= n else None, int(down) if down >= 0 else None,
+                 float(share))
+            for n, z_k, up, down, share in zip(units, bounds, least, most, shares, strict=True)
+        ),
+        float(none[1][1]),
+        float(right),
+        float((shares * units).sum()),
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rubricate import Feature, Rubric, odd_features, read_corpus, read_rubrics
+from rubricate.cli import main
+
+RUN = CliRunner().invoke
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "notes.csv").write_bytes(
+        "Matrikel;Befund;Station\r\n1;chest pain, naïve;Case 1\r\n2;no fever;Case 1\r\n".encode(
+            "cp1252"
+        )
+    )
+    (tmp_path / "rubric.csv").write_text(
+        "Case;Item;Points\nCase 1 - Chest;Chest pain;2 pts\nCase 1 - Chest;No fever;1 pt\n"
+        "Case 1 - Chest;chest pain!;1\nCase 1 - Chest;TOTAL;9\n",
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def test_a_rubric_is_shown_and_converted(files: Path) -> None:
+    done = RUN(
+        main, ["rubric", str(files / "rubric.csv"), "--out", str(files / "r.yaml"), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    (case,) = found["cases"]
+    assert case["case"] == "Case 1 - Chest" and case["maximum"] == 4.0
+    assert len(case["odd"]) == 1 and any("9" in notice for notice in found["notices"])
+    assert [f.weight for f in read_rubrics(files / "r.yaml")[0]] == [2.0, 1.0, 1.0]
+    plain = RUN(main, ["rubric", str(files / "rubric.csv")])
+    assert plain.exit_code == 0 and "3 features, at most 4 points" in plain.stdout
+    assert (
+        RUN(main, ["rubric", str(files / "r.yaml"), "--out", str(files / "r.yaml")]).exit_code == 1
+    )
+
+
+def test_every_verb_takes_the_table_and_the_rubric(files: Path) -> None:
+    notes, out = str(files / "notes.csv"), files / "out"
+    how = ["--columns", "id=Matrikel,text=Befund", "--rubric", str(files / "rubric.csv")]
+    for verb, target, more in (
+        ("match", "found.jsonl", ["--matcher", "exact"]),
+        ("convert", "notes.jsonl", ["--to", "jsonl"]),
+        ("fit", "model", ["--matcher", "exact"]),
+        ("score", "run", ["--matcher", "exact", "--no-report"]),
+    ):
+        place = str(out / target)
+        where = [place] if verb == "convert" else ["--out", place]
+        done = RUN(main, [verb, notes, *where, *more, *how])
+        assert done.exit_code == 0, done.output
+        assert "2 notes of case 'Case 1'; columns id=Matrikel, text=Befund" in done.stderr
+        assert "the total says 9" in done.stderr
+    corpus = read_corpus(out / "notes.jsonl")
+    assert [(r.case, len(r)) for r in corpus.rubrics] == [("Case 1", 3)]
+    assert [note.text for note in corpus.notes] == ["chest pain, naïve", "no fever"]
+
+
+def test_a_study_reads_the_table_and_the_rubric(files: Path) -> None:
+    study = files / "study"
+    made = RUN(main, ["study", "new", str(study), "--corpus", str(files / "notes.csv"),
+                      "--rubric", str(files / "rubric.csv")])  # fmt: skip
+    assert made.exit_code == 0, made.output
+    settings = (study / "study.toml").read_text(encoding="utf-8")
+    settings = settings.replace("the whole text of a feature", "No fever").replace(
+        '# columns = "id=student_id,text=note,case=station"', 'columns = "id=Matrikel,text=Befund"'
+    )
+    (study / "study.toml").write_text(settings, encoding="utf-8")
+    done = RUN(main, ["study", "population", str(study), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["summary"]["notes"] == 2
+
+
+def test_options_that_do_not_fit_are_refused() -> None:
+    bad = RUN(main, ["describe", "open-notes", "--columns", "nothing"])
+    assert bad.exit_code == 2 and "NAME=COLUMN" in bad.output
+
+
+def test_what_looks_odd() -> None:
+    def odd(*texts: str, group: str = "") -> int:
+        features = tuple(Feature(str(i), "c", text, group=group) for i, text in enumerate(texts))
+        return sum(1 for _ in odd_features(Rubric("c", features)))
+
+    assert odd("Chest pain", "chest pain.") == 1
+    assert odd("Chest pain", "chest pain.", group="g") == 0
+    assert odd("Pain for 2 weeks", "Pain for 3 weeks") == 0
+    assert odd("Fever", "Fever and chills") == 1
+    assert odd("No fever", "Cough OR", "Wheeze or stridor", "Any of: rash, itch") == 3

@@ -1,0 +1,122 @@
+from datetime import date
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from rubricate import read_corpus
+from rubricate.errors import InputError
+from rubricate.formats.notes.understanding import parse_columns, understood_as
+
+ROWS = [
+    ["Student ID", "Note", "Station", "School"],
+    ["1001", "Müller, 45\r\nchest pain – “severe”", "Case 1", "North"],
+    ["1002", "no fever; no cough", "Case 1", "South"],
+    ["1001", "headache", "Case 2", "North"],
+]
+
+
+def as_text(rows: list[list[str]], delimiter: str) -> str:
+    quoted = [[f'"{c}"' if set(c) & set("\n,;\t“") else c for c in row] for row in rows]
+    return "".join(delimiter.join(row) + "\r\n" for row in quoted)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_whatever_excel_writes_is_read(encoding: str, delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / ("notes.txt" if encoding == "utf-16" else "notes.csv")
+    path.write_bytes(as_text(ROWS, delimiter).encode(encoding))
+    told: list[str] = []
+    with understood_as(tell=told.append):
+        corpus = read_corpus(path)
+    # One student wrote two notes: each has an id of its own, and the student is kept.
+    assert [(n.id, n.case, n.metadata["School"]) for n in corpus.notes] == [
+        ("1001-Case 1", "Case 1", "North"),
+        ("1002-Case 1", "Case 1", "South"),
+        ("1001-Case 2", "Case 2", "North"),
+    ]
+    assert corpus.notes[0].text == ROWS[1][1]
+    assert corpus.notes[0].metadata["Student ID"] == "1001"
+    (line,) = told
+    assert line.startswith("3 notes of 2 cases; columns id=Student ID, text=Note, case=Station")
+
+
+def test_a_line_for_excel_and_a_title_stand_above_the_names(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    body = as_text([["OSCE 2026", "", "", ""], ["", "", "", ""], *ROWS[:3], ["", "", "", ""]], ";")
+    path.write_text(f"sep=;\r\n{body}", encoding="utf-8")
+    assert [n.id for n in read_corpus(path).notes] == ["1001", "1002"]
+
+
+def test_workbooks_hold_notes(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "Case 1"
+    for row in (["Exam of May"], [], ["Candidate no", "Note", "Date"]):
+        sheet.append(row)
+    sheet.append([12345, " fever_x000D_\n ", date(2026, 5, 1)])
+    sheet.append([12346, "=A1", None])
+    more = book.create_sheet("Case 2")
+    for row in (["Candidate no", "Note"], [12345, "cough"]):
+        more.append(row)
+    book.create_sheet("Key").append(["nothing", "of", "use"])
+    path = tmp_path / "notes.xlsx"
+    book.save(path)
+    with pytest.raises(InputError, match="formula"):
+        read_corpus(path)
+    sheet.delete_rows(5)
+    book.save(path)
+    first, second = read_corpus(path).notes
+    assert (first.id, first.case, first.text) == ("12345-Case 1", "Case 1", " fever\r\n ")
+    assert first.metadata["Date"] == "2026-05-01"
+    assert (second.id, second.case) == ("12345-Case 2", "Case 2")
+
+
+def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("Matrikel;Anamnese;Campus\n7;fever;A\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        read_corpus(path)
+    message = str(raised.value)
+    assert "Matrikel, Anamnese, Campus" in message and "--columns id=COLUMN,text=COLUMN" in message
+    assert "fever" not in message
+    columns = parse_columns("id=Matrikel,text=anamnese,school=Campus")
+    with understood_as(columns=columns, case="Case 9"):
+        (note,) = read_corpus(path).notes
+    assert (note.id, note.case, note.text) == ("7", "Case 9", "fever")
+    assert dict(note.metadata) == {"school": "A"}
+    with (
+        understood_as(columns={"id": "Matrikel", "text": "Notiz"}),
+        pytest.raises(InputError) as raised,
+    ):
+        read_corpus(path)
+    assert "'Notiz'" in str(raised.value) and "Anamnese" in str(raised.value)
+
+
+def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("1;Mrs Smith has chest pain\n2;no fever\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        read_corpus(path)
+    assert "Smith" not in str(raised.value) and "header" in str(raised.value)
+
+
+def test_other_formats_say_themselves_what_is_what() -> None:
+    # An embedded corpus is no file; a file of another format is refused.
+    path = Path(__file__).parents[2] / "resources"
+    with understood_as(case="x"), pytest.raises(InputError, match="--case"):
+        read_corpus(path, format="jsonl")
+
+
+def test_excel_may_leave_out_or_add_empty_cells(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("id;text;site\n1;fever\n2;cough;;;\n3;chills;B\n;lost;B\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        read_corpus(path)
+    assert len(raised.value.faults) == 1 and "row 4" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["id", "id=", "=a", "id=a,text"])
+def test_columns_are_pairs(text: str) -> None:
+    with pytest.raises(InputError, match="NAME=COLUMN"):
+        parse_columns(text)

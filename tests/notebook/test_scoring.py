@@ -1,0 +1,137 @@
+"""What `import rubricate as r` offers in a notebook."""
+
+from pathlib import Path
+
+import pandas
+import polars
+import pytest
+
+import rubricate as r
+from rubricate.errors import InputError, UnknownNameError
+from rubricate.notebook import as_corpus, as_rubric_file
+
+NOTES = {
+    "student_id": ["s1", "s2"],
+    "note": ["Pt denies fever. Cough for 2 days <script>", "chest pain, no cough"],
+    "station": ["Case 1", "Case 1"],
+    "school": ["A", None],
+}
+RUBRIC = {
+    "Item": ["No fever", "Cough"],
+    "Points": ["2 pts", 1],
+    "Case": ["Case 1 - x", "Case 1 - x"],
+}
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_a_data_frame_is_scored_into_data_frames(
+    frame: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rubric = frame({name: list(map(str, values)) for name, values in RUBRIC.items()})
+    found = r.score(frame(NOTES), rubric, matcher="lexicon")
+    assert isinstance(found.scores, frame) and isinstance(found.items, frame)
+    assert list(found.scores["note"]) == ["s1", "s2"]
+    assert list(found.scores["score"]) == [3.0, 0.0]
+    assert list(found.scores["maximum"]) == [3.0, 3.0]
+    assert list(found.items["found"]) == [True, True, False, False]
+    assert found.run["counts"]["scored"] == 2
+    assert list(tmp_path.iterdir()) == [], "no folder unless asked"
+    saved = found.save("run")
+    assert {"scores.csv", "items.csv", "run.json", "report.html"} <= {
+        one.name for one in saved.iterdir()
+    }
+    with pytest.raises(FileExistsError):
+        found.save("run")
+    folder = found._folder
+    del found
+    assert not folder.exists()
+
+
+def test_a_note_shows_its_evidence_and_nothing_runs() -> None:
+    found = r.score(polars.DataFrame(NOTES), ["No fever", "Cough"], matcher="lexicon")
+    shown = found.note("s1")._repr_html_()
+    assert "denies fever</mark>" in shown and "<script>" not in shown
+    assert len(found.note("s1").items) == 2
+    with pytest.raises(UnknownNameError, match="s1"):
+        found.note("s9")
+    assert "s1" in found._repr_html_()
+
+
+def test_texts_paths_and_corpora_are_notes(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no fever", encoding="utf-8")
+    for notes in (["no fever"], tmp_path, str(tmp_path), as_corpus(["no fever"])):
+        found = r.match(notes, ["No fever"], matcher="exact", case="")
+        assert len(found.notes) == 1 and len(found.rows) == 1
+    assert r.score(tmp_path, ["No fever"], matcher="lexicon").scores["score"].to_list() == [1.0]
+    with pytest.raises(InputError, match="list of texts"):
+        r.match([1], ["No fever"])
+    with pytest.raises(InputError, match="list of texts"):
+        as_rubric_file([1])
+
+
+def test_frames_become_corpora_and_back() -> None:
+    corpus = r.Corpus.from_frame(pandas.DataFrame(NOTES))
+    assert [(n.id, n.case, n.metadata["school"]) for n in corpus.notes] == [
+        ("s1", "Case 1", "A"),
+        ("s2", "Case 1", None),
+    ]
+    odd = polars.DataFrame({"Befund": ["a", "b"], "n": [1, 2]})
+    with pytest.raises(InputError, match="Befund, n"):
+        r.Corpus.from_frame(odd)
+    given = r.Corpus.from_frame(odd, columns={"text": "Befund"}, case="c")
+    assert [(n.id, n.case, dict(n.metadata)) for n in given.notes] == [
+        ("1", "c", {"n": 1}),
+        ("2", "c", {"n": 2}),
+    ]
+    twice = {"student_id": ["s", "s"], "text": ["a", "b"], "case": ["1", "2"]}
+    assert [n.id for n in r.Corpus.from_frame(polars.DataFrame(twice)).notes] == ["s-1", "s-2"]
+    with pytest.raises(InputError, match="again"):
+        r.Corpus.from_frame(polars.DataFrame({**twice, "case": ["1", "1"]}))
+    table = r.match(
+        ["Pt denies fever.", "He has a fever and cough."], ["No fever"], matcher="lexicon"
+    ).to_frame()
+    assert table["text"].to_list() == ["denies fever", None]
+    assert table["outcome"].to_list() == ["stated", "contradicted"]
+    assert table["probability"].dtype == polars.Float64
+
+
+def test_learning_measuring_and_routing() -> None:
+    corpus = r.load_corpus("open-notes").select(cases=["0"])
+    matcher = r.fit(corpus, matcher="exact")
+    found = r.match(corpus, model=matcher)
+    measured = r.evaluate(corpus, found, reference_annotator="reference")
+    assert measured.to_dict()["characters"]["f1"] > 0.5  # type: ignore[index]
+    assert "predicted against reference" in measured._repr_html_()
+    assert r.plot(measured).startswith("<svg")
+    agreed = r.agree(corpus)
+    assert "agreement of" in agreed._repr_html_() and r.plot(agreed).startswith("<svg")
+    policy = r.route(corpus, found, reference_annotator="reference")
+    assert r.plot(policy).startswith("<svg")
+    scored = r.score(corpus, model=matcher, policy=policy)
+    assert "policy" in scored.run
+    assert r.plot(scored).startswith("<svg")
+    assert r.plan(precision=0.85, recall=0.8, frequency=0.48).total > 300
+    with pytest.raises(InputError):
+        r.plot("no result")  # type: ignore[arg-type]
+
+
+def test_values_show_themselves_and_escape_everything() -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    note = r.Note(bad, bad, bad)
+    rubric = r.Rubric(bad, (r.Feature(bad, bad, bad, group=bad),), title=bad)
+    corpus = r.Corpus((note,), (rubric,))
+    found = r.match(corpus, matcher="exact")
+    shown = [note, rubric, corpus, found, r.show_note(found, bad), r.score(corpus, matcher="exact")]
+    for value in shown:
+        html = value._repr_html_()  # type: ignore[attr-defined]
+        assert "<img" not in html and "&lt;img" in html
+    measured = r.evaluate(found, found)
+    for html in (measured._repr_html_(), r.plot(measured), r.plot(shown[-1])):  # type: ignore[arg-type]
+        assert "<img" not in html
+
+
+def test_drawings_are_saved(tmp_path: Path) -> None:
+    drawn = r.plot(r.score(["no fever"], ["No fever"], matcher="exact"))
+    assert drawn.save(tmp_path / "a.svg").read_text(encoding="utf-8") == drawn
+    assert drawn._repr_html_() == drawn

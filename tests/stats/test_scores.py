@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from rubricate.errors import InputError
+from rubricate.stats import Resampling, gwet_ac2, limits_of_agreement, proportion_interval
+
+FEW = Resampling(resamples=50)
+#: What irrCAC 0.4.4 (Gwet's own definitions) gives for CAC(...).gwet().
+KNOWN = {
+    "near": ([[1, 1], [2, 3], [3, 3], [4, 4], [2, 2]], 0.92268, 0.89637),
+    "Shrout and Fleiss": (
+        [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]],
+        0.31511, 0.28225,
+    ),
+    "two values": ([[0, 0], [0, 1], [1, 1], [0, 0], [0, 0]], 0.65517, 0.65517),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_ac2_is_gwets(name: str) -> None:
+    table, quadratic, ordinal = KNOWN[name]
+    assert gwet_ac2(table, FEW).value == pytest.approx(quadratic, abs=1e-5)
+    assert gwet_ac2(table, FEW, weights="ordinal").value == pytest.approx(ordinal, abs=1e-5)
+
+
+def test_ac2_of_one_score_is_undefined_and_of_one_rater_refused() -> None:
+    assert np.isnan(gwet_ac2([[3, 3], [3, 3]], FEW).value)
+    with pytest.raises(InputError):
+        gwet_ac2([[3], [4]], FEW)
+
+
+def test_limits_hold_the_differences_and_their_intervals_cover() -> None:
+    rng = np.random.default_rng(5)
+    covered = np.zeros(3)
+    for _ in range(800):
+        first = rng.normal(10, 3, 40)
+        found = limits_of_agreement(first, first + rng.normal(1, 2, 40))
+        truth = (1, 1 - 1.96 * 2, 1 + 1.96 * 2)
+        for i, one in enumerate((found.bias, found.low, found.high)):
+            covered[i] += one.low <= truth[i] <= one.high
+    for hits in covered:
+        known = proportion_interval(int(hits), 800, confidence=0.999)
+        assert known.low < 0.96 and known.high > 0.93
+
+
+def test_different_notes_are_refused() -> None:
+    with pytest.raises(InputError, match="same notes"):
+        limits_of_agreement([1, 2], [1, 2, 3])

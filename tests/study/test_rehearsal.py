@@ -1,0 +1,54 @@
+import json
+from collections.abc import Callable
+
+import pytest
+
+from rubricate import read_corpus
+from rubricate.errors import InputError, OutputExistsError
+from rubricate.study.assignment import assign_study
+from rubricate.study.collection import collect_study
+from rubricate.study.population import define_population
+from rubricate.study.record import Study
+from rubricate.study.rehearsal import rehearse_study
+from rubricate.study.sampling import plan_study, sample_study
+
+
+@pytest.fixture
+def assigned(make_study: Callable[..., Study]) -> Study:
+    study = make_study("brat")
+    for step in (define_population, plan_study, sample_study, assign_study):
+        step(study)
+    return study
+
+
+def test_annotators_who_never_slip_agree_on_everything(assigned: Study) -> None:
+    truth = read_corpus(assigned.folder / "notes.jsonl")
+    found = rehearse_study(assigned, truth, annotator="reference", slips=0)
+    assert found.slips == 0
+    assert found.packages == 6  # training and two weeks, of two annotators
+    summary = collect_study(assigned).summary
+    assert summary["rehearsed"]
+    assert all(v["characters_f1"]["value"] == 1 for v in summary["agreement"]["variables"])
+    collected = read_corpus(assigned.output("collect", "annotations.jsonl"))
+    for note in collected.notes:
+        for who in ("ann", "bob"):
+            spans = [a.spans for a in collected.annotations(note.id, "f1", who)]
+            assert spans == [a.spans for a in truth.annotations(note.id, "f1", "reference")]
+
+
+def test_slips_come_as_often_as_said_and_are_written_down(assigned: Study) -> None:
+    truth = read_corpus(assigned.folder / "notes.jsonl")
+    found = rehearse_study(assigned, truth, annotator="reference", slips=0.3)
+    assert found.slips / found.marks == pytest.approx(0.6, abs=0.15)
+    told = json.loads((found.folder / "rehearsal.json").read_text(encoding="utf-8"))
+    assert told == {"slips": 0.3, "seed": 5, "truth": "reference"}
+    with pytest.raises(OutputExistsError):
+        rehearse_study(assigned, truth, annotator="reference")
+
+
+def test_what_cannot_be_rehearsed_is_refused(assigned: Study) -> None:
+    truth = read_corpus(assigned.folder / "notes.jsonl")
+    with pytest.raises(InputError, match="between 0 and 1"):
+        rehearse_study(assigned, truth, annotator="reference", slips=2)
+    with pytest.raises(InputError, match="no truth"):
+        rehearse_study(assigned, truth.select(notes=["n0"]), annotator="reference")

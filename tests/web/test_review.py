@@ -1,0 +1,109 @@
+"""Review of a run: the hidden sample, the score as it changes, publishing; long work; streams."""
+
+import asyncio
+import csv
+import json
+import threading
+from functools import partial
+
+import pytest
+from workbench import CORPUS, Browsers, Small, small_project
+
+from rubricate import write_corpus
+from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
+from rubricate.store.people import set_roles
+from rubricate.web import manage
+from rubricate.web.calls import Bench, Call
+
+
+def wait_for(name: str) -> None:
+    """Wait until work in the background has ended."""
+    for thread in threading.enumerate():
+        if thread.name == name:
+            thread.join()
+
+
+@pytest.fixture
+def small(bench: Bench) -> Small:
+    write_corpus(CORPUS, bench.folder / "notes.jsonl", format="jsonl")
+    unsure = ScoreSettings(matcher="exact", unsure=UnsureRange(0.0, 1.0))
+    score_notes(bench.folder / "notes.jsonl", bench.folder / "scores", settings=unsure)
+    return small_project(bench.database)
+
+
+def add_run(browsers: Browsers, small: Small, **more) -> str:
+    boss = browsers.of(small.who["manager"])
+    body = {"folder": "scores", "notes": "notes.jsonl", **more}
+    return boss.post(f"/api/v1/projects/{small.project}/runs", json=body).json()["id"]
+
+
+def test_a_reviewer_corrects_and_publishes(bench: Bench, browsers: Browsers, small: Small) -> None:
+    run = add_run(browsers, small, audit=1.0)
+    client = browsers.of(small.who["reviewer"])
+    page = client.get(f"/api/v1/runs/{run}/items").json()
+    assert len(page["items"]) == page["open"] == 6
+    changed = next(one for one in page["items"] if not one["found"])
+    shown = client.get(f"/api/v1/items/{changed['id']}").json()
+    assert (shown["why"], shown["risk"]) == (None, None)
+    weight, before = shown["feature"]["weight"], shown["score"]["before"]
+    body = {"found": True, "marks": [[[0, 4]]], "comment": "read it", "version": 0,
+            "sha256": shown["note"]["sha256"]}  # fmt: skip
+    after = client.put(f"/api/v1/items/{changed['id']}", json=body).json()
+    assert after["score"] == {"before": before, "now": before + weight, "maximum": 3.0}
+    assert after["why"]
+    late = client.put(
+        f"/api/v1/items/{changed['id']}", json={**body, "found": False, "marks": None}
+    )
+    assert late.status_code == 409
+    assert late.json()["saved"]["correction"]["comment"] == "read it"
+    assert client.post(f"/api/v1/runs/{run}/publish", json={}).status_code == 202
+    wait_for("publishing")
+    [state] = client.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    assert (state["state"], state["fault"], state["done"]) == ("published", "", 1)
+    with (bench.folder / "scores" / "scores.csv").open(newline="", encoding="utf-8") as stream:
+        scores = {row["note"]: float(row["score"]) for row in csv.DictReader(stream)}
+    assert scores[shown["note"]["id"]] == before + weight
+    boss = browsers.of(small.who["manager"])
+    progress = boss.get(f"/api/v1/projects/{small.project}/progress").json()
+    audit = progress["runs"][0]["audit"]
+    sent = bool(after["why"]) and "sample" not in after["why"]
+    assert audit["seen"] == audit["wrong"] == (0 if sent else 1)
+
+
+def test_nothing_outside_the_folder_is_read(browsers: Browsers, small: Small) -> None:
+    boss = browsers.of(small.who["manager"])
+    for folder in ("..", "/etc", "../scores", ""):
+        body = {"folder": folder, "notes": "notes.jsonl"}
+        answer = boss.post(f"/api/v1/projects/{small.project}/runs", json=body)
+        assert answer.status_code == 400, folder
+
+
+def test_suggestions_are_shown_only_where_allowed(browsers: Browsers, small: Small) -> None:
+    boss, ann = browsers.of(small.who["manager"]), browsers.of(small.who["ann"])
+    url = f"/api/v1/projects/{small.project}"
+    assert boss.post(f"{url}/suggestions", json={"matcher": "exact"}).status_code == 202
+    wait_for("suggestions")
+    queue = ann.get(f"{url}/queue").json()["assignments"]
+    assert ann.get(f"/api/v1/work/{queue[0]['id']}").json()["suggestions"] is None
+    boss.patch(url, json={"suggestions": True})
+    found = [ann.get(f"/api/v1/work/{one['id']}").json()["suggestions"] for one in queue]
+    assert any("f1" in one for one in found)
+
+
+def test_a_stream_tells_of_changes_until_the_role_is_gone(bench: Bench, small: Small) -> None:
+    me = small.who["observer"]
+    call = Call(bench, me, frozenset({"observer"}), small.project)
+
+    async def listen() -> list[bytes]:
+        stream = manage.get_events(call).body_iterator
+        parts = [await anext(stream)]
+        boss = small.who["manager"].person
+        bench.database.write(partial(set_roles, project=small.project, person=me.person, roles=[],
+                                     actor=boss))  # fmt: skip
+        return [*parts, *[part async for part in stream]]
+
+    parts = asyncio.run(listen())
+    assert len(parts) == 1
+    name, data = parts[0].decode().strip().split("\n")
+    assert name == "event: progress"
+    assert json.loads(data.removeprefix("data: "))["notes"] == 3
