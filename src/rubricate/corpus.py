@@ -334,11 +334,11 @@ class Corpus:
             )
         cells = [[plain_scalar(value) for value in frame[name]] for name in frame.columns]
         cells += [[*range(1, len(frame) + 1)], [case] * len(frame)]
+        of_case = -1 if case else found.get("case", -1)
         names, texts, cases = (
             ["" if value is None else str(value) for value in cells[place]]
-            for place in (found.get("id", -2), found["text"],
-                          -1 if case else found.get("case", -1))
-        )  # fmt: skip
+            for place in (found.get("id", -2), found["text"], of_case)
+        )
         alone = own_ids(zip(names, cases, strict=True))
         ids = [note_id(*pair, alone) for pair in zip(names, cases, strict=True)]
         twice = [name for name, n in Counter(ids).items() if n > 1]
