@@ -395,7 +395,6 @@ class Corpus:
 
     def _repr_html_(self) -> str:
         n_notes = Counter(note.case for note in self.notes)
-        titles = [rubric.case for rubric in self.rubrics]
-        rubrics = [self.rubric(case) for case in dict.fromkeys([*titles, *n_notes])]
-        lines = [(one.case, one.title, n_notes[one.case], len(one)) for one in rubrics]
+        cases = dict.fromkeys([*(rubric.case for rubric in self.rubrics), *n_notes])
+        lines = [(c, self.rubric(c).title, n_notes[c], len(self.rubric(c))) for c in cases]
         return table_html(("case", "title", "notes", "features"), lines, title=repr(self)[1:-1])
