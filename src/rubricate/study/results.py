@@ -178,10 +178,10 @@ def _sites(facts: Facts, lines: list[VariableResult]) -> list[Block]:
         Heading("Results by site"),
         table,
         TableBlock(
-            "Table 6. Do the sites differ? Cochran's Q of the sites' logits at Kish's effective "
-            "numbers of notes, its p value (chi-squared), and I², the share of the spread that is "
-            "not chance (Higgins & Thompson 2002). With few sites or few errors the test finds "
-            "little: a large p does not show that sites are alike.",
+            "Table 6. Do the sites differ? Cochran's Q of the sites' logits with the "
+            "variances of their posteriors, its p value (chi-squared), and I², the share of the "
+            "spread that is not chance (Higgins & Thompson 2002). With few sites or few errors the "
+            "test finds little: a large p does not show that sites are alike.",
             ["variable", "precision: Q (df)", "p", "I²", "recall: Q (df)", "p", "I²"],
             compared,
         ),
