@@ -54,6 +54,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     from rubricate.errors import OutputExistsError
     from rubricate.matchers import make_matcher
     from rubricate.matchers.matcher import learning_annotator
+    from rubricate.rubric import HUMAN
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
@@ -74,8 +75,11 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
     who = learning_annotator(corpus, options["annotator"])
-    own = corpus.rows.annotator == corpus.annotator_index.get(who or "", -1)
-    n_notes = len(set(corpus.rows.note[own].tolist())) if who else len(corpus.notes)
+    n_notes, judged = len(corpus.notes), ""
+    if who and corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
+        # Of a run, people saw some items of some notes.
+        own = corpus.rows.annotator == corpus.annotator_index[who]
+        n_notes, judged = len(set(corpus.rows.note[own].tolist())), f", as {who} judged them"
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
@@ -94,7 +98,7 @@ def fit_command(corpus_path: str, name: str, out: Path, **options: Any) -> None:
     else:
         click.echo(
             f"wrote {out}: {name} learned from {n_notes:,} notes and {n_features:,} features"
-            + (f", as {who} judged them" if who else "")
+            + judged
         )
         if report is not None:
             click.echo(f"report: {result['report']}")
