@@ -28,8 +28,6 @@ from rubricate.spans import Span, covered_text
 if TYPE_CHECKING:
     import polars
 
-HUMAN, SYSTEM = "human", "system"  # groups of annotators
-
 
 @dataclass(frozen=True, slots=True)
 class Note:

@@ -8,7 +8,7 @@ from typing import cast
 
 from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
-from rubricate.corpus import HUMAN, SYSTEM, Corpus
+from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
@@ -17,6 +17,7 @@ from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.measures.pairing import Missing
 from rubricate.measures.ranking import Ranking
 from rubricate.progress import Progress, silent, watched
+from rubricate.rubric import HUMAN, SYSTEM
 from rubricate.stats import Estimate, MarginTest, Resampling, adjust_margin_tests, margin_test
 
 #: The annotator taken as reference when a corpus has several and nobody is named.

@@ -15,6 +15,8 @@ Scalar = str | int | float | bool | None
 
 #: What a note says about a feature.
 Outcome = Literal["stated", "contradicted", "not mentioned"]
+#: Groups of annotators that tell people from machines where one corpus has both.
+HUMAN, SYSTEM = "human", "system"
 STATED: Outcome = "stated"
 CONTRADICTED: Outcome = "contradicted"
 NOT_MENTIONED: Outcome = "not mentioned"

@@ -59,6 +59,7 @@ def fit_command(
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.errors import OutputExistsError
     from rubricate.matchers.matcher import learning_annotator
+    from rubricate.rubric import HUMAN
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
@@ -79,8 +80,11 @@ def fit_command(
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
     who = learning_annotator(corpus, options["annotator"])
-    own = corpus.rows.annotator == corpus.annotator_index.get(who or "", -1)
-    n_notes = len(set(corpus.rows.note[own].tolist())) if who else len(corpus.notes)
+    n_notes, judged = len(corpus.notes), ""
+    if who and corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
+        # Of a run, people saw some items of some notes.
+        own = corpus.rows.annotator == corpus.annotator_index[who]
+        n_notes, judged = len(set(corpus.rows.note[own].tolist())), f", as {who} judged them"
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
@@ -99,7 +103,7 @@ def fit_command(
     else:
         click.echo(
             f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
-            f"{n_features:,} features" + (f", as {who} judged them" if who else "")
+            f"{n_features:,} features{judged}"
         )
         if report is not None:
             click.echo(f"report: {result['report']}")

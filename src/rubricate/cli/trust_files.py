@@ -77,8 +77,9 @@ def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
     lines = audit_run(run_folder, note)
     people = [line for line in lines if not line.machine]
     names = len({line.by for line in people})
+    decisions = "decision" if len(people) == 1 else "decisions"
     words = (
-        f"{len(people):,} decisions of {names:,} {'person' if names == 1 else 'people'}"
+        f"{len(people):,} {decisions} of {names:,} {'person' if names == 1 else 'people'}"
         + (f" on note {note}" if note else "")
         + "; the log is whole"
     )

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
-from rubricate.corpus import SYSTEM, Annotation, Corpus, Note
+from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.progress import Progress, silent
+from rubricate.rubric import SYSTEM
 
 
 class JudgedNote(NamedTuple):

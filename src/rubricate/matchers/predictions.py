@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubricate.corpus import SYSTEM, Annotator, Corpus, Note
+from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
-from rubricate.rubric import Rubric
+from rubricate.rubric import SYSTEM, Rubric
 
 
 class Found(NamedTuple):

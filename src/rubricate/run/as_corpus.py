@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.builder import CorpusBuilder
-from rubricate.corpus import HUMAN, SYSTEM, Annotator, Corpus, Note
+from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.format import Format
 from rubricate.progress import Progress, silent, watched
-from rubricate.rubric import Feature
+from rubricate.rubric import HUMAN, SYSTEM, Feature
 from rubricate.run.evidence import Spans, parse_spans
 from rubricate.run.log import LOG, about, held, logged_correction, read_log
 from rubricate.run.reading import ITEMS, SCORES
