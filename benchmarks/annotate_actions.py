@@ -150,7 +150,9 @@ def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
             [f"f{k}", "present", "|".join(f"{starts[4 * i]} {starts[4 * i] + 5}" for i in range(k, n_marks, 30))]
             for k in range(30)
         ]  # fmt: skip
-        identity = browser.execute_script("return JSON.parse(document.getElementById('data').textContent).id")
+        identity = browser.execute_script(
+            "return JSON.parse(document.getElementById('data').textContent).id"
+        )
         browser.execute_script(
             "localStorage.setItem(`rubricate ${arguments[0]} n`, JSON.stringify(arguments[1]))",
             identity, kept_now,

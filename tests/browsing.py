@@ -67,11 +67,13 @@ def wait_for(browser: Any, script: str, value: object = True) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
     with suppress(TimeoutException):
-        WebDriverWait(browser, 30, 0.1).until(
+        WebDriverWait(browser, 60, 0.1).until(
             lambda b: b.execute_script(f"return {script}") == value
         )
     found = browser.execute_script(f"return {script}")
-    assert found == value, f"{found!r} instead of {value!r}"
+    said = browser.execute_script("return document.querySelector('.said')?.textContent")
+    where = f"{browser.current_url}, which says {said!r}"
+    assert found == value, f"{found!r} instead of {value!r} at {where}"
 
 
 def press(browser: Any, *keys: str, holding: str = "") -> None:

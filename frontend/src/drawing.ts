@@ -18,7 +18,7 @@ export interface DrawnMark {
 
 /** Pixels between two lanes, and from the letters to the first. */
 const PITCH = 13;
-const GAP = 1;
+const GAP = -2;
 const LEAST_LANES = 2;
 const COLOURS = 8;
 

@@ -25,12 +25,12 @@ interface Agreement {
   readonly presence_f1: Interval | null;
   readonly presence_kappa: number | null;
   readonly characters_f1: Interval | null;
-  readonly features: readonly { feature: string; text: string; notes: number; presence_f1: number | null; characters_f1: number | null }[];
+  readonly features: readonly { feature: string; text: string; notes: number; presence_f1: Interval | null; characters_f1: Interval | null }[];
 }
 
 const project = document.body.dataset["project"] ?? "";
 const isManager = (document.body.dataset["roles"] ?? "").split(" ").includes("manager");
-const parts = { tiles: el("div", { class: "tiles" }), people: el("div"), agreement: el("div"), runs: el("div"), tools: el("div", { class: "row" }) };
+const parts = { tiles: el("div", { class: "tiles" }), people: el("div"), agreement: el("div", { class: "agreement" }), runs: el("div"), tools: el("div", { class: "row" }) };
 const live = el("p", { class: "quiet", role: "status", id: "live" }, "connecting …");
 
 function tile(title: string, value: string, more: string, done?: [number, number]): HTMLElement {
@@ -82,7 +82,7 @@ function showProgress(now: Progress): void {
     tile("Time for a judgement", seconds(times[times.length >> 1] ?? null), "median of the annotators' medians"),
     tile("Curation", `${now.curation.open} open`, `${now.curation.decided} decided`, [now.curation.decided, now.curation.open + now.curation.decided]),
     tile("Review", `${now.runs.reduce((sum, one) => sum + one.open, 0)} open`, `${now.runs.reduce((sum, one) => sum + one.done, 0)} decided`));
-  parts.people.replaceChildren(table("Annotators", ["Name", "Notes done", "Judgements", "Time, median", "Last at work (UTC)", ""], now.annotators.map((one) => [
+  parts.people.replaceChildren(table("Annotators", ["Name", "Notes done", "Judgements", "Time, median", "Last at work (UTC)", "State"], now.annotators.map((one) => [
     one.name, `${one.done} of ${one.total}`, String(one.judgements), seconds(one.median_ms), when(one.last_at),
     one.stuck ? el("span", { class: "pill bad" }, "stuck") : ""])));
   parts.runs.replaceChildren(now.runs.length ? table("Scoring runs", ["Run", "State", "Open", "Decided", "Errors in the hidden sample"], now.runs.map((one) => [
@@ -110,11 +110,11 @@ async function showAgreement(): Promise<void> {
   const figure = (name: string, one: Interval | null): Child[] => [name, bar(one), between(one)];
   parts.agreement.replaceChildren(
     el("h2", {}, "Agreement between annotators"),
-    now.notes ? table(`${now.notes} notes that two have finished; F1 with its interval`, ["", "0 to 1", "F1"], [
+    now.notes ? table(`${now.notes} notes that two have finished; F1 with its interval`, ["Measure", "0 to 1", "F1"], [
       figure("Presence", now.presence_f1), figure("Characters", now.characters_f1),
     ]) : el("p", { class: "muted" }, "No note has been finished by two annotators yet."),
     now.features.length ? el("details", {}, el("summary", {}, "By feature"), table("By feature", ["Feature", "Notes", "Presence F1", "Characters F1"],
-      now.features.map((one) => [one.text, String(one.notes), one.presence_f1?.toFixed(3) ?? "–", one.characters_f1?.toFixed(3) ?? "–"]))) : "");
+      now.features.map((one) => [one.text, String(one.notes), between(one.presence_f1), between(one.characters_f1)]))) : "");
 }
 
 async function refresh(): Promise<void> {
@@ -124,6 +124,7 @@ async function refresh(): Promise<void> {
 byId("app").replaceChildren(parts.tools, live, parts.tiles, parts.agreement, parts.people, parts.runs);
 await refresh();
 await showAgreement();
+document.body.dataset["ready"] = "yes";
 const events = new EventSource(`/api/v1/projects/${project}/events`);
 let asked = Date.now();
 events.addEventListener("progress", (event) => {

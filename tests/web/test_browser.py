@@ -1,0 +1,259 @@
+"""The workbench in a real browser: every page, every role, two widths."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import drag, faults_of_access, open_browser, press, set_width, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+CONTROL, SHIFT, ENTER, ESCAPE, RIGHT = "\ue009", "\ue008", "\ue007", "\ue00c", "\ue014"
+STATES = "[...document.querySelectorAll('.features .state')].map(e => e.textContent)"
+STATUS = "document.getElementById('status').textContent"
+SAID = "document.querySelector('.said').textContent"
+READY = "(({work, open, ready}) => !document.getElementById('app') || !!(work || open || ready))(document.body.dataset)"
+PLACE = "document.getElementById('place').textContent"
+
+
+class Demo:
+    """A server with the demonstration, and links that sign in."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        told = json.loads(self.process.stdout.readline())
+        self.url, self.links = told["url"], told["links"]
+
+    def api(self, role: str) -> Any:
+        """Return a function that calls the API as somebody of this role."""
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        opener.open(self.links[role]).read()
+
+        def call(method: str, path: str, body: object = None) -> Any:
+            request = urllib.request.Request(
+                f"{self.url}/api/v1{path}", method=method,
+                data=None if body is None else json.dumps(body).encode(),
+                headers={"Content-Type": "application/json", "Origin": self.url},
+            )  # fmt: skip
+            return json.loads(opener.open(request).read())
+
+        return call
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Demo]:
+    pytest.importorskip("starlette")
+    started = Demo()
+    yield started
+    started.process.send_signal(signal.SIGTERM)
+    started.process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with open_browser() as started:
+        yield started
+
+
+@pytest.fixture
+def enter(browser: Any, demo: Demo) -> Iterator[Any]:
+    def go_in(role: str, width: int = 1280) -> Any:
+        set_width(browser, width)
+        browser.delete_all_cookies()
+        browser.get(demo.links[role])
+        return browser
+
+    yield go_in
+    errors = [one for one in browser.get_log("browser") if one["level"] == "SEVERE"]
+    # an answer 409 and a cut network are logged by the browser itself
+    assert [one for one in errors if one["source"] != "network"] == []
+
+
+def text_of(page: Any) -> str:
+    text: str = page.execute_script("return document.querySelector('.text').textContent")
+    return text
+
+
+def open_work(page: Any) -> str:
+    wait_for(page, "!!document.body.dataset.work")
+    work: str = page.execute_script("return document.body.dataset.work")
+    return work
+
+
+def states(page: Any) -> list[str]:
+    found: list[str] = page.execute_script(f"return {STATES}")
+    return found
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_annotator_marks_and_everything_is_saved_at_once(
+    enter: Any, demo: Demo, width: int
+) -> None:
+    page = enter("annotator", width)
+    work, text, call = open_work(page), text_of(page), demo.api("annotator")
+    words = text.split(" ", 3)
+    start, end = len(words[0]) + 1, len(words[0]) + 1 + len(words[1].rstrip(",;"))
+    drag(page, start, end)
+    wait_for(page, f"{STATES}[0]", "present")
+    wait_for(page, STATUS, "saved")
+    first = call("GET", f"/work/{work}")
+    feature = first["rubric"]["features"][0]["id"]
+    assert first["judgements"][feature]["marks"] == [[[start, end]]]
+    press(page, "x", "u")
+    press(page, RIGHT)
+    press(page, RIGHT, holding=SHIFT)
+    press(page, ENTER)
+    wait_for(page, f"{STATES}.slice(1, 4).join()", "absent,unsure,present")
+    wait_for(page, STATUS, "saved")
+    page.refresh()
+    open_work(page)
+    wait_for(page, f"{STATES}.slice(0, 4).join()", "present,absent,unsure,present")
+    press(page, "z", holding=CONTROL)  # the server keeps the history over a reload
+    wait_for(page, f"{STATES}[3]", "open")
+    press(page, "y", holding=CONTROL)
+    wait_for(page, f"{STATES}[3]", "present")
+    press(page, "j", *"x" * (len(states(page)) - 4))
+    wait_for(page, f"document.body.dataset.work !== '{work}'")
+    assert call("GET", f"/work/{work}")["state"] == "done"
+    wait_for(page, f"{STATES}[0]", "open")
+
+
+def test_two_windows_ask_which_state_to_keep(enter: Any, demo: Demo) -> None:
+    page, call = enter("annotator"), demo.api("annotator")
+    work = open_work(page)
+    seen = call("GET", f"/work/{work}")
+    features = [one["id"] for one in seen["rubric"]["features"]]
+    for number, (choice, kept) in enumerate([("mine", "absent"), ("saved", "unsure")]):
+        call("PUT", f"/work/{work}/features/{features[number]}",
+             {"answer": "unsure", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
+        press(page, "x")
+        wait_for(page, "!!document.querySelector('dialog')")
+        page.find_element("css selector", f"dialog [value={choice}]").click()
+        wait_for(page, STATUS, "saved")
+        wait_for(page, f"{STATES}[{number}]", kept)
+        assert call("GET", f"/work/{work}")["judgements"][features[number]]["answer"] == kept
+
+
+def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) -> None:
+    page, call = enter("annotator"), demo.api("annotator")
+    work, text = open_work(page), text_of(page)
+    number = states(page).index("open")
+    page.execute_cdp_cmd("Network.enable", {})
+    cut = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    page.execute_cdp_cmd("Network.emulateNetworkConditions", cut)
+    drag(page, 0, 8)
+    wait_for(page, f"{STATUS}.startsWith('not saved yet')")
+    waiting = page.execute_script("return localStorage.getItem('rubricate-unsent')")
+    assert json.loads(waiting)[0]["marks"]
+    kept = page.execute_script("return JSON.stringify(localStorage)")
+    assert not any(word in kept for word in text.split() if len(word) > 6)
+    page.execute_cdp_cmd("Network.emulateNetworkConditions", {**cut, "offline": False,
+                         "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
+    wait_for(page, STATUS, "saved")
+    wait_for(page, f"{STATES}[{number}]", "present")
+    assert page.execute_script("return localStorage.getItem('rubricate-unsent')") == "[]"
+    feature = call("GET", f"/work/{work}")["rubric"]["features"][number]["id"]
+    assert call("GET", f"/work/{work}")["judgements"][feature]["answer"] == "present"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_curator_decides_by_keys_and_by_own_marks(enter: Any, demo: Demo, width: int) -> None:
+    page, call = enter("curator", width), demo.api("curator")
+    wait_for(page, "!!document.body.dataset.open")
+    shown = page.execute_script("return document.body.textContent")
+    assert "second_rater" not in shown and "reference" not in shown
+    project = page.execute_script("return document.body.dataset.project")
+    listed = call("GET", f"/projects/{project}/disagreements?state=open")["items"]
+    opened = next(one["id"] for one in listed if one["reason"] == "differ")
+    page.execute_script("document.querySelector(`[data-id='${arguments[0]}']`).click()", opened)
+    wait_for(page, "document.body.dataset.open", opened)
+    before = int(page.execute_script(f"return {PLACE}").split()[0])
+    press(page, "c", "near enough", ESCAPE)
+    press(page, "1")
+    wait_for(page, f"{PLACE}.split(' ')[0]", str(before - 1))
+    decision = call("GET", f"/disagreements/{opened}")["decision"]
+    assert (decision["choice"], decision["comment"]) == ("A", "near enough")
+    wait_for(page, f"document.body.dataset.open !== '{opened}'")
+    opened = page.execute_script("return document.body.dataset.open")
+    drag(page, 0, 6)
+    wait_for(page, "document.querySelectorAll('.marks li').length", 1)
+    press(page, ENTER, holding=CONTROL)
+    wait_for(page, f"{PLACE}.split(' ')[0]", str(before - 2))
+    assert call("GET", f"/disagreements/{opened}")["decision"]["choice"] == "own"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_reviewer_sees_the_score_change(enter: Any, demo: Demo, width: int) -> None:
+    page, call = enter("reviewer", width), demo.api("reviewer")
+    wait_for(page, "!!document.body.dataset.open")
+    for key in "ax":
+        opened = page.execute_script("return document.body.dataset.open")
+        item = call("GET", f"/items/{opened}")
+        press(page, key)
+        wait_for(page, f"document.body.dataset.open !== '{opened}'")
+        wait_for(page, f"{SAID}.includes('score of')")
+        saved = call("GET", f"/items/{opened}")
+        assert saved["correction"]["found"] is (item["found"] if key == "a" else False)
+    opened = page.execute_script("return document.body.dataset.open")
+    press(page, "e")
+    drag(page, 0, 6)
+    wait_for(page, "document.querySelectorAll('.marks li').length", 1)
+    press(page, ENTER, holding=CONTROL)
+    wait_for(page, f"document.body.dataset.open !== '{opened}'")
+    assert call("GET", f"/items/{opened}")["correction"]["found"] is True
+
+
+def test_the_dashboard_is_live(enter: Any, demo: Demo) -> None:
+    page, call = enter("manager"), demo.api("annotator")
+    wait_for(page, "document.getElementById('live')?.textContent.startsWith('live') ?? false")
+    count = "Number(document.querySelectorAll('.tile .big')[1].textContent)"
+    before = page.execute_script(f"return {count}")
+    project = page.execute_script("return document.body.dataset.project")
+    work = call("GET", f"/projects/{project}/next")["assignment"]
+    seen = call("GET", f"/work/{work}")
+    open_ones = [f["id"] for f in seen["rubric"]["features"] if f["id"] not in seen["judgements"]]
+    call("PUT", f"/work/{work}/features/{open_ones[-1]}",
+         {"answer": "absent", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
+    wait_for(page, count, before + 1)
+    page.find_element("id", "pause").click()
+    wait_for(page, "document.getElementById('pause').textContent", "Go on")
+    assert call("GET", f"/projects/{project}/next")["state"] == "paused"
+    page.find_element("id", "pause").click()
+    wait_for(page, "document.getElementById('pause').textContent", "Pause the project")
+
+
+PAGES = [("annotator", ""), ("curator", ""), ("reviewer", ""), ("manager", ""), ("manager", "people"),
+         ("manager", "audit"), ("manager", "review"), ("annotator", "/account"), ("manager", "/"),
+         ("", "/signin")]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everybody_can_use_every_page(
+    enter: Any, demo: Demo, frontend: Path, width: int
+) -> None:
+    faults = []
+    for role, place in PAGES:
+        page = enter(role or "manager", width)
+        if not role:
+            page.delete_all_cookies()
+        if place:
+            project = page.execute_script("return document.body.dataset.project")
+            page.get(demo.url + (place if place[0] == "/" else f"/p/{project}/{place}"))
+        wait_for(page, READY)
+        name = f"{role} {place} {width}"
+        faults += [f"{name}: {one}" for one in faults_of_access(page, frontend)]
+        if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+            faults.append(f"{name}: wider than the screen")
+        asked = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+        faults += [f"{name}: asks {one}" for one in asked if not one.startswith(demo.url)]
+    assert faults == []
