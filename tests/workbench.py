@@ -50,7 +50,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
     if programs is None:
         pytest.skip("PostgreSQL's server programs are not installed")
     # Paths of sockets must be short, and the folders above must let its user in.
-    place = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    place = Path(subprocess.check_output(["mktemp", "-d", "-p", "/tmp"], text=True).strip())
     if not os.geteuid():
         shutil.chown(place, "nobody", "nogroup")
     data = place / "data"
