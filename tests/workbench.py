@@ -45,12 +45,12 @@ def as_server(command: list[str]) -> list[str]:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
-    """Yield what makes an empty PostgreSQL database and returns its address."""
+    """Yield what empties a PostgreSQL database and returns its address."""
     programs = postgres_programs()
     if programs is None:
         pytest.skip("PostgreSQL's server programs are not installed")
     # Paths of sockets must be short, and the folders above must let its user in.
-    place = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    place = Path(subprocess.check_output(["mktemp", "-d", "-p", "/tmp"], text=True).strip())
     if not os.geteuid():
         shutil.chown(place, "nobody", "nogroup")
     data = place / "data"
@@ -66,17 +66,16 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
     subprocess.run(as_server([*initdb, "--locale=C.UTF-8", "-E", "UTF8"]), **run)
     options = f"-k {place} -h '' {quick}"
     subprocess.run(as_server([*control, "-o", options, "-l", str(place / "log"), "start"]), **run)
-    made: list[str] = []
 
     def make() -> str:
         import psycopg
 
-        made.append(f"bench{len(made)}")
         with psycopg.connect(
             host=str(place), user="bench", dbname="postgres", autocommit=True
         ) as c:
-            c.execute(f"CREATE DATABASE {made[-1]}")
-        return f"postgresql://bench@/{made[-1]}?host={place}"
+            c.execute("DROP SCHEMA public CASCADE")
+            c.execute("CREATE SCHEMA public")
+        return f"postgresql://bench@/postgres?host={place}"
 
     try:
         yield make

@@ -45,7 +45,7 @@ CSP = (
 HEADERS = {
     "content-security-policy": CSP,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -126,9 +126,11 @@ class Asked:
 
     def _need_same_origin(self) -> None:
         """Refuse what another site lets the browser send (OWASP, verifying the origin)."""
-        origin, site = self.headers.get("origin"), self.headers.get("sec-fetch-site")
-        own = urlsplit(origin).netloc == self.headers.get("host") if origin else False
-        if not (own if origin else site in ("same-origin", "none")):
+        origin, site = self.headers.get("origin", "null"), self.headers.get("sec-fetch-site")
+        # Browsers that say nothing of the site name the origin; some pages' origin is "null".
+        named = origin != "null"
+        own = urlsplit(origin).netloc == self.headers.get("host")
+        if (named and not own) or (site not in ("same-origin", "none") if site else not named):
             raise RefusedError(403, "forbidden", "This request comes from another site.")
 
     def _standing(self, me: Identity) -> tuple[frozenset[str], str]:

@@ -293,10 +293,16 @@ def get_verify(call: Call) -> dict[str, Any]:
             "faults": found.faults[:100]}  # fmt: skip
 
 
+def _head(call: Call) -> str:
+    """Return the last hash of the record; it is logged, so that a rewritten record is found."""
+    return str(call.read(projects.project_row, call.project).head)
+
+
 def get_export(call: Call) -> Response:
-    """Return everybody's work as one archive, or one of its files."""
+    """Return everybody's work as one archive."""
     place = Path(tempfile.mkdtemp()) / "export.zip"
     call.bench.database.read_at_once(lambda c: exporting.export_zip(c, call.project, place))
+    log.info("exported %s: head %s", call.project, _head(call))
 
     def remove() -> None:
         place.unlink()
@@ -312,6 +318,7 @@ def post_export(call: Call) -> Any:
     if not study:
         raise InputError("this project has no study folder: download the export instead")
     folder = call.bench.inside(study)
+    log.info("exported %s: head %s", call.project, _head(call))
     return call.bench.database.read_at_once(
         lambda c: exporting.export_study(c, call.project, folder, overwrite=call.body.overwrite)
     )
