@@ -238,9 +238,7 @@ PAGES = [("annotator", ""), ("curator", ""), ("reviewer", ""), ("manager", ""), 
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_everybody_can_use_every_page(
-    enter: Any, demo: Demo, frontend: Path, width: int
-) -> None:
+def test_everybody_can_use_every_page(enter: Any, demo: Demo, frontend: Path, width: int) -> None:
     faults = []
     for role, place in PAGES:
         page = enter(role or "manager", width)
@@ -254,6 +252,8 @@ def test_everybody_can_use_every_page(
         faults += [f"{name}: {one}" for one in faults_of_access(page, frontend)]
         if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
             faults.append(f"{name}: wider than the screen")
-        asked = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+        asked = page.execute_script(
+            "return performance.getEntriesByType('resource').map(e => e.name)"
+        )
         faults += [f"{name}: asks {one}" for one in asked if not one.startswith(demo.url)]
     assert faults == []
