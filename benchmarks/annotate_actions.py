@@ -172,8 +172,9 @@ def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
             drag(browser, starts[4 * k + 1], starts[4 * k + 1] + 5, holding=CONTROL)
         wait_for(browser, "painted.length", n_timed)
         times = sorted(browser.execute_script("return painted"))
-    print(f"{shown} marks drawn; from the end of a drag to the painted mark: "
-          f"median {statistics.median(times):.0f} ms, largest of {n_timed} {times[-1]:.0f} ms")  # fmt: skip
+    middle, most = statistics.median(times), times[-1]
+    print(f"{shown} marks drawn; from the end of a drag to the painted mark: median {middle:.0f} ms, "
+          f"largest of {n_timed} {most:.0f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Simulate studies and count how often each interval covers, and how wide it is.
 
-Run: python benchmarks/interval_coverage.py [--studies N] [--only notes|ceiling|planned|rest].
+Run: python benchmarks/interval_coverage.py [--studies N] [--only NAME] (see --help).
 Prints Markdown tables; seeded. The table of notes is the one that says what `rubricate evaluate`
 is worth: 20, 100 and 200 notes of 15 items, in one case and in many, with correlated items.
 """
@@ -9,35 +9,45 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.measures.counts import CountTable, RowKeys
+from rubricate.measures.formulas import PRESENCE
+from rubricate.measures.ranking import rank
 from rubricate.stats import (
     METHODS,
+    Estimate,
     Expected,
     Resampling,
     Side,
     Stratum,
     Support,
     Target,
+    WeightedMeasures,
     bootstrap_interval,
     cluster_interval,
     compare_with_ceiling,
     degrees_of_freedom,
     design_weights,
     effective_items,
+    gwet_ac2,
     limit_by_items,
+    limits_of_agreement,
     plan_assurance,
     precision_recall_f1,
     proportion_limits,
     ratio,
+    score_agreement,
     stratified_posterior,
     summarise,
 )
+from rubricate.stats.ratios import table_rates
+from rubricate.study.weighting import DesignNotes, design_posterior
 
 F64 = npt.NDArray[np.float64]
 Limits = tuple[F64, F64]
@@ -312,6 +322,85 @@ def planned_rows(studies: int) -> None:
         print(f"| assurance .90, {drawing} | {size} | {met[0]:.3f} | {met[1]:.3f} |")
 
 
+def rate_rows(studies: int) -> None:
+    """Simulate studies drawn by design: every rate that `rubricate study evaluate` reports."""
+    p, r = 0.85, 0.80
+    for frequency, drawn, finite in ((0.1, 250, False), (0.48, 100, False), (0.48, 20, False)):
+        tp, missed = frequency * p, frequency * p * (1 - r) / r
+        cells = np.array([tp, frequency - tp, missed, 1 - frequency - missed])
+        truth = table_rates(cells)
+        rng = np.random.default_rng(SEED)
+        limits = np.zeros((studies, len(truth), 2))
+        weights = np.repeat([frequency, 1 - frequency], drawn) * 10_000 / drawn
+        sides = np.repeat([True, False], drawn)
+        for study in range(studies):
+            hits = rng.binomial(drawn, p)
+            found = rng.binomial(drawn, missed / (1 - frequency))
+            counts = np.repeat(
+                np.eye(4, dtype=np.int64), [hits, drawn - hits, found, drawn - found], axis=0
+            )
+            notes = DesignNotes(counts, weights, sides, True)
+            measured = design_posterior(notes, Resampling(seed=study), finite=finite)
+            for i, field in enumerate(fields(measured)):
+                one = getattr(measured, field.name)
+                limits[study, i] = one.low, one.high
+        for i, field in enumerate(fields(WeightedMeasures)):
+            setting = f"{field.name}, {drawn} + {drawn} notes, f {frequency}"
+            report(setting, "design posterior", (limits[:, i, 0], limits[:, i, 1]), truth[i])
+
+
+def ranked(rng: np.random.Generator, notes: int) -> tuple[CountTable, F64]:
+    """Draw rows with a probability; rows of a note share what makes them hard."""
+    note = np.repeat(np.arange(notes), ITEMS)
+    present = rng.random(len(note)) < 0.7
+    hard = rng.normal(0, 0.5, notes)[note]
+    probability = 1 / (1 + np.exp(-rng.normal(np.where(present, 0.8, -0.8) + hard, 1.0)))
+    zero = np.zeros_like(note)
+    keys = RowKeys(note, zero, zero, tuple(map(str, range(notes))), ("f",), ("c",))
+    said = probability > 0.5
+    cells = [present & said, ~present & said, present & ~said, ~present & ~said]
+    return CountTable(PRESENCE, keys, np.stack(cells, axis=1).astype(np.int64)), probability
+
+
+#: Scores that a note may get.
+SCALE = np.arange(21)
+
+
+def scored(rng: np.random.Generator, notes: int) -> F64:
+    """Draw whole scores of two raters, of whom the second is stricter by half a point."""
+    true = rng.normal(10, 2, notes)[:, None]
+    return np.clip(np.round(true + rng.normal([0.0, -0.5], 1.0, (notes, 2))), 0, 20)
+
+
+def score_rows(studies: int) -> None:
+    """Simulate areas under curves, and agreement on scores."""
+    rng = np.random.default_rng(SEED)
+    many, few = Resampling(1), Resampling(400)
+    whole = rank(*ranked(rng, 20_000), many)
+    areas = {"AUC": whole.auc.value, "average precision": whole.average_precision.value}
+    scores = scored(rng, 200_000)
+    true = [
+        e.value for e in (*score_agreement(scores, many), gwet_ac2(scores, many, possible=SCALE))
+    ]
+    bias = limits_of_agreement(*scores.T)
+    true += [bias.bias.value, bias.low.value, bias.high.value]
+    names = ["ICC(A,1)", "ICC(C,1)", "AC2", "bias", "lower limit", "upper limit"]
+    for notes in (20, 100, 200):
+        found: list[list[Estimate]] = []
+        for study in range(studies):
+            options = replace(few, seed=study)
+            ranking = rank(*ranked(rng, notes), options)
+            own = scored(rng, notes)
+            gap = limits_of_agreement(*own.T)
+            found.append([
+                ranking.auc, ranking.average_precision, *score_agreement(own, options),
+                gwet_ac2(own, options, possible=SCALE), gap.bias, gap.low, gap.high,
+            ])  # fmt: skip
+        for i, (name, value) in enumerate([*areas.items(), *zip(names, true, strict=True)]):
+            low, high = (np.array([getattr(f[i], end) for f in found]) for end in ("low", "high"))
+            report(f"{name}, {notes} notes", found[0][i].method, (low, high), value)
+
+
 def proportion_rows(studies: int) -> None:
     """Simulate one proportion near 1, where the approximate intervals fail."""
     found = np.random.default_rng(SEED).binomial(100, 0.99, size=studies)
@@ -324,17 +413,23 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000, help="studies of the slow rows")
-    parser.add_argument("--only", choices=["notes", "ceiling", "planned", "rest"])
+    parser.add_argument(
+        "--only", choices=["notes", "ceiling", "planned", "design", "scores", "rest"]
+    )
     given = parser.parse_args()
     if given.only in (None, "notes"):
         note_rows(given.studies)
     if given.only in (None, "planned"):
         planned_rows(20_000)
-    if given.only in (None, "rest", "ceiling"):
+    if given.only not in ("notes", "planned"):
         print("\n| setting | interval | studies | coverage | mean width |")
         print("|---|---|---:|---:|---:|")
     if given.only in (None, "ceiling"):
         ceiling_rows(given.studies)
+    if given.only in (None, "design"):
+        rate_rows(given.studies)
+    if given.only in (None, "scores"):
+        score_rows(given.studies)
     if given.only in (None, "rest"):
         f1_rows(1000, 0.30, 20_000)
         f1_rows(200, 0.10, 20_000)

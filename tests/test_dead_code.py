@@ -27,6 +27,7 @@ PUBLIC = {
     "get_metavar": "click calls it",
     "freeze_panes": "openpyxl reads it",
     "quotePrefix": "openpyxl reads it",
+    "highlight_color": "python-docx reads it",
     "compress_type": "zipfile reads it",
     "log_severity_level": "onnxruntime reads it",
     "*_op_num_threads": "onnxruntime reads it",

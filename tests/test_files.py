@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.files import file_hash, hold_folder, whole_output
+from rubricate.files import file_hash, hold_folder, is_plain_name, whole_output
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -200,3 +200,9 @@ def test_a_folder_has_one_holder(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), hold_folder(tmp_path / "new"):
         raise RuntimeError
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/", "a\0", "é" * 200, "../a"])
+def test_what_leads_elsewhere_or_nowhere_is_no_plain_name(name: str) -> None:
+    assert not is_plain_name(name)
+    assert is_plain_name("a") and is_plain_name("..a") and is_plain_name("\udc80" * 80)

@@ -44,7 +44,6 @@ SMALL_WITH_ONE_IMPORTER = {
     "neural.training.losses",
     "scoring.decisions",
     "store.migrations",
-    "trust.changes",
     "trust.references",
     "web.demo",
     "web.openapi",

@@ -28,6 +28,8 @@ from rubricate.spans import Span, covered_text
 if TYPE_CHECKING:
     import polars
 
+HUMAN, SYSTEM = "human", "system"  # groups of annotators
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -332,11 +334,11 @@ class Corpus:
             )
         cells = [[plain_scalar(value) for value in frame[name]] for name in frame.columns]
         cells += [[*range(1, len(frame) + 1)], [case] * len(frame)]
+        of_case = -1 if case else found.get("case", -1)
         names, texts, cases = (
             ["" if value is None else str(value) for value in cells[place]]
-            for place in (found.get("id", -2), found["text"],
-                          -1 if case else found.get("case", -1))
-        )  # fmt: skip
+            for place in (found.get("id", -2), found["text"], of_case)
+        )
         alone = own_ids(zip(names, cases, strict=True))
         ids = [note_id(*pair, alone) for pair in zip(names, cases, strict=True)]
         twice = [name for name, n in Counter(ids).items() if n > 1]
@@ -393,7 +395,6 @@ class Corpus:
 
     def _repr_html_(self) -> str:
         n_notes = Counter(note.case for note in self.notes)
-        titles = [rubric.case for rubric in self.rubrics]
-        rubrics = [self.rubric(case) for case in dict.fromkeys([*titles, *n_notes])]
-        lines = [(one.case, one.title, n_notes[one.case], len(one)) for one in rubrics]
+        cases = dict.fromkeys([*(rubric.case for rubric in self.rubrics), *n_notes])
+        lines = [(c, self.rubric(c).title, n_notes[c], len(self.rubric(c))) for c in cases]
         return table_html(("case", "title", "notes", "features"), lines, title=repr(self)[1:-1])

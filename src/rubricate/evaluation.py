@@ -8,7 +8,7 @@ from typing import cast
 
 from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
-from rubricate.corpus import Corpus
+from rubricate.corpus import HUMAN, SYSTEM, Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
@@ -87,8 +87,9 @@ def evaluate_systems(
     0.972
     """
     settings = settings or Resampling()
-    if reference_annotator is None and DEFAULT_REFERENCE in reference.annotator_index:
-        reference_annotator = DEFAULT_REFERENCE
+    if reference_annotator is None:
+        known = DEFAULT_REFERENCE in reference.annotator_index
+        reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)
     if weights is None:
         refuse_unweighted(reference)
     by_note = note_weights(reference, weights) if weights else None
@@ -100,7 +101,9 @@ def evaluate_systems(
             reference,
             corpus,
             reference_annotator=reference_annotator,
-            predicted_annotator=predicted_annotator if len(corpus.annotators) > 1 else None,
+            predicted_annotator=(predicted_annotator or _first_of(corpus, SYSTEM))
+            if len(corpus.annotators) > 1
+            else None,
             missing=missing,
             matching=how,
         )
@@ -129,6 +132,14 @@ def evaluate_systems(
     )
     found = SystemsEvaluation(systems, human, comparisons, below)
     return found if margin is None else replace(found, margins=_margins(found, margin))
+
+
+def _first_of(corpus: Corpus, group: str) -> str | None:
+    """Return the first person, or machine, of a corpus that has both."""
+    groups = [one.group for one in corpus.annotators]
+    if HUMAN not in groups or SYSTEM not in groups:
+        return None
+    return corpus.annotators[groups.index(group)].id
 
 
 def _margins(found: SystemsEvaluation, margin: float) -> dict[tuple[str, str], MarginTest]:

@@ -311,4 +311,6 @@ def is_plain_name(name: str) -> bool:
     >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
     (True, False, False)
     """
-    return name not in ("", ".", "..") and "\0" not in name and Path(name).name == name
+    # No file system takes longer names.
+    short = len(name.encode("utf-8", "surrogatepass")) <= 255
+    return short and name not in ("", ".", "..") and "\0" not in name and Path(name).name == name

@@ -1,10 +1,11 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from rubricate import load_corpus, write_corpus
+from rubricate import Corpus, Note, load_corpus, write_corpus
 from rubricate.cli.route import route_command
 from rubricate.cli.score import score_command
 from rubricate.matchers import fit_matcher, load_matcher
@@ -140,3 +141,37 @@ def test_other_matchers_cannot_be_averaged(model: Path, tmp_path: Path) -> None:
     )
     assert done.exit_code == 1
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
+
+
+def test_terminal_report_and_record_tell_the_same_counts(model: Path, tmp_path: Path) -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    notes = [
+        *corpus.notes[:6],
+        Note("lorem", "0", "lorem ipsum dolor sit amet " * 12),
+        Note("empty", "0", ""),
+        Note("copy", "0", corpus.notes[0].text),
+    ]
+    write_corpus(Corpus(tuple(notes), corpus.rubrics), tmp_path / "n.jsonl", format="jsonl")
+    out = tmp_path / "out"
+    fixed = tmp_path / "corrections.csv"
+    fixed.write_text(f"note,feature,found,by,at\n{notes[1].id},1,no,Ann,2026-11-14\n")
+    done = score(str(tmp_path / "n.jsonl"), "--model", str(model), "--out", str(out),
+                 "--corrections", str(fixed))  # fmt: skip
+    assert done.exit_code == 0, done.output
+    counts = json.loads((out / "run.json").read_text(encoding="utf-8"))["counts"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    glance = page[page.index('id="overview"') : page.index('id="scores"')]
+    shown = dict(re.findall(r"<th[^>]*>([^<]+)</th><td[^>]*>([\d,]+)", glance))
+    names = {"notes": "notes", "scored": "scored", "items": "items", "stated": "stated",
+             "contradicted": "contradicted", "not mentioned": "not_mentioned",
+             "items for review": "review", "items decided by hand": "corrected",
+             "identical to an earlier one": "identical"}  # fmt: skip
+    assert {n: shown[n] for n in names} == {n: f"{counts[k]:,}" for n, k in names.items()}
+    assert counts["items"] > counts["stated"] + counts["contradicted"] + counts["not_mentioned"]
+    assert f"of {counts['items']:,} items {counts['stated']:,} stated" in done.stdout
+    assert f"{counts['review']:,} (" in done.stdout and "1 corrected" in done.stdout
+    assert f"{counts['review']:,} items wait" in page
+    assert "No review policy: nothing is promised" in page
+    warned = page[page.index('class="warnings"') : page.index("</aside>")]
+    for note in ("lorem", "empty", "copy"):
+        assert f">{note}</a>" in warned

@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from rubricate import Corpus, load_corpus, write_corpus
 from rubricate.cli.trust import trust_command
-from rubricate.errors import InputError
+from rubricate.errors import InputError, OutputExistsError
 
 
 def run(*arguments: str | Path) -> Result:
@@ -68,6 +68,16 @@ def test_drift_flags_the_feature_and_can_fail(folders: tuple[Path, Path]) -> Non
     assert run("drift", folders[0], folders[0], "--fail").exit_code == 0
 
 
+def test_drift_names_the_notes_that_changed_most(folders: tuple[Path, Path]) -> None:
+    found = json.loads(run("drift", *folders, "--json").stdout)["changes"]
+    most = found["changed_most"]
+    assert 0 < len(most) <= found["scores_changed"]
+    changes = [abs(one["change"]) for one in most]
+    assert changes == sorted(changes, reverse=True)
+    shown = run("drift", *folders)
+    assert most[0]["note"] in shown.stdout and "another score" in shown.stdout
+
+
 def test_drift_reads_the_notes_of_both_or_of_none(folders: tuple[Path, Path]) -> None:
     both = ["--notes-before", "open-notes", "--notes-after", "open-notes"]
     found = json.loads(run("drift", *folders, *both, "--json").stdout)
@@ -90,12 +100,27 @@ def test_fairness_by_metadata_and_by_table(
     assert found["groups"] == {"a": 50, "b": 50}
     assert {c["measure"] for c in found["contrasts"]} >= {"score", "error", "missed"}
     assert len(found["features"]) == 16
+    assert set(found["rates"]["a"]) == {"items found", "items for review"}
+    assert found["left_out"] == {}
     shown = run(
         "fairness", folders[0], "--group", "fold", "--notes", "open-notes", "--min-size", "10"
     )
     assert shown.exit_code == 0, shown.output
     assert "beyond chance" in shown.stdout
     assert run("fairness", folders[0], "--group", "site").exit_code == 2
+    # A group that is too small, and notes without one, are named with the reason.
+    few = [f"{note.id},{'small' if i < 5 else 'large'}" for i, note in enumerate(corpus.notes[9:])]
+    table.write_text("\n".join(["note,site", *few]), encoding="utf-8")
+    wanted = ["fairness", folders[0], "--group", "site", "--groups", table, "--resamples", "50"]
+    written = ["--out", tmp_path / "groups.out.csv", "--report", tmp_path / "page"]
+    shown = run(*wanted, *written)
+    assert shown.exit_code == 0, shown.output
+    assert "too few" in shown.stdout and "9 notes have no group" in shown.stdout
+    lines = (tmp_path / "groups.out.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("group,notes,score,") and len(lines) == 3
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert "too few" in page and "large" in page
+    assert isinstance(run(*wanted, *written).exception, OutputExistsError)
     unknown = run("fairness", folders[0], "--group", "site", "--notes", "open-notes")
     assert isinstance(unknown.exception, InputError)
 

@@ -112,6 +112,7 @@ HOSTILE = {
     "jsonl stated text": ("c.jsonl", jsonl_note(stated_text=5)),
     "jsonl comment": ("c.jsonl", jsonl_note(comment=["secret"])),
     "jsonl attributes": ("c.jsonl", jsonl_note(attributes=[["a", 1]])),
+    "jsonl feature": ("c.jsonl", lines(HEAD, {"note": "n", "case": "c", "text": "x", "annotations": {"a": {"secret\n": []}}})),
     "jsonl half": ("c.jsonl", jsonl_note(comment="\ud83d")),
     "doccano deep": ("c.jsonl", lines({"text": "x", "label": []}) + DEEP),
     "doccano long number": ("c.jsonl", f'{{"text": "x", "label": [[0, {LONG}, "A"]]}}'),

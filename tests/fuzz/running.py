@@ -7,6 +7,7 @@ it came from.
 
 from __future__ import annotations
 
+import re
 import resource
 import shutil
 import signal
@@ -23,6 +24,8 @@ from fuzz.mutating import Tree, damaged
 from fuzz.readers import CANARIES, FuzzedReader
 from rubricate.errors import InputError, RubricateError
 
+#: A name as a message quotes it: damage may put a word of a note where a label should be.
+_NAME = re.compile(r"'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"")
 #: Seconds of processor time (not of the clock: machines are busy) after which a reader hangs.
 PATIENCE = 20.0
 #: What one small input may make a process grow by, at its highest.
@@ -105,7 +108,8 @@ def judge(reader: FuzzedReader, place: Path, random: Random) -> Finding | str:
         said = [str(error)] + (
             list(map(str, error.faults)) if isinstance(error, InputError) else []
         )
-        if any(word in line.lower() for word in CANARIES for line in said):
+        plain = (_NAME.sub("", line).lower() for line in said)
+        if any(word in line for line in plain for word in CANARIES):
             return Finding(reader.name, "note text in the message", _where(error))
         outcome = "refused"
     except Hang as error:

@@ -84,7 +84,8 @@ def reading(raised: BaseException | None) -> FuzzedReader:
     [
         (None, "read"),
         (InputError("row 3: no such note"), "refused"),
-        (InputError("row 3: 'Wombatyak cough'"), Finding("any", "note text in the message", "?")),
+        (InputError("row 3: no label 'Wombatyak'"), "refused"),
+        (InputError("row 3: Wombatyak cough"), Finding("any", "note text in the message", "?")),
         (KeyError("x"), Finding("any", "KeyError", "?")),
         (RecursionError(), Finding("any", "RecursionError", "?")),
     ],

@@ -27,6 +27,23 @@ def test_ac2_of_one_score_is_undefined_and_of_one_rater_refused() -> None:
     assert np.isnan(gwet_ac2([[3, 3], [3, 3]], FEW).value)
     with pytest.raises(InputError):
         gwet_ac2([[3], [4]], FEW)
+    with pytest.raises(InputError, match="possible"):
+        gwet_ac2([[3, 4], [4, 4]], FEW, possible=[0, 1, 2, 3])
+
+
+def test_a_known_scale_makes_ac2_the_same_for_many_notes_as_for_few() -> None:
+    rng = np.random.default_rng(1)
+    true = rng.normal(10, 2, 20_000)[:, None]
+    scores = np.clip(np.round(true + rng.normal(0, 1, (20_000, 2))), 0, 20)
+    scale = np.arange(21)
+    many = gwet_ac2(scores, Resampling(resamples=2), possible=scale).value
+    few = [gwet_ac2(scores[i : i + 50], Resampling(resamples=2), possible=scale).value
+           for i in range(0, 20_000, 50)]  # fmt: skip
+    assert np.mean(few) == pytest.approx(many, abs=0.002)
+    # Without it, the range of the scores that were given, and the value with it, grows with notes.
+    seen = [gwet_ac2(scores[i : i + 50], Resampling(resamples=2)).value
+            for i in range(0, 20_000, 50)]  # fmt: skip
+    assert np.mean(seen) < gwet_ac2(scores, Resampling(resamples=2)).value - 0.02
 
 
 def test_limits_hold_the_differences_and_their_intervals_cover() -> None:

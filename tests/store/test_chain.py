@@ -1,11 +1,13 @@
 """Any change to what was kept is found; what is erased leaves a chain that still holds."""
 
+import threading
+
 import pytest
 from sqlalchemy import select, text
-from workbench import CORPUS, Small, decide_first, judge_all
+from workbench import CORPUS, Small, decide_first, judge_all, small_project
 
 from rubricate.store import tables as t
-from rubricate.store.chain import erase_note, verify
+from rubricate.store.chain import Entry, append, erase_note, verify
 from rubricate.store.database import Database
 
 CHANGES = [
@@ -67,3 +69,28 @@ def test_erasing_a_note_leaves_the_chain_and_none_of_its_words(
     left = database.read(lambda c: c.execute(select(t.event).where(t.event.c.note == number)).all())
     assert all(row.body is None and row.salt is None for row in left if row.kind != "erase")
     assert CORPUS.notes[1].text not in str(database.read(lambda c: c.execute(select(t.note)).all()))
+
+
+@pytest.mark.engine
+def test_two_servers_write_one_chain(postgres) -> None:
+    url = postgres()
+    servers = [Database(url), Database(url)]
+    servers[0].migrate()
+    places = [small_project(servers[0], name) for name in ("one", "two")]
+
+    def write(server: Database) -> None:
+        for number in range(20):
+            project = places[number % 2].project
+            server.write(lambda c, p=project: append(c, p, Entry("settings", "x", {"n": 1})))
+
+    # Both write to both projects, so that locks are taken in either order.
+    threads = [threading.Thread(target=write, args=(server,)) for server in servers * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = servers[1].read_at_once(verify)
+    assert [one.faults for one in found] == [[], []]
+    assert sum(one.events for one in found) >= 120
+    for server in servers:
+        server.close()

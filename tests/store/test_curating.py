@@ -70,7 +70,8 @@ def test_nobody_curates_what_they_annotate(database: Database, small: Small) -> 
     judge_all(database, small)
     ann, boss = small.who["ann"].person, small.who["manager"].person
     database.write(lambda c: set_roles(c, small.project, ann, ["annotator", "curator"], boss))
-    assert disputes(database, small, "ann")["items"] == []
+    seen = disputes(database, small, "ann")
+    assert (seen["items"], seen["open"], seen["decided"]) == ([], 0, 0)
     dispute = disputes(database, small)["items"][0]["id"]
     with pytest.raises(RefusedError):
         database.read(lambda c: curating.show_dispute(c, small.who["ann"], dispute))

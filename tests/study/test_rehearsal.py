@@ -22,8 +22,8 @@ def assigned(make_study: Callable[..., Study]) -> Study:
 
 
 def test_annotators_who_never_slip_agree_on_everything(assigned: Study) -> None:
-    truth = read_corpus(assigned.folder / "notes.jsonl")
-    found = rehearse_study(assigned, truth, annotator="reference", slips=0)
+    reference = read_corpus(assigned.folder / "notes.jsonl")
+    found = rehearse_study(assigned, reference, annotator="reference", slips=0)
     assert found.slips == 0
     assert found.packages == 6  # training and two weeks, of two annotators
     summary = collect_study(assigned).summary
@@ -33,22 +33,22 @@ def test_annotators_who_never_slip_agree_on_everything(assigned: Study) -> None:
     for note in collected.notes:
         for who in ("ann", "bob"):
             spans = [a.spans for a in collected.annotations(note.id, "f1", who)]
-            assert spans == [a.spans for a in truth.annotations(note.id, "f1", "reference")]
+            assert spans == [a.spans for a in reference.annotations(note.id, "f1", "reference")]
 
 
 def test_slips_come_as_often_as_said_and_are_written_down(assigned: Study) -> None:
-    truth = read_corpus(assigned.folder / "notes.jsonl")
-    found = rehearse_study(assigned, truth, annotator="reference", slips=0.3)
+    reference = read_corpus(assigned.folder / "notes.jsonl")
+    found = rehearse_study(assigned, reference, annotator="reference", slips=0.3)
     assert found.slips / found.marks == pytest.approx(0.6, abs=0.15)
     told = json.loads((found.folder / "rehearsal.json").read_text(encoding="utf-8"))
-    assert told == {"slips": 0.3, "seed": 5, "truth": "reference"}
+    assert told == {"slips": 0.3, "seed": 5, "reference": "reference"}
     with pytest.raises(OutputExistsError):
-        rehearse_study(assigned, truth, annotator="reference")
+        rehearse_study(assigned, reference, annotator="reference")
 
 
 def test_what_cannot_be_rehearsed_is_refused(assigned: Study) -> None:
-    truth = read_corpus(assigned.folder / "notes.jsonl")
+    reference = read_corpus(assigned.folder / "notes.jsonl")
     with pytest.raises(InputError, match="between 0 and 1"):
-        rehearse_study(assigned, truth, annotator="reference", slips=2)
-    with pytest.raises(InputError, match="no truth"):
-        rehearse_study(assigned, truth.select(notes=["n0"]), annotator="reference")
+        rehearse_study(assigned, reference, annotator="reference", slips=2)
+    with pytest.raises(InputError, match="not in the reference"):
+        rehearse_study(assigned, reference.select(notes=["n0"]), annotator="reference")

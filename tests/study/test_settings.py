@@ -87,6 +87,11 @@ def test_the_template_names_every_setting() -> None:
         ("variables = 3\n[population]\ncorpus = 'x'\n", "variables"),
         ("population = 3\n", "population"),
         ("[population\n", "study.toml"),
+        ("x = " + "[" * 100_000, "study.toml"),
+        ("x" + ".a" * 100_000 + " = 1", "study.toml"),
+        ("x = " + "9" * 5_000, "study.toml"),
+        (GOOD + f"[evaluation]\nresamples = 1{'0' * 400}\n", "resamples"),
+        (GOOD + f"[plan]\nprecision = 1{'0' * 400}\n", "precision"),
     ],
 )
 def test_faults_are_named(tmp_path: Path, text: str, named: str) -> None:

@@ -18,8 +18,8 @@ NOTES = {
 
 def start(folder: Path, corpus: object) -> dict:
     place = new_study(folder, corpus=corpus)
-    text = place.read_text(encoding="utf-8").replace("# rubric =", "rubric =")
-    text = text.replace('# site = "hospital"', 'site = "site"')
+    chosen = '[population]\nrubric = "rubric.csv"\nsite = "site"\n'
+    text = place.read_text(encoding="utf-8").replace("[population]\n", chosen)
     place.write_text(text.replace("the whole text of a feature", "Smoking"), encoding="utf-8")
     rubric = "case,feature,text\nc,1,Smoking\n"
     (folder / "rubric.csv").write_text(rubric, encoding="utf-8")

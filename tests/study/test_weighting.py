@@ -11,7 +11,12 @@ from rubricate.stats import (
     stratified_posterior,
 )
 from rubricate.study import weighting
-from rubricate.study.weighting import DesignNotes, design_bootstrap, design_posterior
+from rubricate.study.weighting import (
+    DesignNotes,
+    design_bootstrap,
+    design_posterior,
+    measure_sites,
+)
 
 
 def notes(counts, weights, sides, fixed=True) -> DesignNotes:
@@ -136,3 +141,28 @@ def test_the_bootstrap_weights_and_is_seeded() -> None:
     two = design_bootstrap(counts, precision_recall_f1, design, Resampling(resamples=50))
     assert one.estimate[0] == pytest.approx(42 / 48)
     assert one.low.tolist() == two.low.tolist()
+
+
+@pytest.mark.parametrize(("frequency", "each"), [(0.48, 42), (0.1, 80)])
+def test_sites_that_are_alike_are_rarely_said_to_differ(
+    frequency: float, each: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Few missed notes of large weight must not look like a difference between sites.
+    monkeypatch.setattr(weighting, "_DRAWS", 1000)
+    rng = np.random.default_rng(4)
+    missed = frequency * 0.85 * 0.25 / (1 - frequency)
+    studies, alarms = 150, 0
+    for study in range(studies):
+        parts, sites = [], []
+        for site in "ABCDEF":
+            tp, fn = rng.binomial(each, 0.85), rng.binomial(each, missed)
+            cells = np.repeat(np.eye(4, dtype=np.int64), [tp, each - tp, fn, each - fn], axis=0)
+            parts.append(cells)
+            sites += [site] * len(cells)
+        weights = np.tile(np.repeat([frequency, 1 - frequency], each), 6)
+        drawn = DesignNotes(
+            np.concatenate(parts), weights, np.tile(np.repeat([True, False], each), 6), True
+        )
+        found = measure_sites(drawn, sites, Resampling(seed=study), finite=False)
+        alarms += found["heterogeneity"]["recall"]["p_value"] < 0.05
+    assert alarms / studies < 0.08

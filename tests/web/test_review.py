@@ -81,7 +81,7 @@ def test_nothing_outside_the_folder_is_read(browsers: Browsers, small: Small) ->
 def test_suggestions_are_shown_only_where_allowed(browsers: Browsers, small: Small) -> None:
     boss, ann = browsers.of(small.who["manager"]), browsers.of(small.who["ann"])
     url = f"/api/v1/projects/{small.project}"
-    assert boss.post(f"{url}/suggestions", json={"matcher": "exact"}).status_code == 202
+    assert boss.post(f"{url}/suggestions", json={"matcher": "lexicon"}).status_code == 202
     wait_for("suggestions")
     queue = ann.get(f"{url}/queue").json()["assignments"]
     assert ann.get(f"/api/v1/work/{queue[0]['id']}").json()["suggestions"] is None

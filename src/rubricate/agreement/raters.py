@@ -201,6 +201,15 @@ def note_scores(corpus: Corpus) -> tuple[list[str], F64]:
     return [corpus.notes[i].id for i in kept.tolist()], scores[kept]
 
 
+def _possible_scores(corpus: Corpus, notes: list[str]) -> F64 | None:
+    """Return all scores notes of these cases may have; None where weights are not whole."""
+    cases = {corpus.note(note).case for note in notes}
+    weights = [np.array([f.weight for f in corpus.rubric(case)]) for case in cases]
+    if any((own < 0).any() or (own % 1).any() for own in weights):
+        return None
+    return np.arange(max(own.sum() for own in weights) + 1)
+
+
 def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement | None:
     """Return the agreement on scores; None without two notes that everybody judged alike.
 
@@ -219,7 +228,11 @@ def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement |
     # Where nobody ever differs, resampling has nothing to vary: a value without an interval.
     absolute, consistent, ac2 = (
         one if one.width > 1e-9 else Estimate(one.value)
-        for one in (absolute, consistent, gwet_ac2(scores, settings))
+        for one in (
+            absolute,
+            consistent,
+            gwet_ac2(scores, settings, possible=_possible_scores(corpus, notes)),
+        )
     )
     return ScoreAgreement(
         absolute,

@@ -58,6 +58,7 @@ def fit_command(
 ) -> None:
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.errors import OutputExistsError
+    from rubricate.matchers.matcher import learning_annotator
 
     if out.exists() and not options["overwrite"]:
         raise OutputExistsError(out)
@@ -77,12 +78,16 @@ def fit_command(
         matcher.fit(corpus, annotator=options["annotator"], progress=progress)
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=options["overwrite"])
+    who = learning_annotator(corpus, options["annotator"])
+    own = corpus.rows.annotator == corpus.annotator_index.get(who or "", -1)
+    n_notes = len(set(corpus.rows.note[own].tolist())) if who else len(corpus.notes)
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
         "model": str(out),
         "matcher": matcher.name,
-        "notes": len(corpus.notes),
+        "annotator": who,
+        "notes": n_notes,
         "features": n_features,
         "parameters": matcher.get_params(),
     }
@@ -93,8 +98,8 @@ def fit_command(
         print_json(result)
     else:
         click.echo(
-            f"wrote {out}: {matcher.name} learned from {len(corpus.notes):,} notes and "
-            f"{n_features:,} features"
+            f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
+            f"{n_features:,} features" + (f", as {who} judged them" if who else "")
         )
         if report is not None:
             click.echo(f"report: {result['report']}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rubricate.cli.options import json_option, open_rubric, overwrite_option
+from rubricate.cli.options import json_option, open_corpus, open_rubric, overwrite_option
 from rubricate.cli.output import print_json, print_table
 
 EPILOG = """
@@ -16,24 +16,34 @@ Example: rubricate rubric checklist.xlsx --out checklist.yaml
 
 
 @click.command("rubric", epilog=EPILOG)
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path, exists=True))
+@click.argument("path", metavar="FILE")
+@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only these cases.")
 @click.option("--out", type=click.Path(path_type=Path),
               help="Write it, too: .csv, .tsv, .xlsx, .yaml or .toml.")  # fmt: skip
 @overwrite_option
 @json_option
-def rubric_command(path: Path, out: Path | None, overwrite: bool, as_json: bool) -> None:
+def rubric_command(
+    path: str, cases: tuple[str, ...], out: Path | None, overwrite: bool, as_json: bool
+) -> None:
     """Show what was read of a rubric FILE, case by case, and what looks odd in it.
 
-    FILE is .csv, .tsv, .xlsx (one sheet per case), .yaml or .toml. Nothing that is odd is wrong:
-    you decide what was meant.
+    FILE is .csv, .tsv, .xlsx (one sheet per case), .yaml or .toml, or a corpus with rubrics.
+    Nothing that is odd is wrong: you decide what was meant.
     """
-    from rubricate.formats.rubric.files import write_rubrics
+    from rubricate.errors import UnknownNameError
+    from rubricate.formats.rubric.files import KINDS, RubricFile, write_rubrics
     from rubricate.formats.rubric.oddities import odd_features
     from rubricate.run.totals import total_score
 
-    found = open_rubric(path)
-    lost = {} if out is None else write_rubrics(found.rubrics, out, overwrite=overwrite)
-    cases: list[dict[str, Any]] = [
+    is_rubric = Path(path).suffix.lower() in KINDS
+    found = open_rubric(Path(path)) if is_rubric else RubricFile(open_corpus(path).rubrics)
+    known = [rubric.case for rubric in found.rubrics]
+    for case in cases:
+        if case not in known:
+            raise UnknownNameError("case", case, known)
+    rubrics = [rubric for rubric in found.rubrics if rubric.case in cases or not cases]
+    lost = {} if out is None else write_rubrics(rubrics, out, overwrite=overwrite)
+    shown: list[dict[str, Any]] = [
         {
             "case": rubric.case,
             "title": rubric.title,
@@ -44,29 +54,32 @@ def rubric_command(path: Path, out: Path | None, overwrite: bool, as_json: bool)
             ],
             "odd": list(odd_features(rubric)),
         }
-        for rubric in found.rubrics
+        for rubric in rubrics
     ]
     if as_json:
-        print_json({"file": str(path), "cases": cases, "notices": found.notices,
+        print_json({"file": path, "cases": shown, "notices": found.notices,
                     "out": None if out is None else str(out), "lost": lost})  # fmt: skip
         return
-    for case in cases:
-        title = f" ({case['title']})" if case["title"] else ""
-        click.echo(f"case {case['case']!r}{title}: {len(case['features'])} features, "
-                   f"at most {case['maximum']:g} points\n")  # fmt: skip
-        given = [n for n in ("group", "kind") if any(one[n] for one in case["features"])]
-        shown = ["id", "text", "points", *given]
-        lines = [[_short(one[name]) for name in shown] for one in case["features"]]
-        print_table(shown, lines)
-        click.echo()
-        for odd in case["odd"]:
-            click.echo(f"odd: {odd}")
-        if case["odd"]:
-            click.echo()
+    for one in shown:
+        _print(one)
     if out is not None:
         click.echo(f"wrote {out}")
     for kind, count in lost.items():
         click.echo(f"lost: {kind} of {count} rubrics")
+
+
+def _print(case: dict[str, Any]) -> None:
+    title = f" ({case['title']})" if case["title"] else ""
+    click.echo(f"case {case['case']!r}{title}: {len(case['features'])} features, "
+               f"at most {case['maximum']:g} points\n")  # fmt: skip
+    given = [n for n in ("group", "kind") if any(one[n] for one in case["features"])]
+    names = ["id", "text", "points", *given]
+    print_table(names, [[_short(one[name]) for name in names] for one in case["features"]])
+    click.echo()
+    for odd in case["odd"]:
+        click.echo(f"odd: {odd}")
+    if case["odd"]:
+        click.echo()
 
 
 def _short(value: str | float) -> str | float:

@@ -51,7 +51,11 @@ FILE = click.Path(path_type=Path, exists=True)
 )
 @click.option("--any-text", is_flag=True,
               help="Score texts that do not read like clinical notes, too.")  # fmt: skip
-@click.option("--corrections", type=FILE, help="A CSV file with what reviewers changed.")
+@click.option(
+    "--corrections",
+    type=FILE,
+    help="What people decided: corrections.csv, or scores.xlsx filled in.",
+)
 @click.option("--workers", type=int, default=0, show_default=True,
               help="Worker processes; 0: this process.")  # fmt: skip
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, e.g. tcp://host:8786.")
@@ -199,6 +203,13 @@ def _print(run: FinishedRun) -> None:
                 f"{unsure['low']:g} and {unsure['high']:g} are for review"
             )
         click.echo("no review policy: nothing is promised about errors (see `rubricate route`)")
+    outdated = run.run.get("corrections", {}).get("outdated")
+    if outdated:
+        click.echo(
+            f"{outdated} earlier decisions do not hold: their note or rubric is another one now "
+            "(see `rubricate trust audit`)",
+            err=True,
+        )
     refused = run.times["batches_refused"]
     if refused:
         click.echo(
@@ -208,4 +219,7 @@ def _print(run: FinishedRun) -> None:
     deaths = run.times["worker_deaths"]
     if deaths:
         click.echo(f"workers died {deaths} times; their batches were done again", err=True)
-    click.echo(f"wrote {run.folder}: scores.csv, items.csv, scores.xlsx, run.json, times.json")
+    click.echo(
+        f"wrote {run.folder}: scores.csv, items.csv, scores.xlsx, run.json, times.json, "
+        "decisions.jsonl"
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
@@ -95,7 +96,10 @@ def start_command(
                     click.echo(f"  {role:<10} {link}")
             sys.stdout.flush()
 
-        serve(bench, address, taken, ready)
+        # The server passes on what ended it: folders are given back, and a demonstration removed.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        with suppress(KeyboardInterrupt):
+            serve(bench, address, taken, ready)
 
 
 @serve_command.command("verify", epilog="Example: rubricate serve verify asthma")

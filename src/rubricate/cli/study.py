@@ -159,14 +159,14 @@ def assign_step(folder: str, overwrite: bool, as_json: bool) -> None:
 
 @study_command.command("rehearse")
 @folder_argument
-@click.argument("truth", metavar="CORPUS")
+@click.argument("reference", metavar="CORPUS")
 @click.option("--annotator", help="Whose annotations of CORPUS, if there are several.")
 @click.option("--slips", type=float, default=0.05, show_default=True,
               help="Chance that a mark is missed, and that it is cut short.")  # fmt: skip
 @overwrite_option
 @json_option
 def rehearse_step(
-    folder: str, truth: str, annotator: str | None, slips: float, overwrite: bool, as_json: bool
+    folder: str, reference: str, annotator: str | None, slips: float, overwrite: bool, as_json: bool
 ) -> None:
     """Fill in the packages from CORPUS, to try all later steps before people annotate.
 
@@ -177,7 +177,7 @@ def rehearse_step(
 
     found = rehearse_study(
         open_study(folder),
-        read_corpus(truth),
+        read_corpus(reference),
         annotator=annotator,
         slips=slips,
         overwrite=overwrite,

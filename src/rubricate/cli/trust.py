@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     open_corpus,
+    overwrite_option,
     seed_option,
     split_option,
 )
@@ -28,8 +29,10 @@ from rubricate.cli.trust_files import (
     open_run,
     read_notes,
     report_command,
+    told_groups,
     verify_command,
 )
+from rubricate.errors import OutputExistsError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -147,7 +150,7 @@ def drift_command(
     as_json: bool,
 ) -> None:
     """Test whether feature rates, scores, certainty or the notes drifted between two runs."""
-    from rubricate.trust import measure_drift
+    from rubricate.trust import compare_runs, measure_drift
     from rubricate.trust.drift import DriftSettings
 
     texts = None
@@ -176,7 +179,21 @@ def drift_command(
     header = ("measure", "median before", "after", "distance", "adjusted p", "flag")
     rates = [(f.feature, f.before, f.after, f.difference, f.adjusted) for f in flagged]
     rate_header = ("feature", "rate before", "after", "difference", "adjusted p")
-    tell(as_json, drift.to_dict(), Told(words, header, measures), Told("", rate_header, rates))
+    changes = compare_runs(before, after)
+    moved = [(one.note, one.before, one.now, one.change) for one in changes.largest()]
+    tell(
+        as_json,
+        {**drift.to_dict(), "changes": changes.to_dict()},
+        Told(words, header, measures),
+        Told("", rate_header, rates),
+        Told(
+            f"{len(moved):,} of {changes.n_shared:,} notes in both runs have another score"
+            if changes.n_shared
+            else "no note is in both runs",
+            ("note", "score before", "after", "change"),
+            moved,
+        ),
+    )
     if fail and drift.drifted:
         raise click.exceptions.Exit(1)
 
@@ -194,6 +211,11 @@ def drift_command(
               help="A table with the columns note and COLUMN.")  # fmt: skip
 @click.option("--min-size", type=int, default=30, show_default=True,
               help="Smaller groups are counted, and not reported.")  # fmt: skip
+@click.option("--out", metavar="FILE.csv", type=click.Path(path_type=Path),
+              help="Write the table of groups.")  # fmt: skip
+@click.option("--report", metavar="DIR", type=click.Path(path_type=Path),
+              help="Write an HTML page.")  # fmt: skip
+@overwrite_option
 @_reference_options(required=False)
 @_corpus_options
 @_resampling_options
@@ -205,6 +227,9 @@ def fairness_command(
     notes: str | None,
     groups: Path | None,
     min_size: int,
+    out: Path | None,
+    report: Path | None,
+    overwrite: bool,
     reference: str | None,
     annotator: str | None,
     from_format: str | None,
@@ -216,10 +241,14 @@ def fairness_command(
     as_json: bool,
 ) -> None:
     """Compare scores, and errors where there is a reference, between groups of notes."""
+    from rubricate.reports import write_fairness_report
     from rubricate.stats import Resampling
     from rubricate.trust import compare_groups, differential_items
-    from rubricate.trust.fairness import FairnessSettings
+    from rubricate.trust.fairness import FairnessSettings, write_groups
 
+    for place in (out, report and report / "index.html"):
+        if place and place.exists() and not overwrite:
+            raise OutputExistsError(place)
     members = _members(group, notes, groups)
     people = None
     if reference:
@@ -229,8 +258,11 @@ def fairness_command(
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
         fair = compare_groups(run, members, reference=people, settings=settings, progress=progress)
     bias = differential_items(run, members, min_size=min_size) if len(run.items) else ()
-    small = [name for name in fair.sizes if name not in fair.reported]
-    unreported = f"; not reported, fewer than {min_size} notes: {', '.join(small)}" if small else ""
+    written = []
+    if out is not None:
+        written.append(write_groups(fair, out, overwrite=overwrite))
+    if report is not None:
+        written.append(write_fairness_report(report, fair, bias, group=group, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
          c.adjusted, c.flag)
@@ -240,9 +272,9 @@ def fairness_command(
     tell(
         as_json,
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
+        told_groups(fair),
         Told(
-            f"{len(fair.flagged)} of {len(fair.contrasts)} differences are beyond chance"
-            + unreported,
+            f"{len(fair.flagged)} of {len(fair.contrasts)} differences are beyond chance",
             ("measure", "group", "against", "difference", "interval", "adjusted p", "flag"),
             contrasts,
             most=len(contrasts),
@@ -253,6 +285,9 @@ def fairness_command(
             large,
         ),
     )
+    if not as_json:
+        for path in written:
+            click.echo(f"wrote {path}")
 
 
 @trust_command.command("duplicates", epilog="Example: rubricate trust duplicates open-notes")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rubricate.corpus import Note
     from rubricate.progress import Progress
     from rubricate.run import ScoredRun
-    from rubricate.trust import AuditLine
+    from rubricate.trust import AuditLine, Fairness
 
 RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _FILE = click.Path(path_type=Path, exists=True)
@@ -145,6 +145,27 @@ def report_command(
             progress=progress,
         )
     tell(as_json, {"report": str(page)}, Told(f"report: {page}"))
+
+
+def told_groups(fair: Fairness) -> Told:
+    """Return size, means and rates of each group, and why one is left out."""
+    from rubricate.trust.fairness import NO_GROUP
+
+    header, lines = fair.group_table()
+    kept = [i for i, name in enumerate(header) if not name.endswith((", low", ", high"))]
+    shown = []
+    for line in lines:
+        cells = list(line)
+        for i, name in enumerate(header):
+            if f"{name}, low" in header and cells[i] is not None:
+                cells[i] = f"{cells[i]:.1f} ({cells[i + 1]:.1f} to {cells[i + 2]:.1f})"
+            elif isinstance(cells[i], float):
+                cells[i] = f"{cells[i]:.1f}"
+        shown.append([cells[i] for i in kept])
+    without = fair.left_out.get(NO_GROUP, "")
+    words = f"{len(fair.reported)} of {len(fair.sizes)} groups are compared; values in per cent"
+    return Told(words + (f"\n{without}" if without else ""), [header[i] for i in kept], shown,
+                most=len(shown))  # fmt: skip
 
 
 def read_notes(

@@ -34,6 +34,7 @@ __all__ = [
 FORMATS = Registry(
     "format",
     {
+        "run": "rubricate.run.as_corpus:FORMAT",
         "parquet": "rubricate.formats.parquet:FORMAT",
         "jsonl": "rubricate.formats.jsonl:FORMAT",
         "nbme": "rubricate.formats.nbme:FORMAT",

@@ -140,7 +140,7 @@ def metadata_from_json(value: Mapping[str, Any] | None) -> Metadata:
     for name, item in (value or {}).items():
         if not isinstance(item, str | int | float | bool | None):
             raise TypeError(
-                f"metadata field {name!r} must be a text, a number, true, false or null"
+                f"metadata field {shown(name)} must be a text, a number, true, false or null"
             )
     return Metadata(value)
 

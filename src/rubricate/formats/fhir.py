@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
+from rubricate.errors import shown
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame
@@ -76,7 +77,7 @@ def _texts(
     ]
     plain = [a for a in attachments if str(a.get("contentType", "")).startswith("text/plain")]
     if not plain:
-        faults.add(f"note {note_id!r} has no attachment of type text/plain", line=line)
+        faults.add(f"note {shown(note_id)} has no attachment of type text/plain", line=line)
     for n, attachment in enumerate(plain, start=1):
         own_id = note_id if len(plain) == 1 else f"{note_id}-{n}"
         data = attachment.get("data")

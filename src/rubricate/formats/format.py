@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rubricate.corpus import Corpus, Note
+from rubricate.errors import shown
 from rubricate.formats.encoding import Head
 from rubricate.formats.faults import Faults
 from rubricate.formats.losses import count_losses
@@ -64,9 +65,9 @@ class NoteStream(NamedTuple):
         builder = Head(self.rubrics).builder()
         for note in watched(self.read(), progress, "reading notes"):
             if isinstance(note, Unreadable):
-                faults.add(f"note {note.id!r} cannot be read: {note.reason}")
+                faults.add(f"note {shown(note.id)} cannot be read: {note.reason}")
             elif note.id in builder.notes:
-                faults.add(f"note {note.id!r} occurs again")
+                faults.add(f"note {shown(note.id)} occurs again")
             else:
                 builder.add_note(note)
         faults.raise_any()

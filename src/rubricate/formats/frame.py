@@ -267,11 +267,11 @@ def _frame(value: Any) -> Frame:
     )
     _need_known(frame, "labels", frame.labels.values())
     for (annotator, note), feature_ids in frame.judged.items():
-        _need_known(frame, f"judged by {annotator!r} in note {note!r}", feature_ids)
+        _need_known(frame, f"judged by {shown(annotator)} in note {shown(note)}", feature_ids)
     return frame
 
 
 def _need_known(frame: Frame, where: str, feature_ids: Iterable[str]) -> None:
     for feature_id in feature_ids:
         if feature_id not in frame.feature_ids:
-            raise ValueError(f"{where}: feature {feature_id!r} is in no rubric")
+            raise ValueError(f"{where}: feature {shown(feature_id)} is in no rubric")

@@ -155,11 +155,11 @@ def _read_note(
         _need(isinstance(features, dict), "'annotations' must map features to lists")
         for feature, found in features.items():
             if not builder.has_feature(feature):
-                faults.add(f"feature {feature!r} is in no rubric of the head", line=line)
+                faults.add(f"feature {shown(feature)} is in no rubric of the head", line=line)
                 continue
             probability = found.get("probability") if isinstance(found, dict) else None
             items = found["annotations"] if isinstance(found, dict) else found
-            _need(isinstance(items, list), f"feature {feature!r} needs a list of annotations")
+            _need(isinstance(items, list), f"feature {shown(feature)} needs a list of annotations")
             _need_number(probability, "probability")
             _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
             builder.judge(annotator, note.id, feature, probability=probability)

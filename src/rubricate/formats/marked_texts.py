@@ -47,7 +47,8 @@ def build_corpus(
             what = f"note {shown(one.note_id)} has another text above"
             faults.add(what, line=one.line, path=one.path)
         elif (one.note_id, one.annotator) in seen:
-            what = f"note {shown(one.note_id)} of annotator {one.annotator!r} was already given"
+            who = shown(one.annotator or "")
+            what = f"note {shown(one.note_id)} of annotator {who} was already given"
             faults.add(what, line=one.line, path=one.path)
         else:
             kept.append(one)

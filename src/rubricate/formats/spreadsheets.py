@@ -216,7 +216,9 @@ def _check_workbook(raw: bytes, path: Path) -> None:
                         while chunk := stream.read(1 << 20):
                             n_cells += len(_CELL.findall(chunk))
                     need_within("cells", n_cells, "a sheet has {} cells", path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError):
         return
 
 

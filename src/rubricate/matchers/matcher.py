@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
-from rubricate.corpus import Annotation, Corpus, Note
+from rubricate.corpus import SYSTEM, Annotation, Corpus, Note
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.progress import Progress, silent
 
@@ -20,13 +20,19 @@ class JudgedNote(NamedTuple):
 
 
 def learning_annotator(corpus: Corpus, annotator: str | None) -> str | None:
-    """Return whose annotations to learn from: the one named, or the first of the corpus.
+    """Return whose annotations to learn from: the one named, or the first that is no machine.
 
-    None when the corpus has no annotators.
+    None when the corpus has no annotators; InputError when all of them are machines.
     """
     known = [one.id for one in corpus.annotators]
     if annotator is None:
-        return known[0] if known else None
+        people = [one.id for one in corpus.annotators if one.group != SYSTEM]
+        if known and not people:
+            raise InputError(
+                f"nothing here was judged by a person, only by {', '.join(known)}. Decide on items "
+                "of the run first, or name whom to learn from with --annotator"
+            )
+        return people[0] if people else None
     if annotator not in known:
         raise UnknownNameError("annotator", annotator, known)
     return annotator

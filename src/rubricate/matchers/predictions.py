@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubricate.corpus import Annotator, Corpus, Note
+from rubricate.corpus import SYSTEM, Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import Rubric
 
@@ -72,7 +72,7 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
         details=columns.details,
         contradictions=contradictions,
     )
-    return corpus.with_rows(rows, [Annotator(name, "system")])
+    return corpus.with_rows(rows, [Annotator(name, SYSTEM)])
 
 
 def _notes_by_case(corpus: Corpus) -> list[tuple[Rubric, list[int]]]:

@@ -6,6 +6,7 @@ from rubricate.reports.agreement import agreement_page
 from rubricate.reports.annotating import annotation_page, write_annotation_pages
 from rubricate.reports.comparison import comparison_page
 from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
+from rubricate.reports.fairness import write_fairness_report
 from rubricate.reports.highlight import (
     NoteMark,
     Sides,
@@ -51,6 +52,7 @@ __all__ = [
     "training_page",
     "write_annotation_pages",
     "write_evaluation_report",
+    "write_fairness_report",
     "write_report",
     "write_training_report",
 ]

@@ -65,7 +65,7 @@ from rubricate.stats.resampling import (
     resample_sums,
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
-from rubricate.stats.sequential import Look, SequentialPlan, obrien_fleming, plan_sequential
+from rubricate.stats.sequential import InterimLook, SequentialPlan, obrien_fleming, plan_sequential
 from rubricate.stats.sizes import assured_size, first_size
 from rubricate.stats.slice import plan_slice
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
@@ -94,10 +94,10 @@ __all__ = [
     "Expected",
     "FrequencyKind",
     "Heterogeneity",
+    "InterimLook",
     "Layout",
     "Levels",
     "LimitsOfAgreement",
-    "Look",
     "MarginTest",
     "Method",
     "Outlook",

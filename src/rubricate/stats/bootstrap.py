@@ -135,8 +135,11 @@ def _bca_tails(estimate: F64, replicates: F64, accel: F64 | None, z: float) -> l
     if accel is None:
         raise ValueError("BCa needs the acceleration")
     total = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
-    # Ties count half, so that a measure stuck at its estimate is not called biased.
-    below = (replicates < estimate).sum(axis=0) + (replicates == estimate).sum(axis=0) / 2
+    # Ties count half, so that a measure stuck at its estimate is not called biased. What differs
+    # in the last digits alone is tied: sums taken in another order end differently there.
+    last = 1e-12 * np.maximum(np.abs(estimate), 1)
+    below = (replicates < estimate - last).sum(axis=0)
+    below = (below + (replicates <= estimate + last).sum(axis=0)) / 2
     bias = ndtri(np.clip(below / total, 0.5 / total, 1 - 0.5 / total))
     tails = []
     for one in (-z, z):

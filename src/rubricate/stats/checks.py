@@ -29,6 +29,8 @@ def at_least(name: str, value: float, least: float) -> list[Fault]:
     >>> [str(fault) for fault in at_least("sites", 0, 1)]
     ['sites is 0: it must be at least 1']
     """
+    if isinstance(value, int) and value >= 2**63:  # no array holds it
+        return [Fault(f"{name} is too large")]
     if math.isfinite(value) and value >= least:
         return []
     return [Fault(f"{name} is {value}: it must be at least {least}")]

@@ -1,4 +1,4 @@
-"""How far proportions differ from site to site, beyond chance."""
+"""How far values differ from site to site, beyond chance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rubricate.stats.checks import raise_if_any
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """Cochran's Q with its p value, I² and τ² of some proportions on the logit scale."""
+    """Cochran's Q with its p value, I² and τ²."""
 
     q: float
     degrees: int
@@ -26,51 +26,48 @@ class Heterogeneity:
         return {k: None if v != v else v for k, v in asdict(self).items()}
 
 
-def heterogeneity(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Heterogeneity:
-    """Test whether sites share one proportion, and say how much of the spread is theirs.
+def heterogeneity(effects: npt.ArrayLike, variances: npt.ArrayLike) -> Heterogeneity:
+    """Test whether sites share one effect, and say how much of the spread is theirs.
 
-    Each site's logit y = log((x + 1/2) / (n - x + 1/2)) has the variance
-    v = 1 / (x + 1/2) + 1 / (n - x + 1/2) (Gart & Zweifel 1967). With w = 1 / v,
-    Q = Σ w (y - ȳ)², ȳ = Σ w y / Σ w, is compared with chi-squared at k - 1 degrees of freedom
-    (Cochran 1954). I² = max(0, (Q - (k - 1)) / Q) is the share of the spread that is not chance
-    (Higgins & Thompson 2002), τ² = max(0, (Q - (k - 1)) / (Σ w - Σ w² / Σ w)) the variance of the
-    sites' logits (DerSimonian & Laird 1986). With few sites or rare failures the test finds little.
+    With w = 1 / v, Q = Σ w (y - ȳ)², ȳ = Σ w y / Σ w, is compared with chi-squared at k - 1 degrees
+    of freedom (Cochran 1954). I² = max(0, (Q - (k - 1)) / Q) is the share of the spread that is not
+    chance (Higgins & Thompson 2002), τ² = max(0, (Q - (k - 1)) / (Σ w - Σ w² / Σ w)) the variance
+    of the sites' effects (DerSimonian & Laird 1986). With few sites the test finds little.
 
     Parameters
     ----------
-    successes, trials : array_like, shape (k,)
-        Of each site; effective numbers need not be whole. Sites without trials are left out.
+    effects, variances : array_like, shape (k,)
+        Of each site, on a scale where effects are about normal, such as logits of rates. Sites
+        whose effect is undefined are left out.
 
     Returns
     -------
     Heterogeneity
-        Undefined (NaN) where fewer than two sites have trials.
+        Undefined (NaN) where fewer than two sites have an effect.
 
     Raises
     ------
     InputError
-        If there are more successes than trials.
+        If a variance is not above 0.
 
     Examples
     --------
-    >>> found = heterogeneity([90, 85, 60], [100, 100, 100])
+    >>> found = heterogeneity([2.2, 1.7, 0.4], [0.11, 0.08, 0.04])
     >>> round(found.q, 1), found.degrees, round(found.i_squared, 2)
-    (27.4, 2, 0.93)
+    (27.8, 2, 0.93)
     """
     from scipy.stats import chi2
 
-    x, n = (np.asarray(a, dtype=np.float64) for a in (successes, trials))
-    if np.any((x < 0) | (x > n + 1e-9)):
-        raise_if_any([Fault("successes must lie between 0 and the trials of their site")])
-    x, n = x[n > 0], n[n > 0]
-    k = len(n)
+    y, v = (np.asarray(a, dtype=np.float64) for a in (effects, variances))
+    y, v = y[np.isfinite(y)], v[np.isfinite(y)]
+    if np.any(v <= 0):
+        raise_if_any([Fault("every variance must be above 0")])
+    k = len(y)
     if k < 2:
         nan = float("nan")
         return Heterogeneity(nan, max(k - 1, 0), nan, nan, nan)
-    missed = np.maximum(n - x, 0.0) + 0.5
-    logit = np.log((x + 0.5) / missed)
-    weight = 1 / (1 / (x + 0.5) + 1 / missed)
-    q = float((weight * (logit - (weight * logit).sum() / weight.sum()) ** 2).sum())
+    weight = 1 / v
+    q = float((weight * (y - (weight * y).sum() / weight.sum()) ** 2).sum())
     beyond = max(0.0, q - (k - 1))
     spread = weight.sum() - (weight**2).sum() / weight.sum()
     return Heterogeneity(

@@ -92,13 +92,14 @@ def gwet_ac2(
     settings: Resampling | None = None,
     *,
     weights: Literal["quadratic", "ordinal"] = "quadratic",
+    possible: npt.ArrayLike | None = None,
 ) -> Estimate:
     """Return Gwet's AC2 of scores: agreement corrected for chance, near misses counting in part.
 
     AC2 = (p_a - p_e) / (1 - p_e) (Gwet 2014, Handbook of Inter-Rater Reliability, chapter 4) with
     p_a the mean weighted agreement of two raters of a note and
     p_e = Σ w_kl Σ π_k (1 - π_k) / (q (q - 1)), where π_k is the share of score k and q the number
-    of scores given. Weights: 1 - (k - l)² / (max - min)², or of ranks, 1 - C(|k - l| + 1, 2) /
+    of possible scores. Weights: 1 - (k - l)² / (max - min)², or of ranks, 1 - C(|k - l| + 1, 2) /
     C(q, 2). Two scores (present, absent) give AC1. Intervals draw notes with replacement.
 
     Parameters
@@ -109,16 +110,20 @@ def gwet_ac2(
         How the interval is made.
     weights : {"quadratic", "ordinal"}
         How much a near miss counts.
+    possible : array_like, optional
+        All scores there are; those that were given if absent, in which case the value grows with
+        the notes, since more notes have more extreme scores.
 
     Returns
     -------
     Estimate
-        Undefined (NaN) where only one score was ever given.
+        Undefined (NaN) where only one score is possible.
 
     Raises
     ------
     InputError
-        If there are fewer than two notes or raters, or the weights are not known.
+        If there are fewer than two notes or raters, the weights are not known, or a score is not
+        possible.
 
     Examples
     --------
@@ -129,8 +134,11 @@ def gwet_ac2(
     faults = one_of("weights", weights, ["quadratic", "ordinal"])
     if table.ndim != 2 or min(table.shape) < 2:
         faults.append(Fault("scores must be of two notes or more by two raters or more"))
+    values = np.unique(table if possible is None else np.asarray(possible, dtype=np.float64))
+    if not np.isin(table, values).all():
+        faults.append(Fault("every score must be one of those that are possible"))
     raise_if_any(faults)
-    values, place = np.unique(table, return_inverse=True)
+    place = np.searchsorted(values, table)
     q, raters = len(values), table.shape[1]
     if q < 2:
         return Estimate(float("nan"))
@@ -141,7 +149,7 @@ def gwet_ac2(
         far = apart * (apart + 1) / (q * (q - 1))
     weight = 1 - far
     given = np.zeros((len(table), q))
-    np.add.at(given, (np.arange(len(table))[:, None], place.reshape(table.shape)), 1)
+    np.add.at(given, (np.arange(len(table))[:, None], place), 1)
     agreed = (given * (given @ weight - 1)).sum(axis=1) / (raters * (raters - 1))
     scale = float(weight.sum()) / (q * (q - 1))
 

@@ -17,7 +17,7 @@ _STUDIES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterimLook:
     """One look at the data: after ``units``, stop with ``least`` or more, or ``most`` or fewer."""
 
     units: int
@@ -38,7 +38,7 @@ class SequentialPlan:
     goal: float
     expected: float
     fixed_units: int
-    looks: tuple[Look, ...]
+    looks: tuple[InterimLook, ...]
     false_alarm: float
     power: float
     mean_units: float
@@ -196,8 +196,10 @@ def plan_sequential(
         expected,
         math.ceil(fixed),
         tuple(
-            Look(int(n), float(z_k), int(up) if up <= n else None, int(down) if down >= 0 else None,
-                 float(share))
+            InterimLook(
+                int(n), float(z_k), int(up) if up <= n else None,
+                int(down) if down >= 0 else None, float(share),
+            )
             for n, z_k, up, down, share in zip(units, bounds, least, most, shares, strict=True)
         ),
         float(none[1][1]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, tuple_
+from sqlalchemy import Connection, Row, func, select, tuple_
 
 from rubricate.run import parse_spans, spans_text
 from rubricate.spans import Span
@@ -109,7 +109,6 @@ def list_disputes(
         found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
     order = (t.dispute.c.note, t.dispute.c.place)
     rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
-    counts = counts_of(connection, project, "disputes_open", "disputes_decided")
     items = [
         {
             "id": r.id, "note": r.shown_id, "case": r.case, "feature": r.feature,
@@ -121,9 +120,20 @@ def list_disputes(
     return {
         "items": items,
         "next": items[-1]["id"] if len(rows) > limit else None,
-        "open": counts.get("disputes_open", 0),
-        "decided": counts.get("disputes_decided", 0),
+        **_counted(connection, me, project),
     }
+
+
+def _counted(connection: Connection, me: Identity, project: str) -> dict[str, int]:
+    """Return how many are open and decided; who annotates as well is told nothing of own notes."""
+    own = (t.assignment.c.person == me.person) & (t.assignment.c.project == project)
+    if connection.scalar(select(t.assignment.c.id).where(own).limit(1)) is None:
+        counts = counts_of(connection, project, "disputes_open", "disputes_decided")
+        return {name: counts.get(f"disputes_{name}", 0) for name in ("open", "decided")}
+    found = select(t.dispute.c.state, func.count()).where(t.dispute.c.project == project)
+    rows = connection.execute(found.where(_not_mine(me)).group_by(t.dispute.c.state)).all()
+    by_state = {state: int(n) for state, n in rows}
+    return {name: by_state.get(name, 0) for name in ("open", "decided")}
 
 
 def _feature(connection: Connection, project: str, case: str, feature: str) -> dict[str, Any]:

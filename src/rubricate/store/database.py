@@ -210,6 +210,8 @@ class _Job:
 def _engine(url: str, is_sqlite: bool) -> Engine:
     """Return an engine whose connections leave transactions to the writer."""
     options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_size": 8, "max_overflow": 40}
+    # No connection comes back inside a transaction, so there is nothing to roll back.
+    options["pool_reset_on_return"] = None
     if is_sqlite:
         options["connect_args"] = {"check_same_thread": False, "timeout": 30}
     try:

@@ -116,6 +116,7 @@ def make_link(
     days: float = 7,
 ) -> str:
     """Return the secret of a link: ``setup``, ``invite`` or ``enter``."""
+    connection.execute(delete(t.link).where(t.link.c.expires < now()))
     secret = secrets.token_urlsafe(24)
     values = {"hash": hashed(secret), "kind": kind, "person": person, "target": target}
     connection.execute(t.link.insert().values(**values, expires=now() + int(days * DAY)))
@@ -209,10 +210,11 @@ def waiting(connection: Connection, *keys: str) -> int:
 
 def failed(connection: Connection, *keys: str) -> None:
     """Count a wrong password for an account and an address; the more, the longer the wait."""
+    connection.execute(delete(t.attempt).where(t.attempt.c.until < now() - LONGEST))
     for key in keys:
         own = t.attempt.c.key == key
         row = connection.execute(select(t.attempt).where(own)).one_or_none()
-        n = 1 if row is None or row.until < now() - LONGEST else row.failures + 1
+        n = 1 if row is None else row.failures + 1
         wait = min(LONGEST_WAIT, 1000 << min(n - FREE_ATTEMPTS, 20)) if n > FREE_ATTEMPTS else 0
         connection.execute(delete(t.attempt).where(own))
         connection.execute(t.attempt.insert().values(key=key, failures=n, until=now() + wait))

@@ -18,7 +18,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 
 metadata = MetaData(
@@ -269,9 +268,8 @@ item = Table(
     Column("position", Float, nullable=False),
     Index("ix_item_scored", "scored"),
     Index("ix_item_state", "run", "state", "position"),
-    Index("ix_item_open", "run", "position", sqlite_where=text("state = 'open'"),
-          postgresql_where=text("state = 'open'")),
-)  # fmt: skip
+    Index("ix_item_position", "run", "position"),
+)
 correction = Table(
     "correction",
     metadata,

@@ -200,7 +200,7 @@ def _plain(text: str) -> str:
 
 #: What is needed beyond the package, all in ``rubricate[formats]``.
 NEEDED = ("docx", "resvg_py")
-_WIDTH_INCHES = 6.3
+_WIDTH_INCHES = 5.9
 
 
 def write_docx(
@@ -209,45 +209,45 @@ def write_docx(
     """Write all chapters as a Word document."""
     import docx
 
-    document = docx.Document()
-    document.add_heading(title, 0)
+    page = docx.Document()
+    page.add_heading(title, 0)
     if lead:
-        document.add_paragraph(lead)
+        page.add_paragraph(lead)
     if warnings:
-        document.add_heading("Read this first", 2)
+        page.add_heading("Read this first", 2)
         for warning in warnings:
-            document.add_paragraph(warning, style="List Bullet")
+            page.add_paragraph(warning, style="List Bullet")
     for chapter in chapters:
-        document.add_heading(chapter.title, 1)
+        page.add_heading(chapter.title, 1)
         for block in chapter.blocks:
-            _add(document, block)
-    document.save(str(path))
+            _add(page, block)
+    page.save(str(path))
 
 
-def _add(document: Any, block: Block) -> None:
+def _add(page: Any, block: Block) -> None:
     match block:
         case Paragraph(text):
-            document.add_paragraph(text)
+            page.add_paragraph(text)
         case Heading(text):
-            document.add_heading(text, 2)
+            page.add_heading(text, 2)
         case TableBlock(caption, header, lines):
-            document.add_paragraph(caption, style="Caption")
-            _add_table(document, header, lines)
+            page.add_paragraph(caption, style="Caption")
+            _add_table(page, header, lines)
         case Figure(_, svg, caption):
-            _add_svg(document, svg)
-            document.add_paragraph(caption, style="Caption")
+            _add_svg(page, svg)
+            page.add_paragraph(caption, style="Caption")
         case Listing(title, text):
-            document.add_heading(title, 2)
-            run = document.add_paragraph().add_run(text.rstrip())
+            page.add_heading(title, 2)
+            run = page.add_paragraph().add_run(text.rstrip())
             run.font.name = "Courier New"
             run.font.size = 8 * 12700
 
 
-def _add_table(document: Any, header: Sequence[str], lines: Sequence[Sequence[Value]]) -> None:
+def _add_table(page: Any, header: Sequence[str], lines: Sequence[Sequence[Value]]) -> None:
     from docx.enum.text import WD_COLOR_INDEX
     from docx.shared import Pt
 
-    table = document.add_table(rows=1 + len(lines), cols=len(header), style="Table Grid")
+    table = page.add_table(rows=1 + len(lines), cols=len(header), style="Table Grid")
     # Asking a table for each of its cells reads it whole every time; asking for all does so once.
     cells = iter(table._cells)
     for name in header:
@@ -265,7 +265,7 @@ def _add_table(document: Any, header: Sequence[str], lines: Sequence[Sequence[Va
             run.font.size = Pt(8)
 
 
-def _add_svg(document: Any, svg: str) -> None:
+def _add_svg(page: Any, svg: str) -> None:
     """Add a drawing as a picture, which every program shows."""
     from docx.shared import Inches
     from resvg_py import svg_to_bytes
@@ -273,4 +273,4 @@ def _add_svg(document: Any, svg: str) -> None:
     size = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ', svg)
     width = min(_WIDTH_INCHES, float(size[1]) / 96) if size else _WIDTH_INCHES
     picture = bytes(svg_to_bytes(svg_string=svg, zoom=2, background="white"))
-    document.add_picture(BytesIO(picture), width=Inches(width))
+    page.add_picture(BytesIO(picture), width=Inches(width))

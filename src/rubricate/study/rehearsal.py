@@ -129,22 +129,24 @@ rules = ["identical", "second-only", "senior-first"]
 def write_example(folder: str | Path, *, seed: int = 1) -> Path:
     """Write ``study.toml``, ``notes.csv``, ``rubric.csv`` and guidelines.
 
-    ``truth.jsonl`` holds what an attentive reader would mark, ``pilot.jsonl`` the same of a few
+    ``reference.jsonl`` holds what an attentive reader would mark, ``pilot.jsonl`` the same of a few
     notes of last year, from which a system can learn.
 
     Examples
     --------
     >>> import tempfile
     >>> sorted(p.name for p in write_example(Path(tempfile.mkdtemp()) / "x").parent.iterdir())
-    ['guidelines.md', 'notes.csv', 'pilot.jsonl', 'rubric.csv', 'study.toml', 'truth.jsonl']
+    ['guidelines.md', 'notes.csv', 'pilot.jsonl', 'reference.jsonl', 'rubric.csv', 'study.toml']
     """
     place = Path(folder)
     if place.exists():
         raise InputError([Fault("is there already; choose another folder", place)])
     rng = np.random.default_rng(seed)
-    truth = _write_notes(rng, _HOSPITALS, _NOTES)
+    reference = _write_notes(rng, _HOSPITALS, _NOTES)
     pilot = _write_notes(rng, {"Pilot": (0.5, 0.0)}, 40)
-    rows = [(n.id, n.case, n.metadata["hospital"], n.metadata["age"], n.text) for n in truth.notes]
+    rows = [
+        (n.id, n.case, n.metadata["hospital"], n.metadata["age"], n.text) for n in reference.notes
+    ]
     people = "".join(
         f'  {{ id = "{name[0].lower()}{k}", site = "{name}", senior = {str(k == 1).lower()}, '
         f'role = "{"pulmonologist" if k == 1 else "resident"}" }},\n'
@@ -157,7 +159,7 @@ def write_example(folder: str | Path, *, seed: int = 1) -> Path:
             staged / "rubric.csv", ["case", "feature", "text"],
             [(_CASE, feature, wording.text) for feature, wording in _WORDINGS.items()],
         )  # fmt: skip
-        write_corpus(truth, staged / "truth.jsonl", format="jsonl")
+        write_corpus(reference, staged / "reference.jsonl", format="jsonl")
         write_corpus(pilot, staged / "pilot.jsonl", format="jsonl")
         text = "Mark what the patient has; leave out relatives and what is denied.\n"
         (staged / "guidelines.md").write_text(text, encoding="utf-8")
@@ -178,9 +180,9 @@ def _write_notes(
             text, marks = _write_note(rng, *habits)
             note, age = f"{hospital[0]}{i + 1:03}", int(rng.integers(14, 90))
             builder.add_note(Note(note, _CASE, text, Metadata(hospital=hospital, age=age)))
-            builder.judge_all("truth", note)
+            builder.judge_all("reference", note)
             for feature, start, end in marks:
-                builder.annotate("truth", note, feature, [(start, end)])
+                builder.annotate("reference", note, feature, [(start, end)])
     return builder.build()
 
 
@@ -219,10 +221,10 @@ class Rehearsal:
 
 
 def rehearse_study(
-    study: Study, truth: Corpus, *, annotator: str | None = None, slips: float = 0.05,
+    study: Study, reference: Corpus, *, annotator: str | None = None, slips: float = 0.05,
     overwrite: bool = False,
 ) -> Rehearsal:  # fmt: skip
-    """Fill in every annotator's package from ``truth``, each mark missed or cut short by chance.
+    """Fill in all packages from ``reference``, each mark missed or cut short by chance.
 
     ``slips`` is the probability of each of the two. The folder says that nobody read the notes,
     and so will the report.
@@ -231,11 +233,11 @@ def rehearse_study(
         raise InputError(f"slips is {slips}: it must lie between 0 and 1")
     study.need("assign")
     tool, tasks = study.settings.annotation.format, read_key(study.output("assign", "key.csv"))
-    who = truth.annotators[annotator_number(truth, annotator)].id
-    lacking = sorted({t.note for t in tasks} - set(truth.note_index))
+    who = reference.annotators[annotator_number(reference, annotator)].id
+    lacking = sorted({t.note for t in tasks} - set(reference.note_index))
     if lacking:
         raise InputError(
-            f"{len(lacking)} notes of the packages have no truth, {lacking[0]!r} first"
+            f"{len(lacking)} notes of the packages are not in the reference, {lacking[0]!r} first"
         )
     rng = np.random.default_rng(study.settings.seed)
     made, chances = 0, []
@@ -252,7 +254,7 @@ def rehearse_study(
                 builder.add_note(note)
                 builder.judge_all(person, note.id)
                 for feature in blank.rubric(note.case):
-                    for found in truth.annotations(own[note.id], feature.id, who) or ():
+                    for found in reference.annotations(own[note.id], feature.id, who) or ():
                         chances.append(rng.random())
                         spans = _read_by_chance(found.spans, chances[-1], slips)
                         if spans:
@@ -261,7 +263,7 @@ def rehearse_study(
             target.parent.mkdir(parents=True, exist_ok=True)
             write_corpus(builder.build(), target, format=tool)
             made += 1
-        told = {"slips": slips, "seed": study.settings.seed, "truth": who}
+        told = {"slips": slips, "seed": study.settings.seed, "reference": who}
         (place / REHEARSAL).write_text(json.dumps(told) + "\n", encoding="utf-8")
     slipped = sum(chance < 2 * slips for chance in chances)
     return Rehearsal(study.folder / RETURNED, made, len(chances), slipped)

@@ -29,7 +29,7 @@ def results_blocks(facts: Facts) -> list[Block]:
             [(_named(line), line["notes"], line["manual"], line["detections"],
               line["tp"], line["fp"], line["fn"], line["tn"]) for line in lines],
         ),
-        *_missing(facts, lines),
+        *_missing(facts),
         *_agreement(facts),
         _sentence(facts),
         TableBlock(
@@ -103,13 +103,12 @@ def _agreement(facts: Facts) -> list[Block]:
     ]  # fmt: skip
 
 
-def _missing(facts: Facts, lines: list[VariableResult]) -> list[Block]:
+def _missing(facts: Facts) -> list[Block]:
     """Say what was sampled and is not in the figures."""
     sampled, collect, curate = facts.sample["notes"], facts.collect, facts.curate
     late = Counter(m["annotator"] for m in collect["missing"])
     who = ", ".join(f"{name} {n:,}" for name, n in sorted(late.items()))
     fewest = min((line["notes"] for line in facts.evaluate["variables"]), default=0)
-    unjudged = sampled - max((line["notes"] for line in lines), default=0)
     return [
         Heading("Missing data"),
         TableBlock(
@@ -123,7 +122,6 @@ def _missing(facts: Facts, lines: list[VariableResult]) -> list[Block]:
                     len(collect["missing"]),
                 ),
                 ("rows left undecided", curate["undecided"]),
-                ("sampled notes without any judged variable", unjudged),
                 ("sampled notes without a judgement of the variable with fewest", sampled - fewest),
                 (
                     "returned notes without any mark (judged as holding nothing)",
@@ -180,20 +178,32 @@ def _sites(facts: Facts, lines: list[VariableResult]) -> list[Block]:
         Heading("Results by site"),
         table,
         TableBlock(
-            "Table 6. Do the sites differ? Cochran's Q of the sites' logits at Kish's effective "
-            "numbers of notes, its p value (chi-squared), and I², the share of the spread that is "
-            "not chance (Higgins & Thompson 2002). With few sites or few errors the test finds "
-            "little: a large p does not show that sites are alike.",
+            "Table 6. Do the sites differ? Cochran's Q of the sites' logits with the "
+            "variances of their posteriors, its p value (chi-squared), and I², the share of the "
+            "spread that is not chance (Higgins & Thompson 2002). With few sites or few errors the "
+            "test finds little: a large p does not show that sites are alike.",
             ["variable", "precision: Q (df)", "p", "I²", "recall: Q (df)", "p", "I²"],
             compared,
         ),
     ]
 
 
-def _heterogeneity(found: dict[str, float | int | None]) -> tuple[str | float | None, ...]:
-    if found["q"] is None:
+def _heterogeneity(found: dict[str, float | int | None]) -> tuple[str | None, ...]:
+    q, p, share = found["q"], found["p_value"], found["i_squared"]
+    if q is None or p is None or share is None:
         return (None, None, None)
-    return f"{found['q']:.2f} ({found['degrees']})", found["p_value"], f"{found['i_squared']:.0%}"
+    return f"{q:.2f} ({found['degrees']})", p_value_text(p), f"{share:.0%}"
+
+
+def p_value_text(p: float) -> str:
+    """Return a p value as papers print it.
+
+    Examples
+    --------
+    >>> p_value_text(0.0312), p_value_text(1e-6)
+    ('0.031', '<0.001')
+    """
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

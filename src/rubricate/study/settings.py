@@ -274,7 +274,7 @@ def _value(hint: Any, value: Any, place: str, faults: list[str]) -> Any:
             faults.append(f"{place} must be a table")
             return hint() if is_dataclass(hint) and isinstance(hint, type) else {}
         return _load(hint, value, f"{place}.", faults) if is_dataclass(hint) else value
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if hint is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
         faults.append(f"{place} is {value!r}: it must be {_KINDS[hint]}")

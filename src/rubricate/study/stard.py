@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rubricate.study.blocks import Block, Open, Paragraph, TableBlock, Value
 from rubricate.study.methods import Facts
+from rubricate.study.results import p_value_text
 from rubricate.study.settings import STARD
 
 
@@ -46,6 +47,7 @@ def _known(facts: Facts) -> dict[str, str]:
 _ASKED = {
     "8": "name the sites and the period under [population.questions]",
     "10a": "name, version and settings of the system",
+    "26": "the chapter Limitations has what the records show; add bias and generalisability",
     "20": "text lengths are in Methods, phase 1; say whose notes they are",
 }
 
@@ -96,7 +98,7 @@ def _found(facts: Facts) -> list[tuple[str, str]]:
     primary = next(line for line in lines if line["role"] == "primary")
     sites = primary.get("by_site")
     differing = [
-        f"{name} (I² {found['i_squared']:.0%}, p {found['p_value']:.3f})"
+        f"{name} (I² {found['i_squared']:.0%}, p {p_value_text(found['p_value'] or 0)})"
         for name, found in (sites["heterogeneity"] if sites else {}).items()
         if found["q"] is not None
         and (found["i_squared"] or 0) > _I_SQUARED

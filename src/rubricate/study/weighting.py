@@ -63,11 +63,7 @@ def design_posterior(
     (0.8, 0.66, 0.9)
     """
     settings = settings or Resampling()
-    rng = np.random.default_rng(settings.seed)
-    table = np.zeros((_DRAWS, 4))
-    factors = _side_factors(notes.weights, notes.sides, rng, _DRAWS, finite=finite)
-    for side, factor in factors.items():
-        table += factor[:, None] * _draw(notes, notes.sides == side, rng, finite=finite)
+    table = _tables(notes, settings.seed, finite=finite)
     estimate = table_rates((notes.cells * notes.weights[:, None]).sum(axis=0))
     tail = (1 - settings.confidence) / 2
     draws = table_rates(table)
@@ -83,6 +79,16 @@ def design_posterior(
             for value, a, b in zip(estimate, low, high, strict=True)
         )
     )  # fmt: skip
+
+
+def _tables(notes: DesignNotes, seed: int, *, finite: bool) -> F64:
+    """Draw four-fold tables of the population from their posterior."""
+    rng = np.random.default_rng(seed)
+    table = np.zeros((_DRAWS, 4))
+    factors = _side_factors(notes.weights, notes.sides, rng, _DRAWS, finite=finite)
+    for side, factor in factors.items():
+        table += factor[:, None] * _draw(notes, notes.sides == side, rng, finite=finite)
+    return table
 
 
 def design_bootstrap(
@@ -163,8 +169,8 @@ def _draw(
     return table
 
 
-#: Where the notes that precision and recall are shares of stand among TP, FP, FN, TN.
-_OF = {"precision": [0, 1], "recall": [0, 2]}
+#: What is right and wrong in precision and recall, among TP, FP, FN, TN.
+_OF = {"precision": (0, 1), "recall": (0, 2)}
 
 
 def measure_sites(
@@ -172,8 +178,9 @@ def measure_sites(
 ) -> BySite:
     """Measure each site as if it were the study, and compare the sites with Cochran's Q.
 
-    A site enters the comparison with Kish's effective number of notes, (Σ w)² / Σ w² (1965), of
-    which its weighted share are successes; `rubricate.stats.heterogeneity` has the formulas.
+    The logits of a site's precision and recall and their variances are those of its posterior
+    (`design_posterior`, of notes like these), which knows how unequal the weights are;
+    `rubricate.stats.heterogeneity` has the formulas.
 
     Examples
     --------
@@ -187,7 +194,7 @@ def measure_sites(
     """
     of = np.asarray(sites)
     lines: list[SiteResult] = []
-    effective: dict[str, list[tuple[float, float]]] = {name: [] for name in _OF}
+    logits: dict[str, list[tuple[float, float]]] = {name: [] for name in _OF}
     for site in sorted(set(sites)):
         own = of == site
         part = replace(
@@ -201,15 +208,14 @@ def measure_sites(
                 "precision": measured.precision.to_dict(), "recall": measured.recall.to_dict(),
             }
         )  # fmt: skip
-        for name, columns in _OF.items():
-            counted = part.cells[:, columns].any(axis=1)
-            weights, right = part.weights[counted], part.cells[counted, 0] > 0
-            size = weights.sum() ** 2 / (weights**2).sum() if len(weights) else 0.0
-            share = weights[right].sum() / weights.sum() if len(weights) else 0.0
-            effective[name].append((size * share, size))
+        drawn = np.maximum(_tables(part, settings.seed, finite=False), np.finfo(float).tiny)
+        for name, (right, wrong) in _OF.items():
+            logit = np.log(drawn[:, right]) - np.log(drawn[:, wrong])
+            known = part.cells[:, [right, wrong]].any()
+            logits[name].append((float(logit.mean()) if known else np.nan, float(logit.var())))
     return {
         "sites": lines,
         "heterogeneity": {
-            name: heterogeneity(*np.array(found).T).to_dict() for name, found in effective.items()
+            name: heterogeneity(*np.array(found).T).to_dict() for name, found in logits.items()
         },
     }

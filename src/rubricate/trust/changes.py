@@ -57,9 +57,19 @@ class Changes:
             "decisions_changed": len(self.decisions),
             "now_found": sum(change.found_now for change in self.decisions),
             "changed_most": [
-                {**one._asdict(), "change": one.change} for one in self.largest()[:20]
+                {
+                    "note": one.note,
+                    "before": _known(one.before),
+                    "now": _known(one.now),
+                    "change": _known(one.change),
+                }
+                for one in self.largest()[:20]
             ],
         }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def compare_runs(before: ScoredRun, after: ScoredRun) -> Changes:

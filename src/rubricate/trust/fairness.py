@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,10 @@ import numpy.typing as npt
 
 from rubricate.corpus import Note
 from rubricate.errors import InputError
+from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.scored_run import F64, I64, ScoredRun, paired_items, shared_notes
+from rubricate.run.tables import cell_text
 from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
 
 #: What is compared, in words; all in points of 100.
@@ -24,6 +28,9 @@ MEASURES = {
     "missed": "features present in the reference and not found, per cent",
     "false": "features absent from the reference and found, per cent",
 }
+_RATES = ("items found", "items for review")
+#: What notes that nobody put into a group are called.
+NO_GROUP = "(no group)"
 #: Permuted values held at a time.
 _CHUNK = 4_000_000
 
@@ -64,10 +71,37 @@ class Fairness:
     """Groups, their means, and how they differ."""
 
     sizes: dict[str, int]
+    #: Per cent of the items of each group that were found, and that a person must see.
+    rates: dict[str, dict[str, float]]
+    #: Why a group, or some notes, are not among those compared.
+    left_out: dict[str, str]
     reported: tuple[str, ...]
     means: dict[str, dict[str, tuple[float, Estimate]]]
     contrasts: tuple[Contrast, ...]
     settings: FairnessSettings
+
+    def group_table(self) -> tuple[list[str], list[list[str | int | float | None]]]:
+        """Return one line per group: its size, means with their limits, rates, why it is left out.
+
+        Values are per cent; None where a group has none.
+        """
+        header = ["group", "notes"]
+        for measure in self.means:
+            header += [measure, f"{measure}, low", f"{measure}, high"]
+        header += [*_RATES, "left out because"]
+        lines: list[list[str | int | float | None]] = []
+        for group, size in self.sizes.items():
+            line: list[str | int | float | None] = [group, size]
+            for own in self.means.values():
+                if group in own:
+                    value, at = own[group]
+                    line += [value, at.low, at.high]
+                else:
+                    line += [None, None, None]
+            line += [self.rates[group].get(name) if group in self.reported else None
+                     for name in _RATES]  # fmt: skip
+            lines.append([*line, self.left_out.get(group, "")])
+        return header, lines
 
     @property
     def flagged(self) -> tuple[Contrast, ...]:
@@ -78,6 +112,8 @@ class Fairness:
         """Return plain values for JSON."""
         return {
             "groups": self.sizes,
+            "rates": self.rates,
+            "left_out": self.left_out,
             "reported": list(self.reported),
             "min_size": self.settings.min_size,
             "alpha": self.settings.alpha,
@@ -137,6 +173,10 @@ def compare_groups(
     adjusted = adjust_p_values([one.p_value for one in contrasts])
     return Fairness(
         sizes=dict(sorted(sizes.items())),
+        rates=_rates(predicted, groups),
+        left_out=_left_out(
+            sizes, settings.min_size, [n for n in predicted.notes if n not in groups]
+        ),
         reported=reported,
         means=means,
         contrasts=tuple(
@@ -145,6 +185,46 @@ def compare_groups(
         ),
         settings=settings,
     )
+
+
+def write_groups(fair: Fairness, path: Path, *, overwrite: bool = False) -> Path:
+    """Write the table of groups as CSV."""
+    header, lines = fair.group_table()
+    with (
+        whole_output(path, overwrite=overwrite) as place,
+        place.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        rows = csv.writer(stream)
+        rows.writerow(header)
+        rows.writerows([cell_text(value) for value in line] for line in lines)
+    return path
+
+
+def _rates(run: ScoredRun, groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Return how many of the items of each group were found, and sent to a person, in per cent."""
+    found: dict[str, dict[str, float]] = {}
+    own = np.array([groups.get(note, "") for note in run.notes])[run.items.note]
+    for group in {groups[note] for note in run.notes if note in groups}:
+        member = own == group
+        values = (run.items.found[member], run.items.needs_review[member])
+        found[group] = {
+            name: float(100 * one.mean())
+            for name, one in zip(_RATES, values, strict=True)
+            if len(one)
+        }
+    return found
+
+
+def _left_out(sizes: Mapping[str, int], least: int, without: Sequence[str]) -> dict[str, str]:
+    reasons = {
+        group: f"{n} {'note' if n == 1 else 'notes'}: too few to say something ({least} needed)"
+        for group, n in sorted(sizes.items())
+        if n < least
+    }
+    if without:
+        named = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
+        reasons[NO_GROUP] = f"{len(without)} notes have no group: {named}"
+    return reasons
 
 
 def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:

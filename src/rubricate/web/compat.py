@@ -144,7 +144,9 @@ def post_inception_predict(call: Call) -> dict[str, str]:
     low, high = 0, len(text)
     if wanted.range:
         points = from_utf16(text)
-        low, high = (int(points[wanted.range[name]]) for name in ("begin", "end"))
+        last = len(points) - 1
+        given = (wanted.range.get("begin", 0), wanted.range.get("end", last))
+        low, high = (int(points[min(max(0, one), last)]) for one in given)
     tokens = [(t.begin, t.end) for t in cas.select(TOKEN)] if types.contains_type(TOKEN) else []
     for one in _find(rubric, text):
         start, end = one.start, one.end

@@ -86,7 +86,8 @@ def listen(address: Address) -> socket.socket:
     """Take the port before anything is printed, so that what is printed is true."""
     address.check()
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    taken = socket.socket(family)
+    # With the protocol named, asyncio sends small answers at once instead of waiting for more.
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((address.host, address.port))

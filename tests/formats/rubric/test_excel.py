@@ -66,3 +66,14 @@ def test_texts_are_no_formulas_in_the_files(tmp_path: Path) -> None:
 def test_a_cell_holds_only_so_much(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="32767"):
         write_rubrics([Rubric("c", (Feature("f", "c", "x" * 40_000),))], tmp_path / "r.xlsx")
+
+
+def test_an_archive_whose_parts_lie_before_its_beginning_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "r.xlsx"
+    write_rubrics([Rubric("c", (Feature("f", "c", "Fever"),))], place)
+    raw = bytearray(place.read_bytes())
+    end = raw.rindex(b"PK\x05\x06")
+    raw[end + 16 : end + 20] = (2**31 - 1).to_bytes(4, "little")
+    place.write_bytes(raw)
+    with pytest.raises(InputError, match="not an Excel workbook"):
+        read_rubrics(place)

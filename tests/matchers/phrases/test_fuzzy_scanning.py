@@ -87,3 +87,8 @@ def test_pieces_make_up_the_phrase(text: str, n: int) -> None:
 def test_empty_text_and_no_phrases() -> None:
     assert FuzzyScanner([], window=5).scan("text") == []
     assert FuzzyScanner([("abcdef",)], window=5).scan("") == []
+
+
+def test_a_tolerance_leaves_something_of_every_phrase() -> None:
+    scanner = FuzzyScanner([("a",), ("ab",)], window=9, tolerance=Tolerance(-1, 0))
+    assert {hit.phrase for hit in scanner.scan("a ab")} == {0, 1}

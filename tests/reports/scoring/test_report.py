@@ -90,11 +90,11 @@ def test_sums_are_those_of_the_items() -> None:
     line = [Evidence((((0, 5),),), 0.9).to_json(), Evidence().to_json()]
     for name in "ab":
         result = judge_note({"note": name, "case": "c", "items": line}, RUBRIC)
-        assert cohort.add(result, result.decided()) == 0
+        assert cohort.add(result) == 0
     failed = judge_note(
         {"note": "d", "case": "e", "failed": "the note has 9 signs"}, Rubric("e", ())
     )
-    assert cohort.add(failed, failed.decided()) == 1
+    assert cohort.add(failed) == 1
     assert [(t.judged, t.found, t.review) for t in cohort.all_tallies()] == [(2, 2, 0), (2, 0, 0)]
     assert cohort.percentage.tolist()[:2] == pytest.approx([200 / 3] * 2)
     assert dict(cohort.not_scored) == {without_numbers("the note has 9 signs"): 1}
@@ -164,4 +164,4 @@ def test_notes_for_review_as_a_whole_are_named_first(tmp_path: Path) -> None:
     opening = page[page.index('id="first"') : page.index('id="overview"')]
     assert ">cake<" in opening and "3 % known" in opening
     index = (tmp_path / "report" / "notes.html").read_text(encoding="utf-8")
-    assert '["cake",0,null,null,"",2,32]' in index
+    assert '["cake",0,null,null,"--",2,32]' in index

@@ -34,7 +34,8 @@ from rubricate.formats.rubric.trees import (
 )
 from rubricate.rubric import Rubric
 
-_KINDS = {
+#: The kind of each file, by its ending.
+KINDS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xlsx": "excel",
@@ -208,11 +209,11 @@ def write_rubrics(
 
 
 def _kind(path: Path) -> str:
-    kind = _KINDS.get(path.suffix.lower())
+    kind = KINDS.get(path.suffix.lower())
     if kind is None:
         hint = " Save it as .xlsx." if path.suffix.lower() == ".xls" else ""
         raise InputError(
-            [Fault(f"not a kind of rubric file; use one of {', '.join(_KINDS)}.{hint}", path)]
+            [Fault(f"not a kind of rubric file; use one of {', '.join(KINDS)}.{hint}", path)]
         )
     return kind
 

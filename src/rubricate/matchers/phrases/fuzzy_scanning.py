@@ -42,7 +42,8 @@ class Tolerance(NamedTuple):
         >>> [Tolerance().edits(n) for n in (4, 5, 9, 10)]
         [0, 1, 1, 2]
         """
-        return (length >= self.one) + (length >= self.two)
+        # Something of the phrase must be left.
+        return min((length >= self.one) + (length >= self.two), max(length - 1, 0))
 
 
 class FuzzyScanner:

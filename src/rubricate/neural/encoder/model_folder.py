@@ -25,8 +25,6 @@ SETTINGS_FILE = "settings.json"
 #: What a network around an encoder of the transformers library needs besides, to learn further.
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
-#: No file system takes longer names of files.
-LONGEST_NAME = 255
 #: The networks that come with the package: MiniLM, and MPNet with five times its weights.
 SHIPPED = ("fast", "accurate")
 #: Lists the sub-folders of a model of several networks, with the hashes of their files.
@@ -157,7 +155,7 @@ def _listed(path: Path) -> list[tuple[Path, float, Mapping[str, str]]]:
             name, weight = str(one["folder"]), float(one["weight"])
             files = {str(k): str(v) for k, v in one["files"].items()}
             parts = (name, *files)
-            plain = all(is_plain_name(part) and len(part) <= LONGEST_NAME for part in parts)
+            plain = all(is_plain_name(part) for part in parts)
             needed = {NETWORK_FILE, TOKENIZER_FILE, SETTINGS_FILE} <= files.keys()
             if not plain or not needed or not 0 < weight < math.inf:
                 raise ValueError

@@ -1,0 +1,74 @@
+"""The command that starts the workbench, and those that check and copy it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
+from workbench import small_project
+
+from rubricate.cli import main
+from rubricate.web.serving import open_bench
+
+
+def run(*words: str):
+    return CliRunner().invoke(main, ["serve", *map(str, words)])
+
+
+def test_verify_says_what_was_changed(tmp_path: Path) -> None:
+    assert run("verify", tmp_path).exit_code == 1
+    with open_bench(tmp_path) as bench:
+        small_project(bench.database)
+    done = run("verify", tmp_path, "--json")
+    assert done.exit_code == 0
+    [found] = json.loads(done.output)
+    assert (found["name"], found["faults"]) == ("small", [])
+    with open_bench(tmp_path) as bench:
+        bench.database.write(lambda c: c.execute(text("UPDATE note SET text = 'x'")))
+    done = run("verify", tmp_path)
+    assert done.exit_code == 1
+    assert "3 faults" in done.output
+
+
+def test_backup_keeps_what_is_there(tmp_path: Path) -> None:
+    with open_bench(tmp_path) as bench:
+        small_project(bench.database)
+    target = tmp_path / "copy.sqlite"
+    assert run("backup", tmp_path, target).exit_code == 0
+    assert target.stat().st_size > 0
+    assert run("backup", tmp_path, target).exit_code == 1
+
+
+def test_addresses_that_others_reach_need_encryption(tmp_path: Path) -> None:
+    done = run(tmp_path, "--host", "0.0.0.0", "--port", "0")
+    assert done.exit_code == 1
+    assert "TLS" in done.output
+
+
+def test_one_process_serves_a_folder(tmp_path: Path) -> None:
+    with open_bench(tmp_path):
+        done = run(tmp_path, "--port", "0")
+    assert done.exit_code == 1
+    assert "in use" in done.output
+
+
+@pytest.mark.engine
+def test_the_demonstration_lets_every_role_in() -> None:
+    command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            said = json.loads(process.stdout.readline())
+            assert set(said["links"]) == {"annotator", "curator", "reviewer", "manager"}
+            for role, link in said["links"].items():
+                with httpx.Client(follow_redirects=True, timeout=300) as client:
+                    page = client.get(link)
+                    assert page.status_code == 200
+                    me = client.get(f"{said['url']}/api/v1/me").json()
+                    assert me["projects"][0]["roles"] == [role]
+        finally:
+            process.terminate()
+    assert process.returncode == 0
