@@ -173,7 +173,7 @@ def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
         wait_for(browser, "painted.length", n_timed)
         times = sorted(browser.execute_script("return painted"))
     middle, most = statistics.median(times), times[-1]
-    print(f"{shown} marks drawn; from the end of a drag to the painted mark: median {middle:.0f} ms, "
+    print(f"{shown} marks drawn; from the end of a drag to its paint: median {middle:.0f} ms, "
           f"largest of {n_timed} {most:.0f} ms")  # fmt: skip
 
 
