@@ -91,10 +91,9 @@ def main() -> None:
     out: Path = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert server.stdout
-    links = json.loads(server.stdout.readline())["links"]
-    try:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        links = json.loads(server.stdout.readline())["links"]
         with open_browser() as page:
             for name, (role, width, height, dark, act) in PICTURES.items():
                 set_width(page, width, height)
@@ -105,9 +104,7 @@ def main() -> None:
                 act(page)
                 page.save_screenshot(str(out / f"{name}.png"))
                 print(f"{name}.png: {(out / f'{name}.png').stat().st_size // 1000} kB")
-    finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(30)
 
 
 if __name__ == "__main__":
