@@ -114,24 +114,33 @@ def differing(browser: Any, corpus: Corpus) -> int:
 
 def count_actions(n_notes: int) -> None:
     """Print what judging costs, with and without suggestions."""
-    test = load_corpus("open-notes").select(notes=lambda note: note.metadata["split"] == "test")
-    corpus = test.select(notes=[note.id for note in test.notes[:n_notes]])
-    corpus = corpus.select(annotators=["reference"])
+    whole = load_corpus("open-notes").select(annotators=["reference"])
+    test = [note for note in whole.notes if note.metadata["split"] == "test"][:n_notes]
+    corpus = whole.select(notes=[note.id for note in test], cases={note.case for note in test})
+    rest = whole.select(
+        notes=lambda note: note.metadata["split"] != "test", cases={note.case for note in test}
+    )
     bare = corpus.select(annotators=())
-    suggested = fit_matcher("lexicon", corpus.select(notes=(), annotators=())).predict(bare)
     rows = sum(len(corpus.rubric(note.case)) for note in corpus.notes)
-    spans = len(corpus.rows.start)
+    absent = rows - sum(bool(corpus.row_annotations(row)) for row in range(len(corpus.rows)))
+    said = corpus.rows.n_annotations + absent
     print(f"{len(corpus.notes)} notes, {rows} judgements, {corpus.rows.n_annotations} marks of "
-          f"{spans} fragments")  # fmt: skip
+          f"{len(corpus.rows.start)} fragments, {absent} absences")  # fmt: skip
     with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
-        for name, offered in (("by hand", None), ("with suggestions", suggested)):
+        for name, learned in (
+            ("by hand", None),
+            ("suggestions from the rubric", rest.select(notes=(), annotators=())),
+            (f"suggestions learned from {len(rest.notes)} other notes", rest),
+        ):
+            offered = learned and fit_matcher("lexicon", learned).predict(bare)
             (page,) = write_annotation_pages(
                 bare, Path(folder) / "page.html", suggested=offered, overwrite=True
             )
             took = replay(browser, page, corpus, offered)
             total = took["keys"] + took["pointers"]
-            print(f"{name}: {total} actions, {total / rows:.3f} for one judgement; "
-                  f"{json.dumps(took)}; {differing(browser, corpus)} rows differ")  # fmt: skip
+            print(f"{name}: {total} actions, {total / rows:.3f} for one feature of one note, "
+                  f"{total / said:.3f} for one mark or absence; {json.dumps(took)}; "
+                  f"{differing(browser, corpus)} rows differ", flush=True)  # fmt: skip
 
 
 def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
@@ -142,14 +151,13 @@ def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
     builder.add_rubric(Rubric("c", tuple(Feature(f"f{k}", "c", f"Feature {k}") for k in range(30))))
     builder.add_note(Note("n", "c", text))
     corpus = builder.build()
+    # every fourth word is marked, by one of thirty features
     starts = [text.index(word + " ") for word in words[:-1]]
+    marks = [f"{starts[4 * i]} {starts[4 * i] + 5}" for i in range(n_marks)]
     with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         (page,) = write_annotation_pages(corpus, Path(folder) / "page.html")
         browser.get(page.as_uri())
-        kept_now = [
-            [f"f{k}", "present", "|".join(f"{starts[4 * i]} {starts[4 * i] + 5}" for i in range(k, n_marks, 30))]
-            for k in range(30)
-        ]  # fmt: skip
+        kept_now = [[f"f{k}", "present", "|".join(marks[k::30])] for k in range(30)]
         identity = browser.execute_script(
             "return JSON.parse(document.getElementById('data').textContent).id"
         )
@@ -164,8 +172,9 @@ def time_painting(n_marks: int = 120, n_timed: int = 20) -> None:
             drag(browser, starts[4 * k + 1], starts[4 * k + 1] + 5, holding=CONTROL)
         wait_for(browser, "painted.length", n_timed)
         times = sorted(browser.execute_script("return painted"))
-    print(f"{shown} marks drawn; from the end of a drag to the painted mark: "
-          f"median {statistics.median(times):.0f} ms, largest of {n_timed} {times[-1]:.0f} ms")  # fmt: skip
+    middle, most = statistics.median(times), times[-1]
+    print(f"{shown} marks drawn; from the end of a drag to its paint: median {middle:.0f} ms, "
+          f"largest of {n_timed} {most:.0f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":

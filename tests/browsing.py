@@ -53,11 +53,11 @@ def open_browser(downloads: Path | None = None) -> Iterator[Any]:
         started.quit()
 
 
-def set_width(browser: Any, width: int) -> None:
+def set_width(browser: Any, width: int, height: int = 860) -> None:
     """Show pages as a window, or a telephone, of this width does."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 860, "deviceScaleFactor": 1, "mobile": width < 500},
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500},
     )
 
 

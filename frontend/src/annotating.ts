@@ -2,7 +2,7 @@
 
 import { Announcer, ask, el, focusQuietly } from "./dom.ts";
 import { Drawing, type DrawnMark } from "./drawing.ts";
-import { ABSENT, Judgements, UNJUDGED, withMarks, withSpan, type Change, type Judgement } from "./judgements.ts";
+import { ABSENT, Judgements, sameMark, UNJUDGED, withMarks, withSpan, type Change, type Judgement } from "./judgements.ts";
 import { Keys, localStore, shownKey, tableOf, type Action, type KeyStore, type KeyTable } from "./keys.ts";
 import { mergeSpans, wordsOf, type Mark, type Span } from "./offsets.ts";
 import { Selecting, type Chosen } from "./selecting.ts";
@@ -214,7 +214,9 @@ export class Annotating {
     const joined = (fragment || this.#fragment) && this.#of(feature).marks.length;
     const after = withSpan(this.#of(feature), span, joined ? this.#chosenMark() : -1);
     this.#fragment = false;
-    this.#chosen = -1;
+    // marks are kept in the order of the text: the one just made is not always the last
+    this.#chosen = after.marks.findIndex((mark) => mark.some(([start, end]) => start <= span[0] && span[1] <= end)
+      && !this.#of(feature).marks.some((old) => sameMark(old, mark)));
     this.#set(feature, after, stay);
   }
 
@@ -281,8 +283,9 @@ export class Annotating {
     const moved: Span = edge === 0 ? [to, span[1]] : [span[0], to];
     if (moved[0] < 0 || moved[1] > this.drawing.map.length || moved[0] >= moved[1]) return;
     const changed = mergeSpans(mark.map((one, i) => (i === place ? moved : one)));
-    this.#chosen = at;
-    this.#set(feature, withMarks(now, now.marks.map((one, i) => (i === at ? changed : one))), true);
+    const after = withMarks(now, now.marks.map((one, i) => (i === at ? changed : one)));
+    this.#chosen = after.marks.findIndex((one) => sameMark(one, changed));
+    this.#set(feature, after, true);
   }
 
   #wordEdge(point: number, edge: 0 | 1, by: -1 | 1): number {

@@ -26,10 +26,18 @@ export function withSpan(now: Judgement, span: Span, fragmentOf = -1): Judgement
   return withMarks(now, others.some((one) => sameMark(one, mark)) ? others : [...others, mark]);
 }
 
-/** Give a judgement other marks: with some it is present (or stays unsure), without unjudged. */
-export function withMarks(now: Judgement, marks: readonly Mark[]): Judgement {
+/** Give a judgement other marks, in order: with some it is present (or stays unsure), without unjudged. */
+export function withMarks(now: Judgement, unsorted: readonly Mark[]): Judgement {
+  const marks = [...unsorted].sort(compareMarks);
   if (now.answer === "unsure") return { answer: "unsure", marks };
   return marks.length ? { answer: "present", marks } : UNJUDGED;
+}
+
+/** The order of marks that files and the server keep: by their offsets, one after the other. */
+function compareMarks(a: Mark, b: Mark): number {
+  const [x, y] = [a.flat(), b.flat()];
+  const at = x.findIndex((offset, i) => offset !== y[i]);
+  return at < 0 ? x.length - y.length : at >= y.length ? 1 : x[at]! - y[at]!;
 }
 
 export function sameMark(a: Mark, b: Mark): boolean {

@@ -16,6 +16,13 @@ test("a span makes a feature present, a fragment joins a mark, the same mark is 
   assert.equal(withSpan({ answer: "unsure", marks: [] }, [0, 5]).answer, "unsure");
 });
 
+test("marks are kept in the order in which the server keeps them", () => {
+  let now = UNJUDGED;
+  for (const span of [[5, 9], [0, 12], [0, 6]] as const) now = withSpan(now, span);
+  assert.deepEqual(now.marks, [[[0, 6]], [[0, 12]], [[5, 9]]]);
+  assert.deepEqual(withSpan(now, [20, 22], 0).marks, [[[0, 6], [20, 22]], [[0, 12]], [[5, 9]]]);
+});
+
 test("undo and redo walk through the steps and tell every change", () => {
   const told: Change[] = [];
   const all = new Judgements((change) => told.push(change));

@@ -170,6 +170,16 @@ def test_overlapping_marks_and_fragments_stay_apart(page: Any) -> None:
 
 
 @pytest.mark.browser
+def test_a_fragment_joins_the_mark_that_was_made_last(page: Any, downloads: Path) -> None:
+    drag(page, *at("denies fever"), holding=CONTROL)
+    drag(page, *at("denies"), holding=CONTROL)  # before the other in the order of marks
+    drag(page, *at("chills"), holding=CONTROL + SHIFT)
+    drag(page, *at("SOB"), holding=SHIFT)
+    found = spans(saved(page, downloads), "f1")
+    assert found == [[at("denies"), at("chills"), at("SOB")], [at("denies fever")]]
+
+
+@pytest.mark.browser
 def test_undo_reaches_back_over_notes_and_a_reload_keeps_everything(page: Any) -> None:
     press(page, "a", "x", "x", "x")
     wait_for(page, "document.body.dataset.note", "n2")

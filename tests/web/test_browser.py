@@ -37,7 +37,7 @@ class Demo:
     def api(self, role: str) -> Any:
         """Return a function that calls the API as somebody of this role."""
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        opener.open(self.links[role]).read()
+        opener.open(self.links[role]).close()
 
         def call(method: str, path: str, body: object = None) -> Any:
             request = urllib.request.Request(
@@ -45,7 +45,8 @@ class Demo:
                 data=None if body is None else json.dumps(body).encode(),
                 headers={"Content-Type": "application/json", "Origin": self.url},
             )  # fmt: skip
-            return json.loads(opener.open(request).read())
+            with opener.open(request) as answer:
+                return json.loads(answer.read())
 
         return call
 
@@ -54,9 +55,9 @@ class Demo:
 def demo() -> Iterator[Demo]:
     pytest.importorskip("starlette")
     started = Demo()
-    yield started
-    started.process.send_signal(signal.SIGTERM)
-    started.process.wait(30)
+    with started.process as process:
+        yield started
+        process.send_signal(signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
@@ -238,9 +239,7 @@ PAGES = [("annotator", ""), ("curator", ""), ("reviewer", ""), ("manager", ""), 
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_everybody_can_use_every_page(
-    enter: Any, demo: Demo, frontend: Path, width: int
-) -> None:
+def test_everybody_can_use_every_page(enter: Any, demo: Demo, frontend: Path, width: int) -> None:
     faults = []
     for role, place in PAGES:
         page = enter(role or "manager", width)
@@ -254,6 +253,8 @@ def test_everybody_can_use_every_page(
         faults += [f"{name}: {one}" for one in faults_of_access(page, frontend)]
         if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
             faults.append(f"{name}: wider than the screen")
-        asked = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+        asked = page.execute_script(
+            "return performance.getEntriesByType('resource').map(e => e.name)"
+        )
         faults += [f"{name}: asks {one}" for one in asked if not one.startswith(demo.url)]
     assert faults == []
