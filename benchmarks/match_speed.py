@@ -150,7 +150,7 @@ def edit_all(text: str, phrases: list[LearnedPhrase]) -> int:
 
 
 def rate(work: Callable[[], object], n: int) -> float:
-    """Return notes per second of processor time, the best of two runs (the machine may be shared)."""
+    """Return notes per second of processor time, the best of two runs."""
     seconds = []
     for _ in range(2):
         start = time.process_time()
