@@ -147,6 +147,23 @@ def test_the_workbook_is_filled_in_and_handed_back(tmp_path: Path) -> None:
     assert scores(tmp_path / "new") == scores(out) == {"n1": 2.0, "n2": 4.0}
 
 
+def test_the_workbook_filters_and_explains_itself(tmp_path: Path) -> None:
+    score(tmp_path / "out")
+    book = openpyxl.load_workbook(tmp_path / "out" / "scores.xlsx")
+    explained = {(row[0].value, row[1].value) for row in book["columns"].iter_rows(min_row=2)}
+    for name in ("scores", "items"):
+        sheet = book[name]
+        heads = [cell.value for cell in sheet[1]]
+        assert {(name, head) for head in heads} <= explained
+        assert sheet.freeze_panes == "A2"
+        last = sheet.cell(sheet.max_row, len(heads)).coordinate
+        assert sheet.auto_filter.ref == f"A1:{last}"
+        assert all(sheet.column_dimensions[cell.column_letter].width > 8 for cell in sheet[1])
+    assert [check.formula1 for check in book["items"].data_validations.dataValidation] == [
+        '"yes,no"'
+    ]
+
+
 @pytest.mark.parametrize("harm", ["changed", "left out", "cut", "swapped", "tables"])
 def test_no_line_can_be_changed_unseen(tmp_path: Path, harm: str) -> None:
     out = tmp_path / "out"
