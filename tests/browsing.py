@@ -89,6 +89,17 @@ def press(browser: Any, *keys: str, holding: str = "") -> None:
     chain.perform()
 
 
+def tap(browser: Any, start: int, end: int) -> None:
+    """Tap, with a finger, the first and the last of these characters of the note."""
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+    from selenium.webdriver.common.actions.pointer_input import PointerInput
+
+    finger = ActionBuilder(browser, mouse=PointerInput("touch", "finger"))
+    for x, y in browser.execute_script(ENDS, start, end):
+        finger.pointer_action.move_to_location(x, y).pointer_down().pointer_up()
+    finger.perform()
+
+
 def drag(browser: Any, start: int, end: int, *, holding: str = "", clicks: bool = False) -> None:
     """Drag over the characters of the note, or click the first and the last."""
     from selenium.webdriver.common.action_chains import ActionChains

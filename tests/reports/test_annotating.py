@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import drag, faults_of_access, open_browser, press, set_width, wait_for
+from browsing import drag, faults_of_access, open_browser, press, set_width, tap, wait_for
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric, read_corpus
 from rubricate.errors import InputError, OutputExistsError
@@ -167,6 +167,15 @@ def test_overlapping_marks_and_fragments_stay_apart(page: Any) -> None:
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
             apart = right <= left2 + 1 or right2 <= left + 1 or bottom <= top2 or bottom2 <= top
             assert apart or one[:2] == other[:2]
+
+
+@pytest.mark.browser
+def test_two_taps_of_a_finger_mark_what_lies_between(page: Any, downloads: Path) -> None:
+    tap(page, *at("chest pain"))
+    wait_for(page, JUDGED, "present open open open")
+    tap(page, *at("fever, chills or SOB"))
+    wait_for(page, JUDGED, "present present open open")
+    assert spans(saved(page, downloads), "f2") == [[at("fever, chills or SOB")]]
 
 
 @pytest.mark.browser
