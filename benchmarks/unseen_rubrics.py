@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rubricate import Corpus, evaluate, fit_matcher, load_corpus, read_corpus
+from rubricate import Corpus, fit_matcher, load_corpus, read_corpus
 from rubricate.cli.options import SHIPPED_MODELS, load_models
+from rubricate.measures import evaluate
 
 
 def chosen(folder: Path, table: str, **wanted: str) -> Corpus:
