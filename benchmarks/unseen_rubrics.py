@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rubricate import Corpus, evaluate, fit_matcher, load_corpus, read_corpus
+from rubricate import Corpus, fit_matcher, load_corpus, read_corpus
 from rubricate.cli.options import SHIPPED_MODELS, load_models
-from rubricate.measures import Evaluation
+from rubricate.measures import Evaluation, evaluate
 from rubricate.measures.intervals import add_intervals
 from rubricate.reports.calibration import reliability_diagram
 from rubricate.reports.plots import PlotBin
