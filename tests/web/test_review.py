@@ -70,6 +70,24 @@ def test_a_reviewer_corrects_and_publishes(bench: Bench, browsers: Browsers, sma
     assert audit["seen"] == audit["wrong"] == (0 if sent else 1)
 
 
+def test_a_run_is_added_and_published_by_forms(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    boss, page = browsers.of(small.who["manager"]), f"/p/{small.project}/review"
+    wrong = boss.post(page, data={"folder": "nowhere", "notes": "notes.jsonl"})
+    assert wrong.status_code == 200
+    assert "nowhere" in wrong.text
+    boss.post(page, data={"folder": "scores", "notes": "notes.jsonl"})
+    [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    assert f"{page}/{run['id']}/publish" in boss.get(page).text
+    assert boss.post(f"{page}/no-such-run/publish", data={}).status_code == 404
+    browsers.of(small.who["reviewer"]).post(f"{page}/{run['id']}/publish", data={})
+    wait_for("publishing")
+    [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    assert (run["state"], run["fault"]) == ("published", "")
+    assert browsers.of(small.who["ann"]).get(page).status_code in (403, 404)
+
+
 def test_nothing_outside_the_folder_is_read(browsers: Browsers, small: Small) -> None:
     boss = browsers.of(small.who["manager"])
     for folder in ("..", "/etc", "../scores", ""):

@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import select
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, RubricateError
@@ -24,7 +24,8 @@ from rubricate.formats.notes import open_notes
 from rubricate.rubric import Metadata
 from rubricate.store import chain, dashboards, exporting, people, projects, reviewing
 from rubricate.store import tables as t
-from rubricate.store.database import Database, RefusedError
+from rubricate.store.database import Database, RefusedError, missing
+from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Bench, Call
 
 log = logging.getLogger("rubricate.web")
@@ -197,6 +198,31 @@ def post_publish(call: Call) -> dict[str, Any]:
     state("publishing")
     _in_background(bench, "publishing", work)
     return {"state": "publishing"}
+
+
+def publish_by_form(call: Call) -> Response:
+    """Publish a run by the button beside it."""
+    if call.path["run"] not in {one["id"] for one in call.read(reviewing.list_runs, call.project)}:
+        raise missing("There is no such run.")
+    post_publish(call)
+    return RedirectResponse(f"/p/{call.project}/review", 303)
+
+
+def add_run_by_form(call: Call) -> Response:
+    """Take a run for review by a form; what is wrong with it is told beside the form."""
+    from rubricate.web import pages
+
+    folder, notes, rubric, policy = (
+        str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
+    )
+    own = Call(
+        call.bench, call.me, call.roles, call.project, body=RunBody(folder, notes, rubric, policy)
+    )
+    try:
+        post_run(own)
+    except (RubricateError, OSError) as error:
+        return pages.runs_page(call, faults=pages.fault_lines(error))
+    return RedirectResponse(f"/p/{call.project}/review", 303)
 
 
 def publish(database: Database, inside: Callable[[str], Path], run: str) -> None:

@@ -90,7 +90,8 @@ def _form(call: Call, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _faults(error: RubricateError) -> list[str]:
+def fault_lines(error: Exception) -> list[str]:
+    """Return one line for each fault an error has."""
     found = getattr(error, "faults", ())
     return [str(fault) for fault in found] or [str(error)]
 
@@ -168,7 +169,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
 
         secret = call.bench.database.write(work)
     except InputError as error:
-        more = {"kind": kind, "code": call.path["code"], "faults": _faults(error)}
+        more = {"kind": kind, "code": call.path["code"], "faults": fault_lines(error)}
         return render("link.html", call, 400, name=name if kind == "invite" else None, **more)
     return account.set_cookie(RedirectResponse("/", 303), call.bench, secret)
 
@@ -193,7 +194,7 @@ def change_password(call: Call) -> Response:
         account.sign_in(call, call.me.name, _form(call, "old"))
         hashed = account.hash_password(call.me.name, _form(call, "password"))
     except RubricateError as error:
-        return account_page(call, faults=_faults(error))
+        return account_page(call, faults=fault_lines(error))
 
     def work(connection: Any) -> str:
         people.set_password(connection, call.me.person, hashed)
@@ -221,7 +222,7 @@ def make_token(call: Call) -> Response:
             days=90, project=project,
         )  # fmt: skip
     except InputError as error:
-        return account_page(call, faults=_faults(error))
+        return account_page(call, faults=fault_lines(error))
     return account_page(call, secret=secret)
 
 
@@ -251,7 +252,7 @@ def change_user(call: Call) -> Response:
     try:
         return users_page(call, invite=call.bench.database.write(work))
     except RubricateError as error:
-        return users_page(call, faults=_faults(error))
+        return users_page(call, faults=fault_lines(error))
 
 
 def new_project_page(call: Call, **more: Any) -> Response:
@@ -273,7 +274,7 @@ def make_project(call: Call) -> Response:
 
         project = call.bench.database.write(work)
     except RubricateError as error:
-        return new_project_page(call, faults=_faults(error))
+        return new_project_page(call, faults=fault_lines(error))
     return RedirectResponse(f"/p/{project}/people", 303)
 
 
@@ -335,9 +336,9 @@ def review_page(call: Call) -> Response:
     return render("review.html", call, run=runs[call.path["run"]])
 
 
-def runs_page(call: Call) -> Response:
-    """Show the runs of a project."""
-    return render("runs.html", call, runs=call.read(reviewing.list_runs, call.project))
+def runs_page(call: Call, **more: Any) -> Response:
+    """Show the runs of a project, and the form to add one."""
+    return render("runs.html", call, runs=call.read(reviewing.list_runs, call.project), **more)
 
 
 def people_page(call: Call, **more: Any) -> Response:
@@ -358,7 +359,7 @@ def change_people(call: Call) -> Response:
     try:
         return people_page(call, invite=post_member(own)["invite"])
     except RubricateError as error:
-        return people_page(call, faults=_faults(error))
+        return people_page(call, faults=fault_lines(error))
 
 
 def assign(call: Call) -> Response:
@@ -371,7 +372,7 @@ def assign(call: Call) -> Response:
             double_share=share, per_note=int(_form(call, "per_note") or "2"), seed=0,
         )  # fmt: skip
     except (RubricateError, ValueError) as error:
-        faults = _faults(error) if isinstance(error, RubricateError) else ["give numbers"]
+        faults = fault_lines(error) if isinstance(error, RubricateError) else ["give numbers"]
         return people_page(call, faults=faults)
     return RedirectResponse(f"/p/{call.project}/people", 303)
 
