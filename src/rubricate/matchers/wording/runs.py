@@ -32,6 +32,8 @@ DENYING = NEGATING | word_set(
     "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
     " cannot cant isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing"
 )
+#: Words that say there is much of something.
+RAISED = word_set("high higher elevated raised increased hot spiking severe marked")
 #: So many tokens around a run are looked at for words that deny it.
 FAR = 100
 #: At most this many tokens lie between two fragments of one annotation.
@@ -118,7 +120,8 @@ def breaks_a_rule(
     """Return the rule a run breaks, or an empty text.
 
     ``"denied"``: it is denied and the feature does not ask for a denial; ``"not denied"``: it
-    names what the feature says is absent, and no denial is near; ``"wrong number"``: it holds a
+    names what the feature says is absent, or stands beside it, or says that something is raised
+    ("high temp" of "No fever"), and no denial is near; ``"wrong number"``: it holds a
     number of the kind asked for with another value; ``"of a relative"``: it names what the feature
     says of the patient, in a clause about a relative.
     """
@@ -138,8 +141,11 @@ def breaks_a_rule(
     if not any(negated) and not right_numbers(run, profile, reading):
         if _denied(run, reading, named):
             return "denied"
-    elif named and all(negated) and _affirmed(run, reading):
-        return "not denied"
+    elif all(negated) and _affirmed(run, reading):
+        if named or _named_beside(run, profile, reading, stems):
+            return "not denied"
+        if any(token.form in RAISED for token in reading.tokens[inside]):
+            return "not denied"
     about_family = any(one.family for one in profile.alternatives)
     if named and not about_family and _of_relative(run, reading):
         return "of a relative"
@@ -217,6 +223,19 @@ def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
     if (reading.cue[first:end] >= 0).any() or (reading.scope[first:end] >= 0).any():
         return False
     return not any(reading.tokens[t].form in DENYING for t in range(first, end))
+
+
+def _named_beside(
+    run: TokenRun, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
+) -> bool:
+    """Tell whether a word of the feature stands next to the run in its clause: "High" fever."""
+    words = {word for one in profile.alternatives for word in one.words}
+    return any(
+        0 <= t < len(reading)
+        and reading.clause[t] == reading.clause[run.first]
+        and stems[t] in words
+        for t in (run.first - 1, run.end)
+    )
 
 
 def _of_relative(run: TokenRun, reading: NoteReading) -> bool:
