@@ -66,8 +66,8 @@ class Client:
 @contextmanager
 def served(folder: Path, database: str):
     """Yield the port of a server in a process of its own."""
-    command = [sys.executable, "-m", "rubricate", "serve", str(folder), "--port", "0", "--json"]
-    command += ["--database", database] if database else []
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--port", "0"]
+    command += ["--json", *(["--database", database] if database else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
         try:
             yield int(json.loads(one.stdout.readline())["url"].rsplit(":", 1)[1])

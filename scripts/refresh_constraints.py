@@ -78,8 +78,15 @@ def newest(held: list[str]) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         kept, report = Path(folder, "held.txt"), Path(folder, "report.json")
         kept.write_text("\n".join(held) + "\n", encoding="utf-8")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-        more = ["--constraint", str(kept), "--report", str(report), f"{ROOT}[{','.join(EXTRAS)}]"]
+        pip = [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--dry-run"]
+        more = [
+            "--ignore-installed",
+            "--constraint",
+            str(kept),
+            "--report",
+            str(report),
+            f"{ROOT}[{','.join(EXTRAS)}]",
+        ]
         subprocess.run([*pip, *more], check=True)
         listed = json.loads(report.read_bytes())["install"]
     pairs = {one["metadata"]["name"]: one["metadata"]["version"] for one in listed}

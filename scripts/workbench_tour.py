@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "workbench")
     out: Path = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         links = json.loads(server.stdout.readline())["links"]

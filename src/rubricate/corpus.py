@@ -327,7 +327,8 @@ class Corpus:
         if lost or "text" not in found:
             wanted = ", ".join(lost) or f"of texts ({', '.join(NOTE_COLUMNS['text'][:6])}, ...)"
             raise InputError(
-                f"the data frame has no column {wanted}; there are {', '.join(header)}. "
+                f"the data frame has no column {wanted}; there are "
+                f"{', '.join(map(shown, header))}. "
                 'Say which: columns={"text": COLUMN}'
             )
         cells = [[plain_scalar(value) for value in frame[name]] for name in frame.columns]

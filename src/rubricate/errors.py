@@ -36,7 +36,7 @@ def shown(name: str) -> str:
     >>> shown("case 4"), shown("no fever\nno chills")
     ("'case 4'", '(18 characters)')
     """
-    plain = len(name) <= LONGEST_SHOWN and not any(sign in name for sign in "\r\n")
+    plain = len(name) <= LONGEST_SHOWN and name.isprintable()
     return repr(name) if plain else f"({len(name)} characters)"
 
 

@@ -58,7 +58,7 @@ def test_one_process_serves_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.engine
 def test_the_demonstration_lets_every_role_in() -> None:
-    command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             said = json.loads(process.stdout.readline())

@@ -273,9 +273,13 @@ def test_a_deleted_file_is_a_note_less(tmp_path: Path) -> None:
         assert read_corpus(place) == corpus_of_two_cases().select(notes=["1", "2"])
 
 
+#: A submission needs another corpus; the others are no text.
+BINARY = {"submission", "parquet", "docbin", "datasets"}
+
+
 @pytest.mark.parametrize(
     "name",
-    [n for n in FORMATS if FORMATS[n].write and n not in {"submission", "parquet", "docbin"}],
+    [n for n in FORMATS if FORMATS[n].write and n not in BINARY],
 )
 def test_line_ends_and_marks_of_other_systems_change_nothing(name: str, tmp_path: Path) -> None:
     place = written(tmp_path, name)

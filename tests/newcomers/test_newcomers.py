@@ -29,7 +29,7 @@ NOTES = {
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "rubricate", *command],
+        [sys.executable, "-P", "-m", "rubricate", *command],
         cwd=folder, capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

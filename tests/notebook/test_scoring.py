@@ -77,7 +77,7 @@ def test_frames_become_corpora_and_back() -> None:
         ("s2", "Case 1", None),
     ]
     odd = polars.DataFrame({"Befund": ["a", "b"], "n": [1, 2]})
-    with pytest.raises(InputError, match="Befund, n"):
+    with pytest.raises(InputError, match="'Befund', 'n'"):
         r.Corpus.from_frame(odd)
     given = r.Corpus.from_frame(odd, columns={"text": "Befund"}, case="c")
     assert [(n.id, n.case, dict(n.metadata)) for n in given.notes] == [

@@ -28,7 +28,17 @@ class Demo:
     """A server with the demonstration, and links that sign in."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "rubricate",
+            "serve",
+            "--demo",
+            "--port",
+            "0",
+            "--json",
+        ]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         told = json.loads(self.process.stdout.readline())

@@ -15,7 +15,17 @@ from rubricate import write_corpus
 @pytest.mark.browser
 def test_setting_up_by_forms(tmp_path: Path) -> None:
     write_corpus(CORPUS, tmp_path / "notes.jsonl", format="jsonl")
-    command = [sys.executable, "-m", "rubricate", "serve", str(tmp_path), "--port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rubricate",
+        "serve",
+        str(tmp_path),
+        "--port",
+        "0",
+        "--json",
+    ]
     with (
         open_browser() as browser,
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process,

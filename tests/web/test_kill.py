@@ -27,7 +27,17 @@ pytestmark = pytest.mark.engine
 
 @contextmanager
 def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen, str]]:
-    command = [sys.executable, "-m", "rubricate", "serve", str(folder), "--port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rubricate",
+        "serve",
+        str(folder),
+        "--port",
+        "0",
+        "--json",
+    ]
     command += ["--database", database] if database else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from rubricate.errors import shown
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
@@ -126,7 +127,9 @@ def _check_header(header: Sequence[str], faults: Faults) -> None:
     for name in _NEEDED:
         if not set(COLUMNS[name]) & set(header):
             listed = " or ".join(map(repr, COLUMNS[name]))
-            faults.add(f"column {listed} is missing; there are: {', '.join(header) or 'none'}")
+            faults.add(
+                f"column {listed} is missing; there are: {', '.join(map(shown, header)) or 'none'}"
+            )
 
 
 def _values(

@@ -78,7 +78,8 @@ def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_corpus(path)
     message = str(raised.value)
-    assert "Matrikel, Anamnese, Campus" in message and "--columns id=COLUMN,text=COLUMN" in message
+    assert "'Matrikel', 'Anamnese', 'Campus'" in message
+    assert "--columns id=COLUMN,text=COLUMN" in message
     assert "fever" not in message
     columns = parse_columns("id=Matrikel,text=anamnese,school=Campus")
     with understood_as(columns=columns, case="Case 9"):

@@ -98,7 +98,7 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
     if any(is_number(name) or len(name) > _LONGEST_NAME for name in names):
         there = "its first row has no names of columns, but what looks like a note: add a header"
     else:
-        there = f"there are: {', '.join(names) or 'none'}"
+        there = f"there are: {', '.join(map(shown, names)) or 'none'}"
     for name in lost:
         yield Fault(f"{part.place}no column {given[name]!r} for {name}; {there}", path)
     if needed:

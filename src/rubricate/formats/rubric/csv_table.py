@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import read_whole
 from rubricate.formats.rubric.columns import has_hyphens, is_known, match_columns
@@ -122,7 +122,7 @@ class _TableReader:
             named = [name for name in self.header if name and len(name) <= 40]
             self.faults.add(
                 f"{self.table.place}no column holds the features' texts: name it 'text' or "
-                f"'feature'; there are {', '.join(named) or 'none with a name'}"
+                f"'feature'; there are {', '.join(map(shown, named)) or 'none with a name'}"
             )
             return
         self.read_title()
