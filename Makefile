@@ -22,7 +22,7 @@ $(DEMO): | $(BIN)/python
 
 # What the checks and tests need besides.
 $(TEST): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,web,postgres,dev]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,web,oidc,postgres,dev]'
 	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
 	@touch $@ $(DEMO)
 

@@ -18,6 +18,7 @@ from rubricate.study import (
     collect_study,
     curate_study,
     define_population,
+    evaluate_study,
     plan_study,
     sample_study,
 )
@@ -124,6 +125,12 @@ def test_a_study_goes_through_the_workbench(bench: Bench, browsers: Browsers, st
     note, feature = reference.notes[0], reference.features[0].id
     spans = [a.spans[0] for a in reference.annotations(note.id, feature, "reference")]
     assert [(s.start, s.end) for s in spans] == [(0, 6)]
+    evaluated = evaluate_study(study).summary
+    smoking = evaluated["variables"][0]
+    # The system marked every second note, the same words; people marked all.
+    assert smoking["manual"] == smoking["notes"] == smoking["tp"] + smoking["fn"]
+    assert 0 < smoking["tp"] < smoking["notes"]
+    assert smoking["spans_exact"]["precision"]["value"] == 1.0
 
 
 def test_the_archive_holds_what_commands_read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import tempfile
@@ -50,6 +51,9 @@ def serve_command() -> None:
 @click.option("--certificate", type=FILE, help="The TLS certificate (PEM).")
 @click.option("--key", type=FILE, help="Its key (PEM).")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks TLS.")
+@click.option("--oidc", default="", metavar="ISSUER", help="Let people sign in through this "
+              "provider of OpenID Connect; its secret: RUBRICATE_OIDC_SECRET.")  # fmt: skip
+@click.option("--oidc-client", default="", metavar="ID", help="What this server is called there.")
 @json_option
 def start_command(
     folder: Path,
@@ -60,6 +64,8 @@ def start_command(
     certificate: Path | None,
     key: Path | None,
     behind_proxy: bool,
+    oidc: str,
+    oidc_client: str,
     as_json: bool,
 ) -> None:
     """Start the workbench of FOLDER (this one unless given).
@@ -71,15 +77,18 @@ def start_command(
 
     try:
         from rubricate.web.demo import make_demo
+        from rubricate.web.oidc import Provider
         from rubricate.web.serving import Address, listen, open_bench, serve, setup_link
     except ImportError as error:
         raise MissingExtraError("The workbench", "web") from error
 
     address = Address(host, port, certificate, key, behind_proxy)
+    secret = os.environ.get("RUBRICATE_OIDC_SECRET", "")
+    provider = Provider(oidc, oidc_client, secret) if oidc or oidc_client else None
     with ExitStack() as stack:
         if demo:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubricate-")))
-        bench = stack.enter_context(open_bench(folder, database, address))
+        bench = stack.enter_context(open_bench(folder, database, address, provider))
         taken = stack.enter_context(listen(address))
         name = f"[{host}]" if ":" in host else host
         url = f"http{'s' if certificate else ''}://{name}:{taken.getsockname()[1]}"

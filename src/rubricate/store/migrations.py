@@ -24,7 +24,9 @@ def _create(tables: tuple[Table, ...]) -> Callable[[Operations], None]:
 
 
 #: What is released is never changed, only added to; a step that alters a table takes `Operations`.
-STEPS: tuple[Callable[[Operations], None], ...] = (_create(_FIRST), _create(_REVIEW))
+STEPS: tuple[Callable[[Operations], None], ...] = (
+    _create(_FIRST), _create(_REVIEW), _create((t.vouched,)),
+)  # fmt: skip
 
 
 def migrate(

@@ -67,6 +67,37 @@ def set_password(connection: Connection, person: str, password_hash: str) -> Non
     connection.execute(own.values(password=password_hash))
 
 
+def set_email(connection: Connection, person: str, email: str) -> None:
+    """Let a person in through a provider that knows them by this address; bind nobody yet."""
+    email = email.strip().lower()
+    if not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
+        raise InputError("an e-mail address has an @ and at most 254 characters")
+    others = (t.vouched.c.email == email) & (t.vouched.c.person != person)
+    if connection.scalar(select(t.vouched.c.person).where(others)) is not None:
+        raise RefusedError(409, "conflict", "Somebody else has this e-mail address.")
+    connection.execute(delete(t.vouched).where(t.vouched.c.person == person))
+    connection.execute(t.vouched.insert().values(person=person, email=email))
+
+
+def vouched(connection: Connection, issuer: str, subject: str, email: str) -> str:
+    """Return whom a provider means; ``email``: the address that it verified, or nothing.
+
+    The first time somebody is found by the address, and bound to the provider's subject: whoever
+    gets the same address later is somebody else.
+    """
+    own = t.vouched.c
+    may = select(own.person).join(t.person).where(t.person.c.disabled.is_(False))
+    known = may.where(own.issuer == issuer, own.subject == subject)
+    new = may.where(own.email == email.lower(), own.subject.is_(None))
+    person: str | None = connection.scalar(known) or connection.scalar(new)
+    if person is None:
+        message = "The provider vouches for nobody who was invited. Ask an administrator."
+        raise RefusedError(403, "forbidden", message)
+    bound = t.vouched.update().where(own.person == person)
+    connection.execute(bound.values(issuer=issuer, subject=subject))
+    return person
+
+
 def end_sessions(connection: Connection, person: str) -> None:
     """Sign a person out everywhere."""
     connection.execute(delete(t.session).where(t.session.c.person == person))
@@ -115,7 +146,7 @@ def make_link(
     target: str = "/",
     days: float = 7,
 ) -> str:
-    """Return the secret of a link: ``setup``, ``invite`` or ``enter``."""
+    """Return the secret of a link: ``setup``, ``invite``, ``enter`` or ``oidc``."""
     connection.execute(delete(t.link).where(t.link.c.expires < now()))
     secret = secrets.token_urlsafe(24)
     values = {"hash": hashed(secret), "kind": kind, "person": person, "target": target}

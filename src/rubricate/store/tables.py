@@ -74,7 +74,18 @@ session = Table(
     _time("made"),
     _time("seen"),
 )
-#: Links that work once: set-up, invitation, demonstration.
+#: Who may come in through a provider: invited by e-mail address, known by subject from then on.
+vouched = Table(
+    "vouched",
+    metadata,
+    Column("person", Text, ForeignKey("person.id"), primary_key=True),
+    _text("email"),
+    Column("issuer", Text),
+    Column("subject", Text),
+    UniqueConstraint("email"),
+    UniqueConstraint("issuer", "subject"),
+)
+#: Links that work once: set-up, invitation, demonstration, the way to a provider and back.
 link = Table(
     "link",
     metadata,

@@ -81,7 +81,7 @@ class Asked:
     rule: Rule
     bench: Bench
     headers: Headers
-    cookie: str
+    cookies: Mapping[str, str]
     path: Mapping[str, str]
     query: Mapping[str, str]
     content: bytes
@@ -93,7 +93,7 @@ class Asked:
         me, secret = self._identity()
         call = Call(
             self.bench, me, *self._standing(me), self.path, self.query, self._body(), secret,
-            self.address,
+            self.address, self.headers.get("host", ""), self.cookies,
         )  # fmt: skip
         return me.person, self.rule.handler(call)
 
@@ -112,7 +112,8 @@ class Asked:
             if me is None or me.scopes is None or rule.scope not in me.scopes:
                 raise RefusedError(401, "not_signed_in", "This token is not valid here.")
             return me, ""
-        found = database.read(lambda c: session_identity(c, self.cookie)) if self.cookie else None
+        cookie = self.cookies.get(cookie_name(self.bench), "")
+        found = database.read(lambda c: session_identity(c, cookie)) if cookie else None
         if rule.method not in SAFE:
             self._need_same_origin()
         if found is None:
@@ -121,8 +122,8 @@ class Asked:
             raise RefusedError(401, "not_signed_in", "Sign in first.")
         me, stale = found
         if stale:
-            database.write(lambda c: touch_session(c, self.cookie))
-        return me, self.cookie
+            database.write(lambda c: touch_session(c, cookie))
+        return me, cookie
 
     def _need_same_origin(self) -> None:
         """Refuse what another site lets the browser send (OWASP, verifying the origin)."""
@@ -259,9 +260,8 @@ async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
             if len(content) > rule.most_bytes:
                 message = f"At most {rule.most_bytes:,} bytes are taken."
                 raise RefusedError(413, "too_large", message)
-    cookie = request.cookies.get(cookie_name(bench), "")
     address = request.client.host if request.client else ""
-    return Asked(rule, bench, request.headers, cookie, request.path_params,
+    return Asked(rule, bench, request.headers, request.cookies, request.path_params,
                  dict(request.query_params), content, form, address)  # fmt: skip
 
 

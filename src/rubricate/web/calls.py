@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import InputError
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES, Identity
+
+if TYPE_CHECKING:
+    from rubricate.web.oidc import Provider
 
 #: Who is let in where no role is asked for: everybody, whoever signed in, who set the server up.
 OPEN, SIGNED_IN, ADMIN = "open", "signed in", "admin"
@@ -40,6 +43,8 @@ class Bench:
     hosts: frozenset[str] = LOOPBACK
     #: Long work (suggestions, publishing) is done one after the other.
     busy: threading.Lock = field(default_factory=threading.Lock)
+    #: Through which people may sign in.
+    provider: Provider | None = None
 
     def inside(self, name: str) -> Path:
         """Return a path inside the folder that is served; InputError if it leads out of it."""
@@ -62,6 +67,8 @@ class Call:
     body: Any = None
     secret: str = ""
     address: str = ""
+    host: str = ""
+    cookies: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return what a function of the store reads for this person."""

@@ -70,6 +70,7 @@ def render(page: str, /, call: Call | None = None, status: int = 200, **more: An
         "run": None,
         "error": None,
         "faults": [],
+        "provider": call and call.bench.provider and call.bench.provider.name,
     }
     if call is not None and call.me.person:
         given["user"] = {"name": call.me.name, "admin": call.me.admin}
@@ -106,7 +107,7 @@ def sign_in_page(call: Call) -> Response:
     return render("signin.html", call, next=call.query.get("next", "/"))
 
 
-def _target(next_page: str) -> str:
+def own_page(next_page: str) -> str:
     """Return where to go after signing in; only this server's own pages."""
     own = next_page.startswith("/") and not next_page.startswith(("//", "/\\"))
     return next_page if own else "/"
@@ -114,7 +115,7 @@ def _target(next_page: str) -> str:
 
 def sign_in(call: Call) -> Response:
     """Sign in by a form."""
-    goal = _target(_form(call, "next"))
+    goal = own_page(_form(call, "next"))
     try:
         secret = account.sign_in(call, _form(call, "name"), _form(call, "password"))
     except RefusedError as error:
@@ -228,13 +229,15 @@ def make_token(call: Call) -> Response:
 
 def users_page(call: Call, **more: Any) -> Response:
     """Show everybody who has an account."""
-    rows = call.read(lambda c: c.execute(select(t.person).order_by(t.person.c.name)).all())
+    more_of = (t.vouched.c.email, t.vouched.c.subject)
+    found = select(t.person, *more_of).outerjoin(t.vouched).order_by(t.person.c.name)
+    rows = call.read(lambda c: c.execute(found).all())
     return render("users.html", call, people=rows, **{"invite": None, **more})
 
 
 def change_user(call: Call) -> Response:
     """Invite somebody, or let somebody in no longer."""
-    name, what = _form(call, "name"), _form(call, "what")
+    name, what, email = _form(call, "name"), _form(call, "what"), _form(call, "email")
 
     def work(connection: Any) -> str | None:
         found = select(t.person.c.id).where(t.person.c.name == name)
@@ -247,6 +250,8 @@ def change_user(call: Call) -> Response:
             people.end_sessions(connection, person)
             return None
         person = person or people.add_person(connection, name, admin=what == "admin")
+        if email:
+            people.set_email(connection, person, email)
         return f"/invite/{people.make_link(connection, 'invite', person)}"
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rubricate.web import account, answers, bodies, compat, manage, openapi, pages, work
+from rubricate.web import account, answers, bodies, compat, manage, oidc, openapi, pages, work
 from rubricate.web.calls import ADMINS, ANYBODY, MEMBERS, PERSON, Rule, only
 
 ANNOTATOR, CURATOR, REVIEWER = only("annotator"), only("curator"), only("reviewer")
@@ -86,6 +86,8 @@ PAGES = [
     Rule("GET", "/", PERSON, pages.projects_page),
     Rule("GET", "/signin", ANYBODY, pages.sign_in_page),
     Rule("POST", "/signin", ANYBODY, pages.sign_in, dict),
+    Rule("GET", "/oidc", ANYBODY, oidc.leave),
+    Rule("GET", "/oidc/callback", ANYBODY, oidc.come_back),
     Rule("POST", "/signout", ANYBODY, pages.sign_out, dict),
     Rule("GET", "/setup/{code}", ANYBODY, pages.link_page),
     Rule("POST", "/setup/{code}", ANYBODY, pages.set_up, dict),

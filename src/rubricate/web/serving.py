@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
@@ -19,6 +20,9 @@ from rubricate.store.chain import Checked, verify
 from rubricate.store.database import Database
 from rubricate.store.people import make_link
 from rubricate.web.calls import LOOPBACK, Bench
+
+if TYPE_CHECKING:
+    from rubricate.web.oidc import Provider
 
 #: Where the workbench keeps its own files inside the folder that is served.
 OWN = "workbench"
@@ -61,7 +65,12 @@ class Address:
 
 
 @contextmanager
-def open_bench(folder: Path, database: str = "", address: Address | None = None) -> Iterator[Bench]:
+def open_bench(
+    folder: Path,
+    database: str = "",
+    address: Address | None = None,
+    provider: Provider | None = None,
+) -> Iterator[Bench]:
     """Open the workbench of a folder; with SQLite one process has it at a time."""
     chosen = address or Address()
     place = folder / OWN
@@ -70,7 +79,7 @@ def open_bench(folder: Path, database: str = "", address: Address | None = None)
         try:
             store.migrate(place / "backups")
             hosts = LOOPBACK if chosen.is_loopback and not chosen.behind_proxy else frozenset()
-            yield Bench(store, folder, chosen.secure, hosts)
+            yield Bench(store, folder, chosen.secure, hosts, provider=provider)
         finally:
             store.close()
 
