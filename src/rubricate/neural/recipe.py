@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from rubricate.errors import Fault, InputError
 
+#: Layers of a network that reads already that learn from a few notes; those below stay.
+LEARNING_LAYERS = 6
 #: Stands for "all features of the note" where a number of features is expected.
 ALL = 0
 #: How many passes of so many features each make a step; one takes about a second on two cores.
@@ -85,6 +87,7 @@ class EncoderRecipe(Recipe):
     folds: int = _whole(1, 1, 50)
     every: int = _whole(20, 1, 100_000)
     steps: int | None = _whole(None, 1, 1_000_000)
+    most_steps: int = _whole(900, 1, 1_000_000)
     scorer_rate: float = _number(3e-4, 0, 0.1)
     layer_decay: float = _number(0.95, 0, 1)
     warm_up: float = _number(0.06, 0, 0.9)
@@ -123,7 +126,7 @@ class EncoderRecipe(Recipe):
         >>> EncoderRecipe().n_steps(10), EncoderRecipe().n_steps(500)
         (120, 900)
         """
-        return self.steps or min(60 + 6 * n_notes, 900)
+        return self.steps or min(60 + 6 * n_notes, self.most_steps)
 
     @property
     def shares(self) -> dict[int, float]:
@@ -176,13 +179,32 @@ class TaggerRecipe(Recipe):
     network: TaggerShape = field(default_factory=TaggerShape)
 
 
-#: What the winners of the NBME competition did, and what `fit` does when nothing is said.
+#: What `fit` does when nothing is said, to deep networks that read, and what the winners of the NBME
+#: competition did.
 RECIPES: dict[str, EncoderRecipe] = {
     "usual": EncoderRecipe(),
+    "gentle": EncoderRecipe(rate=5e-5, scorer_rate=1.5e-4, rehearsal=0.5, most_steps=120),
     "competition": EncoderRecipe(
         folds=5, language_steps=200, perturbed=0.005, pseudo=0.5, features={"1": 1.0}
     ),
 }
+
+
+def reading_recipe(recipe: EncoderRecipe, layers: int) -> EncoderRecipe:
+    """Return how a network that reads already goes on: its last six layers learn.
+
+    Of a deeper one the usual recipe is the gentle one, which takes as long on two cores.
+
+    Examples
+    --------
+    >>> deep = reading_recipe(EncoderRecipe(steps=9), 12)
+    >>> (deep.frozen, deep.steps, deep.rehearsal), reading_recipe(EncoderRecipe(), 6).frozen
+    ((6, 9, 0.5), 0)
+    """
+    frozen = max(layers - LEARNING_LAYERS, 0)
+    if frozen and replace(recipe, steps=None) == RECIPES["usual"]:
+        recipe = replace(RECIPES["gentle"], steps=recipe.steps)
+    return recipe if recipe.frozen is not None else replace(recipe, frozen=frozen)
 
 
 def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:

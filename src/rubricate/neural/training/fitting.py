@@ -32,9 +32,10 @@ from rubricate.neural.encoder.model_folder import (
     list_members,
 )
 from rubricate.neural.encoder.network import Network
+from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.encoder.report import FitReport, StageReport, plain_look
-from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.recipe import EncoderRecipe, reading_recipe
 from rubricate.neural.training.calibrate import Calibrator, HeldOut
 from rubricate.neural.training.checkpoints import (
     Checkpoint,
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 #: A case with fewer notes can spare none to choose the best step on: all are learned from.
 FEWEST_TO_HOLD_OUT = 20
-#: Layers of a network that reads already that learn from a few notes; those below stay.
-LEARNING_LAYERS = 6
 #: Pieces in a batch when notes are scored: this fits the memory of small machines.
 BUDGET = 4096
 
@@ -128,9 +127,10 @@ class _Fit:
         self.maker = PieceMaker.from_file(source / TOKENIZER_FILE)
         self.data = learning_set(corpus, annotator, self.maker)
         self.parts = fit_parts(self.data, self.recipe, options.seed)
-        if self.settings.reads and self.recipe.frozen is None:
-            layers = int(self.settings.shape["layers"])
-            self.recipe = replace(self.recipe, frozen=max(layers - LEARNING_LAYERS, 0))
+        # Eight bits cost a network that comes in four more than fitting brings.
+        self.whole = bool(packed_files(source))
+        if self.settings.reads:
+            self.recipe = reading_recipe(self.recipe, int(self.settings.shape["layers"]))
         key = fit_key(source, corpus_hash(corpus, annotator), options)
         self.store = StageStore(options.checkpoint, key)
 
@@ -293,19 +293,20 @@ class _Fit:
         return LookMeasure(of, len(part.held))
 
     def _write(self, network: Network, part: Part, number: int, folder: Path) -> list[HeldOut]:
-        """Write one network, in full precision too where held-out notes can compare the two."""
+        """Write one network, in full precision too where that may be the one that is kept."""
         label = self._of_all("writing", number)
-        n_files = 2 if part.held else 1
+        n_files = 2 if part.held or self.whole else 1
         self.progress(0, n_files, label)
         folder.mkdir()
         shutil.copyfile(self.source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         write_network(network, folder)
         self.progress(1, n_files, label)
+        whole = _whole_file(folder)
+        if n_files == 2:
+            export_onnx(network, whole)
+            self.progress(2, n_files, label)
         if not part.held:
             return []
-        whole = _whole_file(folder)
-        export_onnx(network, whole)
-        self.progress(2, n_files, label)
         engines: list[Network | Engine] = [
             network,
             OnnxEngine(whole, threads=self.options.threads),
@@ -333,7 +334,7 @@ class _Fit:
             common["precision"] = together.precision(settings)
             for report, one in zip(reports, held, strict=True):
                 report["held_out"] = Calibrator(self.data, [one]).figures(settings)
-        whole = bool(held) and common["precision"]["kept"] == "full"
+        whole = common["precision"]["kept"] == "full" if held else self.whole
         folders = []
         for number, report in enumerate(reports, start=1):
             folder = place / str(number)
