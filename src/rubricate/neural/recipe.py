@@ -179,8 +179,8 @@ class TaggerRecipe(Recipe):
     network: TaggerShape = field(default_factory=TaggerShape)
 
 
-#: What `fit` does when nothing is said, to deep networks that read, and what the winners of the NBME
-#: competition did.
+#: What `fit` does when nothing is said, what it does to deep networks that read, and what the
+#: winners of the NBME competition did.
 RECIPES: dict[str, EncoderRecipe] = {
     "usual": EncoderRecipe(),
     "gentle": EncoderRecipe(rate=5e-5, scorer_rate=1.5e-4, rehearsal=0.5, most_steps=120),
