@@ -214,7 +214,7 @@ class Composer:
         rows = [
             (self.wording(f) if rng.random() < 0.15 else f, o, s, c, False) for f, o, s, c in own
         ]
-        share = {"C": 0.55, "P": 0.5, "W": 0.4, "deep": 0.25, "broad": 0.35}.get(kind, 0.3)
+        share = {"C": 0.5, "P": 0.5, "W": 0.4, "L": 0.3, "deep": 0.25, "broad": 0.35}.get(kind, 0.3)
         if rng.random() < share:
             clauses, rubric = self.clauses(self.pool(rng.randint(1, 6)), None, (40, 5, 45, 10))
             text, rows, marks, contra = self.insert(text, rows, clauses)
@@ -277,7 +277,7 @@ class Composer:
         n = rng.randint(200, 900)
         a = rng.randint(0, max(0, len(text) - n))
         if rng.random() < 0.3:
-            kind = rng.choice([k for k in self.sets if k in ("C", "P", "deep", "broad", "W")])
+            kind = rng.choice([k for k in self.sets if k in ("C", "P", "deep", "broad", "W", "L")])
             names = [row[0] for row in rng.choice(self.sets[kind])["rows"]]
         else:
             names = [rng.choice(b["names"]) for b in self.pool(rng.randint(6, 14))]

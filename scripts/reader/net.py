@@ -53,31 +53,50 @@ def fake4(weight: Tensor, group: int = 32) -> Tensor:
     return weight + (rounded.reshape(weight.shape) - weight.detach())
 
 
-class Linear(nn.Linear):
-    """A matrix that can be had in four bits."""
+def fake7(weight: Tensor) -> Tensor:
+    """Round to the levels -64 to 64, one scale per row, as the file in eight bits does."""
+    w = weight.detach()
+    scale = w.abs().amax(1, keepdim=True).clamp(min=1e-8) / 64
+    return weight + ((w / scale).round() * scale - w)
 
-    few = False
+
+def fake8(x: Tensor) -> Tensor:
+    """Round to 256 levels from the least to the most of a whole batch, as ONNX Runtime does."""
+    own = x.detach().float()
+    low, high = own.amin().clamp(max=0), own.amax().clamp(min=0)
+    scale = ((high - low) / 255).clamp(min=1e-8)
+    zero = (-low / scale).round()
+    rounded = ((own / scale).round().clamp(-zero, 255 - zero)) * scale
+    return x + (rounded - own).to(x.dtype)
+
+
+class Linear(nn.Linear):
+    """A matrix that can be had in four bits, or in eight with what it is multiplied with."""
+
+    bits = 32
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply."""
-        return linear(x, fake4(self.weight) if self.few else self.weight, self.bias)
+        if self.bits == 8:
+            return linear(fake8(x), fake7(self.weight), self.bias)
+        return linear(x, fake4(self.weight) if self.bits == 4 else self.weight, self.bias)
 
 
 class Words(nn.Embedding):
     """Word vectors that can be had in four bits."""
 
-    few = False
+    bits = 32
 
     def forward(self, i: Tensor) -> Tensor:
         """Look up."""
-        return embedding(i, fake4(self.weight) if self.few else self.weight)
+        return embedding(i, fake4(self.weight) if self.bits == 4 else self.weight)
 
 
-def few_bits(net: Network, on: bool) -> None:
-    """Have the encoder's weights in four bits, or whole."""
+def few_bits(net: Network, bits: int) -> None:
+    """Have the encoder compute in four or eight bits, or whole (32)."""
     for module in net.encoder.modules():
         if isinstance(module, Linear | Words):
-            module.few = on
+            module.bits = bits
 
 
 class Layer(nn.Module):

@@ -22,9 +22,19 @@ FINAL_SHARES = {
     "W": 0.13,
     "junk": 0.03,
 }
-STUDENT_SHARES = {**FINAL_SHARES, "bank": 0.36, "C": 0.17, "P": 0.12, "junk": 0.02}
+#: With more notes as clinicians dictate them (`L`), which the first two runs had few of.
+MORE_SHARES = {
+    "bank": 0.28,
+    "broad": 0.08,
+    "deep": 0.06,
+    "C": 0.19,
+    "L": 0.2,
+    "P": 0.09,
+    "W": 0.08,
+    "junk": 0.02,
+}
 TUNING_SHARES = {"bank": 0.1, "C": 0.06, "P": 0.05, "W": 0.05, "learn": 0.74}
-MEASURED = ["C_dev", "P_dev", "W_dev", "broad_dev", "U", "deep_test"]
+MEASURED = ["C_dev", "P_dev", "W_dev", "L_dev", "broad_dev"]
 
 
 def network(source: str, rate: float, scorer_rate: float, average: float = 0.9985) -> Plan:
@@ -70,20 +80,45 @@ FINAL = {
     "measure": MEASURED,
     "send": {"mpnet": "4"},
 }
+MORE = {
+    **COMMON,
+    "name": "more",
+    "seed": 31,
+    "seconds": 520,
+    "warm": 0.03,
+    "low": 0.2,
+    "filter": True,
+    "shares": MORE_SHARES,
+    "measure_every": 2000,
+    "watch": ["C_dev", "L_dev"],
+    "networks": {"mpnet": network("accurate", 5e-5, 3e-4)},
+    "measure": MEASURED,
+}
+AGAIN = {
+    **MORE,
+    "name": "again",
+    "seed": 41,
+    "seconds": 260,
+    "low": 0.0,
+    "few_from": 0,
+    "measure_every": NEVER,
+    "networks": {"mpnet": network("more_mpnet", 3e-5, 1.5e-4)},
+    "send": {"mpnet": "4"},
+}
 STUDENT = {
     **COMMON,
     "name": "student",
     "seed": 21,
-    "seconds": 300,
+    "seconds": 500,
     "warm": 0.05,
     "few_from": 0,
     "fixed": True,
     "soft_filter": False,
-    "shares": STUDENT_SHARES,
+    "shares": MORE_SHARES,
     "measure_every": NEVER,
     "networks": {
-        "mpnet": network("final_mpnet", 0.0, 0.0),
-        "mini": network("base_mini", 2.5e-4, 8e-4),
+        "mpnet": network("again_mpnet", 0.0, 0.0),
+        "mini": network("fast", 2.5e-4, 8e-4),
     },
     "measure": MEASURED,
     "send": {"mini": "8"},
@@ -92,14 +127,14 @@ EBM = {
     **COMMON,
     "name": "ebm",
     "seed": 3,
-    "seconds": 55,
+    "seconds": 70,
     "warm": 0.1,
     "soft_filter": False,
     "shares": {"ebm": 1.0},
     "measure_every": NEVER,
-    "networks": {"mpnet": network("base_mpnet", 4e-5, 3e-4, 0.995)},
-    "measure": ["ebm_test"],
-    "predict": ["ebm_test"],
+    "networks": {"mpnet": network("more_mpnet", 4e-5, 3e-4, 0.995)},
+    "measure": ["ebm_dev"],
+    "predict": ["ebm_dev", "ebm_test"],
 }
 
 
@@ -143,6 +178,8 @@ PLANS = {
     "smoke": [SMOKE],
     "base": [BASE],
     "final": [FINAL],
+    "more": [MORE],
+    "again": [AGAIN],
     "student": [STUDENT],
     "ten": [TEN],
     "folds": FOLDS,

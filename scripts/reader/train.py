@@ -26,9 +26,11 @@ from judging import figures, judge
 from learner import Learner, tensors
 from lessons import Cutter, stream
 from net import SHAPES, Network, few_bits
-from reading import Note, Sets, Sources, load_all, read_bank
+from reading import HERE, Note, Sets, Sources, load_all, read_bank
 
 Plan = dict[str, Any]
+#: In how many bits each network ships.
+BITS = {"mpnet": 4, "mini": 8}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
 DROPS_FROM, TEACHES_FROM = 1500, 1000
 
@@ -123,10 +125,11 @@ def learn(
             if errors < 4:
                 print("error in a draw", b, flush=True)
             continue
-        if few is not None and done >= few and "mpnet" in learners:
+        if few is not None and done >= few:
             few = None
-            few_bits(learners["mpnet"].net, True)
-            few_bits(learners["mpnet"].mean, True)
+            for name, own in learners.items():
+                few_bits(own.net, BITS[name])
+                few_bits(own.mean, BITS[name])
             print("few bits from step", step, flush=True)
         part = factor(done, plan.get("warm", 0.04), plan.get("low", 0.0))
         take_step(learners, b, plan, step, part)
@@ -177,7 +180,7 @@ def do(given: argparse.Namespace, plan: Plan) -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.manual_seed(plan.get("seed", 0))
-    sets, bank = read_sets(given), read_bank(given.bank)
+    sets, bank = read_sets(given), read_bank(given.bank) + read_bank(HERE / "bank")
     paths = sorted(given.junk.glob("*"))
     if not paths:
         raise SystemExit(

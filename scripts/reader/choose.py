@@ -1,0 +1,158 @@
+"""Choose the thresholds and the calibration of a network on notes that were in no training.
+
+python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--write] [--looked SETS]
+
+It prints, for the best settings, both F1s of each set and the shares of stated and contradicted
+items that are credited; ``--write`` keeps the settings in the model's folder. ``--only`` measures
+other sets with the settings the model has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from reading import CONTRA, Note, Sets, Sources, load_all
+
+from rubricate.neural.encoder.annotations import whole_words
+from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
+from rubricate.neural.encoder.model_folder import (
+    SETTINGS_FILE,
+    EncoderSettings,
+    MemberReader,
+    read_members,
+)
+from rubricate.stats.calibration import fit_calibration
+
+#: Sets that settings are chosen on: F1s of the first two, credit of the others.
+CHOSEN_ON = ("C_dev", "broad_dev", "P_dev", "W_dev")
+INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
+PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
+
+
+class Row(NamedTuple):
+    """What is known of a row and what a network says of it."""
+
+    outcome: int
+    spans: list[tuple[int, int]]
+    presence: float
+    contra: float
+
+
+class Heard(NamedTuple):
+    """What a network says of a note."""
+
+    note: Note
+    opinion: Opinion
+    rows: list[Row]
+
+
+def hear(reader: MemberReader, notes: list[Note]) -> list[Heard]:
+    """Return what the network in a folder says of notes, each with its own rubric."""
+    out = []
+    for note in notes:
+        pieces, (said,) = reader.read([note["text"]], [r[0] for r in note["rows"]], None, None)
+        inside, edges = (np.stack([getattr(s, k) for s in said]) for k in ("inside", "edges"))
+        rows = [
+            Row(r[1], r[2], s.presence, s.contradiction)
+            for r, s in zip(note["rows"], said, strict=True)
+        ]
+        out.append(Heard(note, Opinion(pieces[0], inside, 1.0, edges), rows))
+    return out
+
+
+def covered(heard: list[Heard], at: Thresholds) -> np.ndarray[Any, Any]:
+    """Return for each row its shared, found and marked characters, were it present."""
+    out = []
+    for note, opinion, rows in heard:
+        for row, runs in zip(
+            rows, decode_pieces(opinion, [1.0] * len(rows), [at] * len(rows)), strict=True
+        ):
+            found, marked = (np.zeros(len(note["text"]), bool) for _ in range(2))
+            for run in whole_words(note["text"], runs):
+                found[run.start : run.end] = True
+            for start, end in row.spans:
+                marked[start:end] = True
+            out.append(((found & marked).sum(), found.sum(), marked.sum()))
+    return np.array(out)
+
+
+def figures(heard: list[Heard], counts: np.ndarray[Any, Any], presence: float) -> dict[str, float]:
+    """Return both F1s and the shares of stated and of contradicted items that are credited."""
+    rows = [row for one in heard for row in one.rows]
+    hit = np.array([row.presence for row in rows]) >= presence
+    there = np.array([bool(row.spans) for row in rows])
+    against = np.array([row.outcome == CONTRA for row in rows])
+    shared, found = (counts[:, k] * hit for k in (0, 1))
+    out = {
+        "characters": 2 * shared.sum() / (found.sum() + counts[:, 2].sum()),
+        "presence": 2 * (hit & there).sum() / (hit.sum() + there.sum()),
+        "stated": hit[there].mean(),
+        "absent": hit[~there].mean(),
+    }
+    if against.any():
+        told = np.array([row.contra for row in rows]) >= 0.5
+        out |= {"contradicted": hit[against].mean(), "told": (told & ~hit)[against].mean()}
+    return {name: round(float(value), 3) for name, value in out.items()}
+
+
+def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Thresholds]]:
+    """Yield thresholds with what they are worth on the sets to choose on."""
+    for inside, edges, cost in itertools.product(INSIDE, EDGES, COST):
+        at = Thresholds(inside=inside, edges=edges, cost=cost)
+        counts = {name: covered(own, at) for name, own in heard.items()}
+        for presence in PRESENCE:
+            worth = 0.0
+            for name, own in heard.items():
+                got = figures(own, counts[name], presence)
+                if name in CHOSEN_ON[:2]:
+                    worth += got["characters"] + got["presence"]
+                else:
+                    worth += (got["stated"] - got["contradicted"]) / 2
+            yield worth, replace(at, presence=presence)
+
+
+def mixed_only(sets: Sets) -> Sets:
+    """Leave the pure notes of pairs out: all or none of their items are stated."""
+    return {
+        name: [n for n in notes if n.get("kind", "mixed") == "mixed"]
+        for name, notes in sets.items()
+    }
+
+
+def main() -> None:
+    """Choose, print, and write where asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("model", type=Path)
+    for name in ("corpus", "pairs", "clinicians"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", nargs="+", default=[])
+    given = parser.parse_args()
+    sets = mixed_only(load_all(Sources(given.corpus, given.pairs, given.clinicians)))
+    reader = MemberReader(read_members(given.model)[0])
+    heard = {name: hear(reader, sets[name]) for name in given.only or CHOSEN_ON}
+    settings = EncoderSettings.read(given.model / SETTINGS_FILE)
+    at = settings.thresholds
+    for choose in (False,) if given.only else (False, True):
+        if choose:
+            worth, at = max(candidates(heard), key=lambda one: one[0])
+            print(round(worth, 4), end=" ")
+        print(at)
+        for name, own in heard.items():
+            print(name, figures(own, covered(own, at), at.presence), flush=True)
+    rows = [row for own in heard.values() for one in own for row in one.rows]
+    calibration = fit_calibration([r.presence for r in rows], [bool(r.spans) for r in rows])
+    print(calibration)
+    if given.write:
+        new = replace(settings, thresholds=at, calibration=calibration, contradiction=0.5)
+        new.write(given.model / SETTINGS_FILE)
+
+
+if __name__ == "__main__":
+    main()
