@@ -30,7 +30,7 @@ from reading import HERE, Note, Sets, Sources, load_all, read_bank
 
 Plan = dict[str, Any]
 #: In how many bits each network ships.
-BITS = {"mpnet": 4, "mini": 8}
+BITS = {"mpnet": 4, "mini": 8, "teacher": 32}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
 DROPS_FROM, TEACHES_FROM = 1500, 1000
 
@@ -70,7 +70,7 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
         if o["from"] == "backbone":
             net = start(SHAPES[name], packing.load_parts(given.backbones / name))
         else:
-            net = Network(SHAPES[name])
+            net = Network(SHAPES.get(name, SHAPES["mpnet"]))
             net.load_state_dict(packing.load_parts(given.keep / o["from"]))
         learners[name] = Learner(net, o["rate"], o["scorer_rate"], average=o.get("average", 0.9985))
     return learners
@@ -96,6 +96,10 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
     t, n, weights = tensors(b), b["F"], plan.get("weights")
     large, small = learners.get("mpnet"), learners.get("mini")
     teacher = None
+    if "teacher" in learners and large:
+        # The same network in full precision teaches the one in four bits.
+        large.learn(t, n, part, tuple(x.float() for x in learners["teacher"].judge(t, n)), weights)
+        return
     if large:
         drops = plan.get("filter") or step > DROPS_FROM
         if drops and plan.get("soft_filter", True) and b["soft"].any():
