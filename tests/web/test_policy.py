@@ -130,7 +130,7 @@ def test_an_annotators_answers_do_not_change_with_others_work(
     small = small_project(bench.database)
     client = browsers.of(small.who["ann"])
     queue = client.get(f"/api/v1/projects/{small.project}/queue").json()
-    paths = [f"/api/v1/work/{one['id']}" for one in queue["assignments"]]
+    paths = [f"/api/v1/assignments/{one['id']}" for one in queue["assignments"]]
     paths += [f"/api/v1/projects/{small.project}/{name}" for name in ("next", "queue")]
     paths += ["/api/v1/me", "/api/v1/projects", f"/api/v1/projects/{small.project}", "/",
               f"/p/{small.project}/annotate"]  # fmt: skip

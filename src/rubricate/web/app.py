@@ -153,17 +153,18 @@ class Asked:
         return roles, project
 
     def _project(self, me: Identity) -> str:
+        """Return the project of all that the path names; none where they are not of one."""
+        read, places = self.bench.database.read, set[str]()
         if "project" in self.path:
-            return self.path["project"]
-        read = self.bench.database.read
+            places.add(self.path["project"])
         for name, table in _PLACE_OF.items():
             if name in self.path:
                 wanted = select(table.c.project).where(table.c.id == self.path[name])
-                return read(partial(_scalar, wanted)) or ""
+                places.add(read(partial(_scalar, wanted)) or "")
         if "item" in self.path:
-            joined = select(t.run.c.project).join(t.item)
-            return read(lambda c: c.scalar(joined.where(t.item.c.id == self.path["item"]))) or ""
-        return me.project or ""
+            joined = select(t.run.c.project).join(t.item).where(t.item.c.id == self.path["item"])
+            places.add(read(partial(_scalar, joined)) or "")
+        return places.pop() if len(places) == 1 else "" if places else me.project or ""
 
     def _body(self) -> Any:
         if self.rule.body is None or self.rule.body is dict:

@@ -24,7 +24,7 @@ from rubricate.formats.notes import open_notes
 from rubricate.rubric import Metadata
 from rubricate.store import chain, dashboards, exporting, people, projects, reviewing
 from rubricate.store import tables as t
-from rubricate.store.database import Database, RefusedError, missing
+from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Bench, Call
 
@@ -202,8 +202,6 @@ def post_publish(call: Call) -> dict[str, Any]:
 
 def publish_by_form(call: Call) -> Response:
     """Publish a run by the button beside it."""
-    if call.path["run"] not in {one["id"] for one in call.read(reviewing.list_runs, call.project)}:
-        raise missing("There is no such run.")
     post_publish(call)
     return RedirectResponse(f"/p/{call.project}/review", 303)
 
@@ -251,8 +249,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
     )
     with tempfile.TemporaryDirectory() as scratch:
         corrections = Path(scratch) / "corrections.csv"
-        body = database.read(lambda c: reviewing.corrections_csv(c, run))
-        corrections.write_text(body, encoding="utf-8", newline="")
+        database.read(lambda c: reviewing.write_corrections(c, run, corrections))
         model = folder / "model"
         score_notes(
             notes, folder, settings=settings, corrections=corrections,

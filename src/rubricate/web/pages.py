@@ -335,10 +335,7 @@ def dashboard_page(call: Call) -> Response:
 
 def review_page(call: Call) -> Response:
     """Show the frame of the page for reviewing a run."""
-    runs = {one["id"]: one for one in call.read(reviewing.list_runs, call.project)}
-    if call.path["run"] not in runs:
-        raise missing("There is no such run.")
-    return render("review.html", call, run=runs[call.path["run"]])
+    return render("review.html", call, run=call.path["run"])
 
 
 def runs_page(call: Call, **more: Any) -> Response:
