@@ -148,8 +148,10 @@ class Asked:
         roles = database.read(lambda c: roles_of(c, project, me.person)) if project else frozenset()
         if not roles or me.project not in (None, project):
             raise missing()
-        if not roles & access:
-            raise RefusedError(403, "forbidden", f"Only for: {', '.join(sorted(access))}.")
+        if not self.rule.lets_in(roles):
+            hidden = " Others' work is hidden from you, who annotate." if roles & access else ""
+            message = f"Only for: {', '.join(sorted(access))}.{hidden}"
+            raise RefusedError(403, "forbidden", message)
         return roles, project
 
     def _project(self, me: Identity) -> str:

@@ -58,9 +58,8 @@ def _add_study(
     for name in dict.fromkeys(task.annotator for task in tasks):
         row = people.person_named(connection, name)
         who[name] = people.add_person(connection, name) if row is None else row.id
-        if who[name] == me.person:
-            raise InputError(f"{name!r} annotates in this study, so somebody else must manage it")
-        people.set_roles(connection, project, who[name], ["annotator"], me.person)
+        roles = people.roles_of(connection, project, who[name]) | {"annotator"}
+        people.set_roles(connection, project, who[name], roles, me.person)
     projects.assign(connection, project, tasks, who, me.person)
 
 
@@ -278,7 +277,7 @@ def _may_watch(call: Call) -> bool:
     """Tell whether somebody who watches may go on: signed in still, and with the role."""
     if call.secret and call.read(people.session_identity, call.secret) is None:
         return False
-    return bool(call.read(people.roles_of, call.project, call.me.person) & people.NOT_BLIND)
+    return people.may_watch(call.read(people.roles_of, call.project, call.me.person))
 
 
 def get_events(call: Call) -> Response:
