@@ -17,6 +17,7 @@ interface Work {
   readonly note: NoteText;
   readonly rubric: { readonly title: string; readonly features: readonly Feature[] };
   readonly judgements: Record<string, SavedState>;
+  readonly again: Record<string, string>;
   readonly suggestions: Record<string, { marks: readonly Mark[] }> | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -33,6 +34,8 @@ const clock = new ActiveClock();
 let work: Work | null = null;
 /** What the server says is on the screen; nothing of it is sent back. */
 let loading = false;
+/** Finished notes with features to look at again, because the rubric changed. */
+let again: string[] = [];
 
 const outbox = new Outbox({
   send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
@@ -61,14 +64,16 @@ const bar = el("div", { class: "bar tools" },
   el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => void go(-1, false) }, "←"),
   el("span", { id: "place" }),
   el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => void go(1, false) }, "→"),
-  el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+  el("span", { id: "note-id", class: "quiet" }),
+  el("button", { type: "button", id: "again", click: () => void openAgain() }), el("span", { class: "space" }),
   el("span", { id: "status", class: "quiet", role: "status" }, "saved"),
   el("button", { type: "button", id: "undo", click: () => view.undo() }, "Undo"),
   el("button", { type: "button", id: "redo", click: () => view.redo() }, "Redo"),
   el("button", { type: "button", id: "map", click: () => view.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?")),
   el("button", { type: "button", id: "done", click: () => void view.done() }, "Note done"));
 const view = new Annotating(
-  { judgements, go: (by, finished) => void go(by, finished), open: () => {}, history: (step) => void stepBack(step) },
+  { judgements, go: (by, finished) => void go(by, finished), open: () => {}, history: (step) => void stepBack(step),
+    keep: (note, feature, now) => send({ note, feature, before: now, after: now }) },
   await accountKeys());
 
 function featureText(letter: Letter): string {
@@ -108,7 +113,8 @@ async function open(id: string): Promise<void> {
   byId<HTMLButtonElement>("after").disabled = !got.next;
   history.replaceState(null, "", `#${id}`);
   const suggestions = Object.fromEntries(Object.entries(got.suggestions ?? {}).map(([key, one]) => [key, one.marks]));
-  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions });
+  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions, again: got.again });
+  showAgain();
   document.body.dataset["work"] = id;
   clock.take();
 }
@@ -122,12 +128,16 @@ async function go(by: -1 | 1, finished: boolean): Promise<void> {
     try {
       const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`, {});
       to = answer.next;
+      again = again.filter((one) => one !== work?.id);
       view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
     } catch (error) {
       view.announcer.say(error instanceof Error ? error.message : String(error));
       return;
     }
-  } else if (finished) return; // a correction of a note that is done stays where it is
+  } else if (finished) {
+    again = again.filter((one) => one !== work?.id);
+    return again.length ? openAgain() : showAgain(); // a correction of a note that is done stays where it is
+  }
   if (to) await open(to);
   else if (finished) finish();
 }
@@ -148,7 +158,20 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   }
 }
 
+/** Go to a finished note whose rubric changed since. */
+async function openAgain(): Promise<void> {
+  const id = again.find((one) => one !== work?.id) ?? again[0];
+  if (id) await open(id);
+}
+
+function showAgain(): void {
+  const button = byId("again");
+  button.hidden = !again.length;
+  button.textContent = `${again.length} ${again.length === 1 ? "note" : "notes"} to look at again`;
+}
+
 function finish(): void {
+  if (again.length) return void openAgain();
   byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
     el("p", {}, "Every note that was given to you is judged. Thank you."),
     work ? el("p", {}, el("button", { type: "button", click: () => location.reload() }, "Look at them again")) : ""));
@@ -161,9 +184,10 @@ async function start(): Promise<void> {
     byId("app").replaceChildren(el("p", { class: "alert", role: "status" }, "The project is paused. What you did is saved."));
     return;
   }
-  const queue = await call<{ assignments: { id: string }[] }>("GET", `/projects/${project}/queue`);
-  const asked = location.hash.slice(1);
-  const id = queue.assignments.some((one) => one.id === asked) ? asked : (first.assignment ?? queue.assignments.at(-1)?.id);
+  const queue = await call<{ assignments: { id: string; again: string[] }[] }>("GET", `/projects/${project}/queue`);
+  again = queue.assignments.filter((one) => one.again.length).map((one) => one.id);
+  const asked = location.hash === "#again" ? again[0] : location.hash.slice(1);
+  const id = queue.assignments.some((one) => one.id === asked) ? asked : (first.assignment ?? again[0] ?? queue.assignments.at(-1)?.id);
   if (!id) return finish();
   byId("app").replaceChildren(bar, view.announcer.element, view.element);
   await open(id);

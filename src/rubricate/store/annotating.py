@@ -18,7 +18,8 @@ from rubricate.store.curating import refresh_disputes
 from rubricate.store.database import RefusedError, iso, missing, now
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
-from rubricate.store.projects import project_row, rubric_of
+from rubricate.store.projects import project_row
+from rubricate.store.rubrics import again, changed_since, rubric_of
 
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
@@ -32,10 +33,12 @@ def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, A
         .where(t.assignment.c.person == me.person, t.assignment.c.project == project)
         .order_by(t.assignment.c.position)
     )
+    changed = again(connection, project, me.person)
     listed = [
-        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training"}
+        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training",
+         "again": changed.get((me.person, r.note), [])}
         for r in rows
-    ]
+    ]  # fmt: skip
     return {"assignments": listed, **_own_counts(connection, me, project)}
 
 
@@ -75,7 +78,9 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
     number, rubric = rubric_of(connection, row.project, row.case)
     mine = connection.execute(
         select(t.judgement).where(t.judgement.c.note == row.note, t.judgement.c.person == me.person)
-    )
+    ).all()
+    changed = changed_since(connection, row.project, row.case) if number > 1 else {}
+    former = {j.feature: changed.get((row.case, j.rubric), {}) for j in mine if j.answer}
     undo, redo = _history(connection, assignment)
     return {
         "id": row.id, "project": row.project, "position": row.position, "state": row.state,
@@ -90,6 +95,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
             ],
         },
         "judgements": {j.feature: _state(j) for j in mine},
+        "again": {one: words[one] for one, words in former.items() if one in words},
         "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
         "can_undo": bool(undo), "can_redo": bool(redo),
         "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
@@ -142,6 +148,7 @@ def judge(
         raise RefusedError(400, "bad_request", message)
     old = _saved(connection, me, row, feature)
     if old is not None and (old.answer, old.marks) == (answer, spans_text(found)):
+        _confirm(connection, me, row, old, active_ms)
         undo, redo = _history(connection, row.id)
         return {"feature": feature, **_state(old), "can_undo": bool(undo), "can_redo": bool(redo)}
     if version != (0 if old is None else old.version):
@@ -151,6 +158,25 @@ def judge(
     more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
     kept = _keep(connection, me, row, old, feature, "judge", (answer, spans_text(found)), more)
     return {**kept, "can_undo": True, "can_redo": False}
+
+
+def _confirm(
+    connection: Connection, me: Identity, row: Row[Any], old: Row[Any], active_ms: int
+) -> None:
+    """Note that a judgement holds for the words that its feature has now, if they are others."""
+    changed = changed_since(connection, row.project, row.case)
+    if old.feature not in changed.get((row.case, old.rubric), ()):
+        return
+    number, _ = rubric_of(connection, row.project, row.case)
+    data = {"version": old.version, "rubric": number}
+    entry = Entry("confirm", me.person, data, row.id, row.note, old.feature)
+    values = {"rubric": number, "at": append(connection, row.project, entry)}
+    own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+    connection.execute(
+        t.judgement.update()
+        .where(*own, t.judgement.c.feature == old.feature)
+        .values(**values, active_ms=old.active_ms + max(0, min(active_ms, _LONGEST_MS)))
+    )
 
 
 _NOTHING = {"answer": None, "marks": (), "version": 0, "at": None}

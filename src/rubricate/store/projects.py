@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ from sqlalchemy import Connection, Row, func, select
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import rubric_from_json, rubric_to_json
-from rubricate.rubric import Rubric
 from rubricate.run import spans_text
 from rubricate.run.evidence import Spans
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count
 from rubricate.store.database import missing, new_id, now
+from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
 from rubricate.study.population import read_population
 from rubricate.study.record import Study
@@ -55,61 +53,6 @@ def change_project(connection: Connection, project: str, actor: str, **values: A
     if values:
         connection.execute(t.project.update().where(t.project.c.id == project).values(**values))
         append(connection, project, Entry("settings", actor, values))
-
-
-def add_rubrics(
-    connection: Connection, project: str, rubrics: Iterable[Rubric], actor: str
-) -> list[str]:
-    """Keep rubrics; one that is there in other words becomes a new version.
-
-    Returns the cases whose rubric changed under judgements: those must be looked at again.
-    """
-    changed, entries = [], []
-    known = _feature_cases(connection, project)
-    for rubric in rubrics:
-        twice = [f.id for f in rubric if known.setdefault(f.id, rubric.case) != rubric.case]
-        if twice:
-            raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
-        own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == rubric.case)
-        newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
-        old = connection.execute(newest.limit(1)).one_or_none()
-        body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
-        value = hashlib.sha256(body.encode()).hexdigest()
-        if old is not None and old.hash == value:
-            continue
-        number = 1 if old is None else old.number + 1
-        row = {"project": project, "case": rubric.case, "number": number, "hash": value}
-        connection.execute(t.rubric_version.insert().values(**row, body=body, made=now()))
-        entries.append(Entry("rubric", actor, {k: row[k] for k in ("case", "number", "hash")}))
-        if old is not None:
-            changed.append(rubric.case)
-    if entries:
-        append(connection, project, *entries)
-    return changed
-
-
-def _feature_cases(connection: Connection, project: str) -> dict[str, str]:
-    return {f.id: case for case, (_, one) in rubrics_of(connection, project).items() for f in one}
-
-
-@lru_cache(4096)
-def _rubric(body: str) -> Rubric:
-    return rubric_from_json(json.loads(body))
-
-
-def rubric_of(connection: Connection, project: str, case: str) -> tuple[int, Rubric]:
-    """Return the newest rubric of a case and its number."""
-    own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == case)
-    newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
-    row = connection.execute(newest.limit(1)).one_or_none()
-    return (0, Rubric(case, ())) if row is None else (row.number, _rubric(row.body))
-
-
-def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rubric]]:
-    """Return the newest rubric of every case."""
-    rows = select(t.rubric_version).where(t.rubric_version.c.project == project)
-    ordered = connection.execute(rows.order_by(t.rubric_version.c.number))
-    return {row.case: (row.number, _rubric(row.body)) for row in ordered}
 
 
 def add_notes(

@@ -22,7 +22,7 @@ from rubricate.errors import InputError, RubricateError
 from rubricate.formats.encoding import rubric_from_json
 from rubricate.formats.notes import open_notes
 from rubricate.rubric import Metadata
-from rubricate.store import chain, dashboards, exporting, people, projects, reviewing
+from rubricate.store import chain, dashboards, exporting, people, projects, reviewing, rubrics
 from rubricate.store import tables as t
 from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
@@ -51,7 +51,7 @@ def _add_study(
     connection: Any, project: str, me: people.Identity, corpus: Corpus, tasks: Any
 ) -> None:
     """Add a study's notes under the ids its annotators see, and let them work as it says."""
-    projects.add_rubrics(connection, project, corpus.rubrics, me.person)
+    rubrics.add_rubrics(connection, project, corpus.rubrics, me.person)
     shown = {task.note: task.shown_id for task in tasks}
     projects.add_notes(connection, project, corpus.notes, me.person, shown=shown)
     who = {}
@@ -93,9 +93,19 @@ def post_notes(call: Call) -> dict[str, Any]:
 
 def post_rubrics(call: Call) -> dict[str, Any]:
     """Add rubrics, or new versions of them."""
-    rubrics = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
-    changed = call.write(projects.add_rubrics, call.project, rubrics, call.me.person)
-    return {"added": len(rubrics), "changed": changed}
+    given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
+    changed = call.write(rubrics.add_rubrics, call.project, given, call.me.person)
+    return {"added": len(given), "changed": changed}
+
+
+def get_rubrics(call: Call) -> Any:
+    """Return the rubrics with what changed in them."""
+    return {"rubrics": call.read(rubrics.list_rubrics, call.project)}
+
+
+def get_again(call: Call) -> Any:
+    """Return whose judgements a changed rubric asks to look at again."""
+    return {"again": call.read(rubrics.whose_again, call.project)}
 
 
 def post_assignments(call: Call) -> dict[str, Any]:
@@ -147,9 +157,9 @@ def post_suggestions(call: Call) -> dict[str, Any]:
 
     def work() -> None:
         notes = call.read(projects.project_notes, call.project)
-        rubrics = tuple(r for _, r in call.read(projects.rubrics_of, call.project).values())
-        corpus = Corpus(notes, rubrics)
-        found = fit_matcher(call.body.matcher, Corpus((), rubrics)).predict(corpus)
+        known = tuple(r for _, r in call.read(rubrics.rubrics_of, call.project).values())
+        corpus = Corpus(notes, known)
+        found = fit_matcher(call.body.matcher, Corpus((), known)).predict(corpus)
         call.write(projects.keep_suggestions, call.project, found)
 
     _in_background(call.bench, "suggestions", work)
@@ -207,7 +217,8 @@ def publish_by_form(call: Call) -> Response:
 
 def add_run_by_form(call: Call) -> Response:
     """Take a run for review by a form; what is wrong with it is told beside the form."""
-    from rubricate.web import pages
+    from rubricate.web.pages import runs_page
+    from rubricate.web.rendering import fault_lines
 
     folder, notes, rubric, policy = (
         str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
@@ -218,7 +229,7 @@ def add_run_by_form(call: Call) -> Response:
     try:
         post_run(own)
     except (RubricateError, OSError) as error:
-        return pages.runs_page(call, faults=pages.fault_lines(error))
+        return runs_page(call, faults=fault_lines(error))
     return RedirectResponse(f"/p/{call.project}/review", 303)
 
 
