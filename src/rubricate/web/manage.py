@@ -25,6 +25,7 @@ from rubricate.rubric import Metadata
 from rubricate.store import chain, dashboards, exporting, people, projects, reviewing, rubrics
 from rubricate.store import tables as t
 from rubricate.store.database import Database, RefusedError
+from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Bench, Call
 
@@ -111,11 +112,23 @@ def get_again(call: Call) -> Any:
 def post_assignments(call: Call) -> dict[str, Any]:
     """Share notes among annotators."""
     body = call.body
+    known, site = known_annotators(call)
+    if body.seniors is not None or body.sites or body.site:
+        site = body.site
+        known = {one: AnnotatorSettings(one, one in (body.seniors or ()), body.sites.get(one, ""))
+                 for one in body.annotators}  # fmt: skip
+    who = [known.get(one, AnnotatorSettings(one)) for one in body.annotators]
     given = call.write(
-        projects.assign_all, call.project, body.annotators, call.me.person,
+        projects.assign_all, call.project, who, call.me.person, site=site,
         double_share=body.double_share, per_note=body.per_note, seed=body.seed,
     )  # fmt: skip
     return {"assigned": given}
+
+
+def known_annotators(call: Call) -> tuple[dict[str, AnnotatorSettings], str]:
+    """Return what the project's study, if it has one, says of annotators and of sites."""
+    study = call.read(projects.project_row, call.project).study
+    return projects.study_annotators(call.bench.inside(study)) if study else ({}, "")
 
 
 def get_people(call: Call) -> dict[str, Any]:

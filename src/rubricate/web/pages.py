@@ -17,9 +17,11 @@ from rubricate.formats import read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import with_only_case
 from rubricate.formats.rubric.files import read_rubrics
-from rubricate.store import curating, dashboards, people, projects, reviewing, rubrics
+from rubricate.store import chain, curating, dashboards, people, projects, reviewing, rubrics
 from rubricate.web import account
+from rubricate.web.bodies import AssignmentsBody, MemberBody
 from rubricate.web.calls import Call
+from rubricate.web.manage import known_annotators, post_assignments, post_member
 from rubricate.web.rendering import fault_lines, form_field, render
 
 #: What may be uploaded: small when packed is not small when opened.
@@ -157,15 +159,15 @@ def change_rubric(call: Call) -> Response:
 def people_page(call: Call, **more: Any) -> Response:
     """Show who is in a project, and the forms to change that."""
     found = call.read(projects.people_of, call.project)
-    counts = call.read(dashboards.progress, call.project)
-    return render("people.html", call, people=found, counts=counts, **{"invite": None, **more})
+    counts = call.read(chain.counts_of, call.project, "notes", "total")
+    known, site = known_annotators(call)
+    of_notes = call.read(projects.metadata_names, call.project)
+    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None}
+    return render("people.html", call, people=found, **{**given, **more})
 
 
 def change_people(call: Call) -> Response:
     """Give somebody roles by a form."""
-    from rubricate.web.bodies import MemberBody
-    from rubricate.web.manage import post_member
-
     wanted: Any = [role for role in people.ROLES if form_field(call, role)]
     body = MemberBody(name=form_field(call, "name"), roles=wanted)
     own = Call(call.bench, call.me, call.roles, call.project, body=body)
@@ -177,13 +179,14 @@ def change_people(call: Call) -> Response:
 
 def assign(call: Call) -> Response:
     """Share the notes among all annotators by a form."""
+    names = list(call.read(projects.annotators_of, call.project))
+    seniors = [name for name in names if form_field(call, f"senior {name}")]
+    sites = {name: site for name in names if (site := form_field(call, f"site {name}"))}
     try:
         share = float(form_field(call, "double_share") or "100") / 100
-        names = list(call.read(projects.annotators_of, call.project))
-        call.write(
-            projects.assign_all, call.project, names, call.me.person,
-            double_share=share, per_note=int(form_field(call, "per_note") or "2"), seed=0,
-        )  # fmt: skip
+        body = AssignmentsBody(names, seniors, sites, form_field(call, "site"), share,
+                               int(form_field(call, "per_note") or "2"))  # fmt: skip
+        post_assignments(Call(call.bench, call.me, call.roles, call.project, body=body))
     except (RubricateError, ValueError) as error:
         faults = fault_lines(error) if isinstance(error, RubricateError) else ["give numbers"]
         return people_page(call, faults=faults)
