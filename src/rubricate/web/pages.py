@@ -169,6 +169,8 @@ def people_page(call: Call, **more: Any) -> Response:
 def change_people(call: Call) -> Response:
     """Give somebody roles by a form."""
     wanted: Any = [role for role in people.ROLES if form_field(call, role)]
+    if not wanted and not form_field(call, "known"):
+        return people_page(call, faults=["choose at least one role"])
     body = MemberBody(name=form_field(call, "name"), roles=wanted)
     own = Call(call.bench, call.me, call.roles, call.project, body=body)
     try:

@@ -56,6 +56,7 @@ def render(page: str, /, call: Call | None = None, status: int = 200, **more: An
     """Return a page; every one knows who looks at it, and in which project."""
     given: dict[str, Any] = {
         "place": {"runs.html": "review"}.get(page, page.removesuffix(".html")),
+        "origin": call and f"{'https' if call.bench.secure else 'http'}://{call.host}",
         "user": None,
         "project": None,
         "run": None,
