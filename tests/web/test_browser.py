@@ -294,10 +294,10 @@ def test_a_changed_rubric_asks_for_another_look(enter: Any, demo: Demo) -> None:
         {"id": one["id"], "text": one["text"] + " on the day of the visit" * (k == 1)}
         for k, one in enumerate(seen["rubric"]["features"])]}  # fmt: skip
     demo.api("manager")("POST", f"/projects/{project}/rubrics", {"rubrics": [rubric]})
-    page.get(f"{demo.url}/p/{project}/annotate#again")
+    page.get(f"{demo.url}/p/{project}/rubric")
+    page.find_element("link text", "look at them again").click()
     wait_for(page, "document.querySelectorAll('#again:not([hidden])').length", 1)
-    page.get(f"{demo.url}/p/{project}/annotate#{work}")
-    page.refresh()
+    page.execute_script("location.hash = arguments[0]; location.reload()", work)
     wait_for(page, "document.body.dataset.work", work)
     wait_for(page, f"{STATES}[1]", "look again")
     press(page, "a")

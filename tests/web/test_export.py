@@ -14,42 +14,14 @@ from browsing import open_browser, press, wait_for
 from click.testing import CliRunner
 from workbench import CORPUS, Browsers, judge_all, small_project
 
-from rubricate import CorpusBuilder, Feature, Note, read_corpus, write_corpus
+from rubricate import read_corpus, write_corpus
 from rubricate.cli import main
 from rubricate.store import annotating, curating, people
 from rubricate.store.people import Identity
-from rubricate.study import Study, assign_study, define_population, plan_study, sample_study
+from rubricate.study import Study
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import RETURNED
 from rubricate.web.calls import Bench
-
-SETTINGS = """
-name = "small"
-seed = 5
-[population]
-corpus = "notes.jsonl"
-[[variables]]
-name = "smoking"
-role = "primary"
-features = ["f1"]
-[[variables]]
-name = "weight"
-features = ["f2"]
-[detection]
-corpus = "notes.jsonl"
-annotator = "reference"
-[plan]
-precision = 0.8
-recall = 0.8
-half_width = 0.3
-[annotation]
-format = "jsonl"
-training = 1
-weeks = 2
-annotators = [{id = "ann"}, {id = "bob"}]
-[evaluation]
-resamples = 100
-"""
 
 
 def run(*given: object) -> Any:
@@ -57,28 +29,6 @@ def run(*given: object) -> Any:
     done = CliRunner().invoke(main, [*map(str, given), "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
-
-
-@pytest.fixture
-def study(bench: Bench) -> Study:
-    """A study of two features by ann and bob, up to what is handed out."""
-    builder = CorpusBuilder()
-    builder.add_feature(Feature("f1", "c", "Tobacco use"))
-    builder.add_feature(Feature("f2", "c", "Weight loss"))
-    for i in range(60):
-        builder.add_note(Note(f"n{i}", "c", f"smokes {i} a day 😀, lost weight"))
-        builder.judge_all("reference", f"n{i}")
-        if i % 2:
-            builder.annotate("reference", f"n{i}", "f1", [(0, 6)])
-    folder = bench.folder / "asthma"
-    folder.mkdir()
-    write_corpus(builder.build(), folder / "notes.jsonl", format="jsonl")
-    (folder / "guidelines.md").write_text("Mark words.", encoding="utf-8")
-    (folder / "study.toml").write_text(SETTINGS, encoding="utf-8")
-    made = Study.open(str(folder))
-    for step in (define_population, plan_study, sample_study, assign_study):
-        step(made)
-    return made
 
 
 def annotate(bench: Bench, project: str, me: Identity, shift: int) -> None:

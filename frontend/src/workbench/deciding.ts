@@ -59,6 +59,7 @@ export class Deciding<T extends Decidable> {
   /** Marks of one's own; null while nobody makes any. */
   own: Mark[] | null = null;
   #items: Queued[] = [];
+  #going = Promise.resolve();
   /** After what the list goes on; null where it ends. */
   #after: string | null = null;
   #filters = byId<HTMLFormElement>("filters");
@@ -220,7 +221,12 @@ export class Deciding<T extends Decidable> {
     this.refresh();
   }
 
-  async go(by: -1 | 1): Promise<void> {
+  /** Go to the neighbour; keys that come faster than the server answers wait for each other. */
+  go(by: -1 | 1): Promise<void> {
+    return (this.#going = this.#going.then(() => this.#step(by)));
+  }
+
+  async #step(by: -1 | 1): Promise<void> {
     const to = await this.#beside(by, () => true);
     if (to) await this.open(to.id);
     else this.announcer.say(by < 0 ? "this is the first" : "this is the last");

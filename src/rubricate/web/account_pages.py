@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -146,7 +147,19 @@ def users_page(call: Call, **more: Any) -> Response:
     more_of = (t.vouched.c.email, t.vouched.c.subject)
     found = select(t.person, *more_of).outerjoin(t.vouched).order_by(t.person.c.name)
     rows = call.read(lambda c: c.execute(found).all())
-    return render("users.html", call, people=rows, **{"invite": None, **more})
+    return render("users.html", call, people=rows, **{"invite": None, "copy": None, **more})
+
+
+def back_up(call: Call) -> Response:
+    """Copy the whole database beside it, while the work goes on."""
+    database, place = call.bench.database, call.bench.folder / "workbench" / "backups"
+    kind = "sqlite" if database.is_sqlite else "dump"
+    target = place / f"{datetime.now(UTC):%Y%m%d-%H%M%S}.{kind}"
+    try:
+        database.backup(target)
+    except RubricateError as error:
+        return users_page(call, faults=fault_lines(error))
+    return users_page(call, copy=str(target.relative_to(call.bench.folder)))
 
 
 def change_user(call: Call) -> Response:

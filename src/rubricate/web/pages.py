@@ -17,11 +17,25 @@ from rubricate.formats import read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import with_only_case
 from rubricate.formats.rubric.files import read_rubrics
-from rubricate.store import chain, curating, dashboards, people, projects, reviewing, rubrics
+from rubricate.store import chain, curating, dashboards, people, projects, rubrics
 from rubricate.web import account
-from rubricate.web.bodies import AssignmentsBody, MemberBody
+from rubricate.web.bodies import (
+    AssignmentsBody,
+    ExportBody,
+    MemberBody,
+    ProjectBody,
+    SuggestionsBody,
+)
 from rubricate.web.calls import Call
-from rubricate.web.manage import known_annotators, post_assignments, post_member
+from rubricate.web.manage import (
+    get_verify,
+    known_annotators,
+    post_assignments,
+    post_export,
+    post_member,
+    post_project,
+    post_suggestions,
+)
 from rubricate.web.rendering import fault_lines, form_field, render
 
 #: What may be uploaded: small when packed is not small when opened.
@@ -42,6 +56,9 @@ def make_project(call: Call) -> Response:
     """Make a project from an uploaded corpus, with a rubric of its own or beside it."""
     name, rename = form_field(call, "name"), bool(form_field(call, "rename"))
     try:
+        if study := form_field(call, "study"):
+            own = Call(call.bench, call.me, body=ProjectBody(name, study))
+            return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
         corpus = _uploaded(call)
 
         def work(connection: Any) -> str:
@@ -125,17 +142,6 @@ def dashboard_page(call: Call) -> Response:
     return render("dashboard.html", call)
 
 
-def review_page(call: Call) -> Response:
-    """Show the frame of the page for reviewing a run."""
-    cases = call.read(reviewing.features_of, call.path["run"])
-    return render("review.html", call, run=call.path["run"], cases=cases)
-
-
-def runs_page(call: Call, **more: Any) -> Response:
-    """Show the runs of a project, and the form to add one."""
-    return render("runs.html", call, runs=call.read(reviewing.list_runs, call.project), **more)
-
-
 def rubric_page(call: Call, **more: Any) -> Response:
     """Show the rubrics, what changed in them, and what is to be looked at again because of it."""
     found, again = call.read(rubrics.list_rubrics, call.project), []
@@ -162,7 +168,14 @@ def people_page(call: Call, **more: Any) -> Response:
     counts = call.read(chain.counts_of, call.project, "notes", "total")
     known, site = known_annotators(call)
     of_notes = call.read(projects.metadata_names, call.project)
-    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None}
+    given = {
+        "known": known,
+        "site": site,
+        "fields": of_notes,
+        "counts": counts,
+        "invite": None,
+        "written": None,
+    }
     return render("people.html", call, people=found, **{**given, **more})
 
 
@@ -199,11 +212,26 @@ def change_settings(call: Call) -> Response:
     """Pause or open a project, and show suggestions or not."""
     changes = {"state": "paused" if form_field(call, "state") == "paused" else "open",
                "suggestions": bool(form_field(call, "suggestions"))}  # fmt: skip
+    before = call.read(projects.project_row, call.project).suggestions
     call.write(projects.change_project, call.project, call.me.person, **changes)
+    if changes["suggestions"] and not before:
+        own = Call(call.bench, call.me, call.roles, call.project, body=SuggestionsBody())
+        post_suggestions(own)
     return RedirectResponse(f"/p/{call.project}/people", 303)
+
+
+def export(call: Call) -> Response:
+    """Write what is finished into the study's folder by the button."""
+    body = ExportBody(overwrite=bool(form_field(call, "overwrite")))
+    try:
+        done = post_export(Call(call.bench, call.me, call.roles, call.project, body=body))
+    except RubricateError as error:
+        return people_page(call, faults=fault_lines(error))
+    return people_page(call, written=done)
 
 
 def audit_page(call: Call) -> Response:
     """Show the record."""
     found = call.read(dashboards.record, call.project, **call.page())
-    return render("audit.html", call, **found)
+    asked = "check" in call.query and "manager" in call.roles
+    return render("audit.html", call, checked=get_verify(call) if asked else None, **found)

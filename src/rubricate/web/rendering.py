@@ -68,7 +68,7 @@ def render(page: str, /, call: Call | None = None, status: int = 200, **more: An
         given["user"] = {"name": call.me.name, "admin": call.me.admin}
     if call is not None and call.project:
         row = call.read(projects.project_row, call.project)
-        own = {name: getattr(row, name) for name in ("id", "name", "state", "suggestions")}
+        own = {name: getattr(row, name) for name in ("id", "name", "state", "study", "suggestions")}
         given["project"] = {**own, "roles": sorted(call.roles)}
     return HTMLResponse(_templates().get_template(page).render({**given, **more}), status)
 
