@@ -347,7 +347,7 @@ export class Annotating {
   async done(): Promise<void> {
     const open = this.unjudged();
     if (open.length) {
-      const listed = open.map((one) => el("li", {}, `${this.#note.features.indexOf(one) + 1} ${one.text}`));
+      const listed = open.map((one) => el("li", { value: this.#note.features.indexOf(one) + 1 }, one.text));
       const chosen = await ask("Not judged yet", [el("ol", { class: "open" }, ...listed)],
         [["back", "Back to them"], ["leave", "Leave them open"]]);
       if (chosen !== "leave") return this.#activate(this.#note.features.indexOf(open[0]!));

@@ -168,7 +168,7 @@ def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) 
     page.execute_cdp_cmd("Network.emulateNetworkConditions", cut)
     drag(page, 0, 8)
     wait_for(page, f"{STATUS}.startsWith('not saved yet')")
-    waiting = page.execute_script("return localStorage.getItem('rubricate-unsent')")
+    waiting = page.execute_script("return localStorage.getItem('rubricate-unsent annotator')")
     assert json.loads(waiting)[0]["marks"]
     kept = page.execute_script("return JSON.stringify(localStorage)")
     assert not any(word in kept for word in text.split() if len(word) > 6)
@@ -176,9 +176,31 @@ def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) 
                          "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
     wait_for(page, STATUS, "saved")
     wait_for(page, f"{STATES}[{number}]", "present")
-    assert page.execute_script("return localStorage.getItem('rubricate-unsent')") == "[]"
+    assert page.execute_script("return localStorage.getItem('rubricate-unsent annotator')") == "[]"
     feature = call("GET", f"/assignments/{work}")["rubric"]["features"][number]["id"]
     assert call("GET", f"/assignments/{work}")["judgements"][feature]["answer"] == "present"
+
+
+def test_a_session_that_ends_or_a_pause_loses_nothing(enter: Any, demo: Demo) -> None:
+    page, call = enter("annotator"), demo.api("annotator")
+    project = page.execute_script("return document.body.dataset.project")
+    work, pause = open_work(page), f"/projects/{project}"
+    number = states(page).index("open")
+    demo.api("manager")("PATCH", pause, {"state": "paused"})
+    press(page, "x")
+    wait_for(page, f"{STATUS}.includes('paused')")
+    demo.api("manager")("PATCH", pause, {"state": "open"})
+    wait_for(page, STATUS, "saved")
+    page.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    press(page, "u")
+    wait_for(page, "location.pathname", "/signin")
+    page = enter("annotator")
+    wait_for(page, STATUS, "saved")
+    page.execute_script("location.hash = arguments[0]; location.reload()", work)
+    wait_for(page, "document.body.dataset.work", work)
+    wait_for(page, f"{STATES}.slice({number}, {number + 2}).join()", "absent,unsure")
+    kept = call("GET", f"/assignments/{work}")["judgements"].values()
+    assert [one["answer"] for one in kept][-2:] == ["absent", "unsure"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])

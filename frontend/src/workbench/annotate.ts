@@ -34,8 +34,8 @@ const clock = new ActiveClock();
 let work: Work | null = null;
 /** What the server says is on the screen; nothing of it is sent back. */
 let loading = false;
-/** Finished notes with features to look at again, because the rubric changed. */
-let again: string[] = [];
+/** One's own notes, in order. */
+let queue: { id: string; note: string; state: string; again: readonly string[] }[] = [];
 
 const outbox = new Outbox({
   send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
@@ -55,14 +55,15 @@ const outbox = new Outbox({
     judgements.load(letter.work, letter.feature, saved);
     if (letter.work === work?.id) view.refresh();
   },
+  refused: (letter) => { if (letter.work === work?.id) void open(letter.work); },
   isPassing,
   savedOf: (error) => error instanceof ApiError && error.code === "conflict" ? (error.saved as SavedState) : null,
-}, localStore());
+}, localStore(), `rubricate-unsent ${document.body.dataset["user"] ?? ""}`);
 
 const judgements = new Judgements((change) => { if (!loading) send(change); });
 const bar = el("div", { class: "bar tools" },
   el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => void go(-1, false) }, "←"),
-  el("span", { id: "place" }),
+  el("select", { id: "place", "aria-label": "Note", change: () => void open(byId<HTMLSelectElement>("place").value) }),
   el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => void go(1, false) }, "→"),
   el("span", { id: "note-id", class: "quiet" }),
   el("button", { type: "button", id: "again", click: () => void openAgain() }), el("span", { class: "space" }),
@@ -106,7 +107,6 @@ async function open(id: string): Promise<void> {
   }
   for (const [feature, judgement] of outbox.pending(id)) judgements.load(id, feature, judgement);
   loading = false;
-  byId("place").textContent = `Note ${got.position} of ${got.total}`;
   byId("note-id").textContent = [got.note.id, got.rubric.title, got.training && "training", got.state === "done" && "done"]
     .filter(Boolean).join(" · ");
   byId<HTMLButtonElement>("before").disabled = !got.previous;
@@ -114,7 +114,7 @@ async function open(id: string): Promise<void> {
   history.replaceState(null, "", `#${id}`);
   const suggestions = Object.fromEntries(Object.entries(got.suggestions ?? {}).map(([key, one]) => [key, one.marks]));
   view.show({ id, text: got.note.text, features: got.rubric.features, suggestions, again: got.again });
-  showAgain();
+  fillQueue();
   document.body.dataset["work"] = id;
   clock.take();
 }
@@ -128,15 +128,15 @@ async function go(by: -1 | 1, finished: boolean): Promise<void> {
     try {
       const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`, {});
       to = answer.next;
-      again = again.filter((one) => one !== work?.id);
+      queue = queue.map((one) => one.id === work?.id ? { ...one, state: "done", again: [] } : one);
       view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
     } catch (error) {
       view.announcer.say(error instanceof Error ? error.message : String(error));
       return;
     }
   } else if (finished) {
-    again = again.filter((one) => one !== work?.id);
-    return again.length ? openAgain() : showAgain(); // a correction of a note that is done stays where it is
+    queue = queue.map((one) => one.id === work?.id ? { ...one, again: [] } : one);
+    return again()[0] ? openAgain() : fillQueue(); // a correction of a note that is done stays where it is
   }
   if (to) await open(to);
   else if (finished) finish();
@@ -158,20 +158,27 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   }
 }
 
-/** Go to a finished note whose rubric changed since. */
+/** Return the notes with features to look at again, because the rubric changed. */
+function again(): string[] {
+  return queue.filter((one) => one.again.length).map((one) => one.id);
+}
+
 async function openAgain(): Promise<void> {
-  const id = again.find((one) => one !== work?.id) ?? again[0];
+  const id = again().find((one) => one !== work?.id) ?? again()[0];
   if (id) await open(id);
 }
 
-function showAgain(): void {
-  const button = byId("again");
-  button.hidden = !again.length;
-  button.textContent = `${again.length} ${again.length === 1 ? "note" : "notes"} to look at again`;
+/** Show where one is among one's notes, which are done, and which to look at again. */
+function fillQueue(): void {
+  const { length } = again();
+  byId("again").hidden = !length;
+  byId("again").textContent = `${length} ${length === 1 ? "note" : "notes"} to look at again`;
+  byId("place").replaceChildren(...queue.map((one, i) => el("option", { value: one.id, selected: one.id === work?.id },
+    `Note ${i + 1} of ${queue.length}${one.again.length ? ", look again" : one.state === "done" ? ", done" : ""}`)));
 }
 
 function finish(): void {
-  if (again.length) return void openAgain();
+  if (again().length) return void openAgain();
   byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
     el("p", {}, "Every note that was given to you is judged. Thank you."),
     work ? el("p", {}, el("button", { type: "button", click: () => location.reload() }, "Look at them again")) : ""));
@@ -184,10 +191,9 @@ async function start(): Promise<void> {
     byId("app").replaceChildren(el("p", { class: "alert", role: "status" }, "The project is paused. What you did is saved."));
     return;
   }
-  const queue = await call<{ assignments: { id: string; again: string[] }[] }>("GET", `/projects/${project}/queue`);
-  again = queue.assignments.filter((one) => one.again.length).map((one) => one.id);
-  const asked = location.hash === "#again" ? again[0] : location.hash.slice(1);
-  const id = queue.assignments.some((one) => one.id === asked) ? asked : (first.assignment ?? again[0] ?? queue.assignments.at(-1)?.id);
+  queue = (await call<{ assignments: typeof queue }>("GET", `/projects/${project}/queue`)).assignments;
+  const asked = location.hash === "#again" ? again()[0] : location.hash.slice(1);
+  const id = queue.some((one) => one.id === asked) ? asked : (first.assignment ?? again()[0] ?? queue.at(-1)?.id);
   if (!id) return finish();
   byId("app").replaceChildren(bar, view.announcer.element, view.element);
   await open(id);
@@ -195,5 +201,5 @@ async function start(): Promise<void> {
 }
 
 window.addEventListener("online", () => void outbox.flush());
-window.addEventListener("beforeunload", (event) => { if (outbox.length) event.preventDefault(); });
+window.addEventListener("beforeunload", (event) => { if (outbox.length && !document.body.dataset["leaving"]) event.preventDefault(); });
 await start();
