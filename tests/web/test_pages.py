@@ -82,3 +82,30 @@ def test_a_study_comes_and_goes_by_forms(bench: Bench, browsers: Browsers, study
     assert "bob" in page.text
     early = boss.post(str(page.url.path).replace("people", "export"), data={})
     assert "nobody has finished a note yet" in early.text
+
+
+def test_notes_are_added_later_under_other_ids(bench: Bench, browsers: Browsers) -> None:
+    small = small_project(bench.database)
+    boss = browsers.of(small.who["manager"])
+    notes = b"id,case,text\nlate1,c,fever again\nlate2,c,no pain\n"
+    given = {"files": {"notes": ("more.csv", notes)}, "data": {"rename": "1"}}
+    page = boss.post(f"/p/{small.project}/notes", **given)
+    assert "5 notes" in page.text
+    boss.post(f"/p/{small.project}/assign", data={"per_note": "2"})
+    ann = browsers.of(small.who["ann"])
+    queue = ann.get(f"/api/v1/projects/{small.project}/queue").json()["assignments"]
+    assert {one["note"] for one in queue[3:]} == {"N0004", "N0005"}
+    [rubric] = ann.get(f"/api/v1/projects/{small.project}/rubrics").json()["rubrics"]
+    assert rubric["version"] == 1
+    again = boss.post(f"/p/{small.project}/notes", **given)
+    assert "late1" in again.text
+
+
+def test_a_token_is_ended_by_its_button(bench: Bench, browsers: Browsers) -> None:
+    small = small_project(bench.database)
+    ann, bob = browsers.of(small.who["ann"]), browsers.of(small.who["bob"])
+    ann.post("/account/tokens", data={"name": "mine", "read": "1", "project": small.project})
+    [token] = ann.get("/api/v1/me/tokens").json()["tokens"]
+    assert bob.post(f"/account/tokens/{token['id']}", data={}).status_code == 404
+    assert ann.post(f"/account/tokens/{token['id']}", data={}).status_code == 200
+    assert ann.get("/api/v1/me/tokens").json()["tokens"] == []

@@ -19,7 +19,7 @@ from rubricate.formats.encoding import metadata_from_json
 from rubricate.run import spans_text
 from rubricate.run.evidence import Spans
 from rubricate.store import tables as t
-from rubricate.store.chain import Entry, append, count
+from rubricate.store.chain import Entry, append, count, counts_of
 from rubricate.store.database import missing, new_id, now
 from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
@@ -225,7 +225,8 @@ def add_corpus(
     """Add the rubrics and notes of a corpus; with ``rename`` annotators see other ids."""
     cases = {note.case for note in corpus.notes}
     add_rubrics(connection, project, [r for r in corpus.rubrics if r.case in cases], actor)
-    shown = {n.id: f"N{k + 1:04}" for k, n in enumerate(corpus.notes)} if rename else None
+    there = counts_of(connection, project, "notes").get("notes", 0) + 1
+    shown = {n.id: f"N{k:04}" for k, n in enumerate(corpus.notes, there)} if rename else None
     add_notes(connection, project, corpus.notes, actor, shown=shown)
 
 

@@ -101,7 +101,8 @@ def account_page(call: Call, **more: Any) -> Response:
     """Show one's own account."""
     tokens = account.get_tokens(call)["tokens"]
     given = {"secret": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
-    return render("account.html", call, tokens=tokens, **{**given, **more})
+    own = call.read(account.own_projects, call.me)
+    return render("account.html", call, tokens=tokens, projects=own, **{**given, **more})
 
 
 def change_password(call: Call) -> Response:
@@ -140,6 +141,12 @@ def make_token(call: Call) -> Response:
     except InputError as error:
         return account_page(call, faults=fault_lines(error))
     return account_page(call, secret=secret)
+
+
+def end_token(call: Call) -> Response:
+    """Let a token work no longer, by the button beside it."""
+    account.delete_token(call)
+    return RedirectResponse("/account", 303)
 
 
 def users_page(call: Call, **more: Any) -> Response:

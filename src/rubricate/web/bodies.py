@@ -36,11 +36,10 @@ class SignInBody(Body):
 
 
 class PreferencesBody(Body):
-    """Keys and theme of a person."""
+    """Keys of a person."""
 
     keys_on: bool = True
     keys: dict[Annotated[str, Meta(max_length=40)], Annotated[str, Meta(max_length=40)]] = {}
-    theme: Literal["auto", "light", "dark"] = "auto"
 
 
 class JudgementBody(Body):

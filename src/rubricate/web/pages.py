@@ -162,6 +162,17 @@ def change_rubric(call: Call) -> Response:
     return RedirectResponse(f"/p/{call.project}/rubric", 303)
 
 
+def add_notes(call: Call) -> Response:
+    """Add notes to a project by a form, with a rubric of their own or those that are there."""
+    rename = bool(form_field(call, "rename"))
+    try:
+        corpus = _uploaded(call)
+        call.write(projects.add_corpus, call.project, corpus, call.me.person, rename=rename)
+    except RubricateError as error:
+        return rubric_page(call, faults=fault_lines(error))
+    return RedirectResponse(f"/p/{call.project}/people", 303)
+
+
 def people_page(call: Call, **more: Any) -> Response:
     """Show who is in a project, and the forms to change that."""
     found = call.read(projects.people_of, call.project)

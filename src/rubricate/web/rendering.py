@@ -39,7 +39,7 @@ def _templates() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    found.globals |= {"static": _static, "roles": people.ROLES, "pages_of": pages_of}
+    found.globals.update({"static": _static, "roles": people.ROLES, "pages_of": pages_of})
     return found
 
 
