@@ -134,7 +134,8 @@ def again(
     ).all()
     whose = () if person is None else (t.judgement.c.person == person,)
     judged: dict[tuple[str, int], dict[str, int]] = {}
-    own = select(t.judgement).where(t.judgement.c.project == project, *whose)
+    own = select(t.judgement).join(t.note, t.judgement.c.note == t.note.c.number)
+    own = own.where(t.judgement.c.project == project, t.note.c.case.in_(cases), *whose)
     for row in connection.execute(own.where(t.judgement.c.answer.is_not(None))):
         judged.setdefault((row.person, row.note), {})[row.feature] = row.rubric
     newest = rubrics_of(connection, project)
