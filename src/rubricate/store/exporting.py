@@ -136,7 +136,8 @@ def export_study(
     return {"batches": len(places), "decisions": len(lines), "head": head}
 
 
-_JUDGED = "annotator note feature answer spans seconds suggestion rubric at".split()
+_JUDGED = ("annotator", "note", "feature", "answer", "spans", "seconds", "suggestion", "rubric",
+           "at")  # fmt: skip
 
 
 def _judgement_lines(connection: Connection, project: str) -> Iterator[list[object]]:
