@@ -93,7 +93,8 @@ def _feature_cases(connection: Connection, project: str) -> dict[str, str]:
 
 
 @lru_cache(4096)
-def _rubric(body: str) -> Rubric:
+def read_rubric(body: str) -> Rubric:
+    """Return a rubric as it is kept."""
     return rubric_from_json(json.loads(body))
 
 
@@ -102,14 +103,14 @@ def rubric_of(connection: Connection, project: str, case: str) -> tuple[int, Rub
     own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == case)
     newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
     row = connection.execute(newest.limit(1)).one_or_none()
-    return (0, Rubric(case, ())) if row is None else (row.number, _rubric(row.body))
+    return (0, Rubric(case, ())) if row is None else (row.number, read_rubric(row.body))
 
 
 def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rubric]]:
     """Return the newest rubric of every case."""
     rows = select(t.rubric_version).where(t.rubric_version.c.project == project)
     ordered = connection.execute(rows.order_by(t.rubric_version.c.number))
-    return {row.case: (row.number, _rubric(row.body)) for row in ordered}
+    return {row.case: (row.number, read_rubric(row.body)) for row in ordered}
 
 
 def add_notes(

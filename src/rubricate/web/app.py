@@ -8,13 +8,12 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import anyio.to_thread
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, bindparam, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -29,7 +28,6 @@ from rubricate.store import tables as t
 from rubricate.store.database import RefusedError, missing
 from rubricate.store.people import (
     Identity,
-    roles_of,
     session_identity,
     token_identity,
     touch_session,
@@ -55,8 +53,22 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
-#: In which project a thing is: path parameter → its table.
-_PLACE_OF = {"assignment": t.assignment, "dispute": t.dispute, "run": t.run}
+#: A person's roles in the project that a thing is in: path parameter → query.
+_ROLES = {
+    name: select(t.membership.c.project, t.membership.c.role).where(
+        t.membership.c.person == bindparam("person"), t.membership.c.project == place
+    )
+    for name, place in {
+        "project": bindparam("id"),
+        **{
+            table.name: select(table.c.project).where(table.c.id == bindparam("id"))
+            .scalar_subquery()
+            for table in (t.assignment, t.dispute, t.run)
+        },
+        "item": select(t.run.c.project).join(t.item).where(t.item.c.id == bindparam("id"))
+        .scalar_subquery(),
+    }.items()
+}  # fmt: skip
 
 
 def error_answer(
@@ -90,15 +102,22 @@ class Asked:
 
     def answer(self) -> tuple[str, Any]:
         """Let the request in, or refuse it, and do the work; return who asked, and the result."""
-        me, secret = self._identity()
+        me, secret, stale, roles, project = self.bench.database.read(self._let_in)
+        if stale:
+            self.bench.database.write(lambda c: touch_session(c, secret))
         call = Call(
-            self.bench, me, *self._standing(me), self.path, self.query, self._body(), secret,
+            self.bench, me, roles, project, self.path, self.query, self._body(), secret,
             self.address, self.headers.get("host", ""), self.cookies,
         )  # fmt: skip
         return me.person, self.rule.handler(call)
 
-    def _identity(self) -> tuple[Identity, str]:
-        rule, database = self.rule, self.bench.database
+    def _let_in(self, connection: Connection) -> tuple[Identity, str, bool, frozenset[str], str]:
+        me, secret, stale = self._identity(connection)
+        return me, secret, stale, *self._standing(connection, me)
+
+    def _identity(self, connection: Connection) -> tuple[Identity, str, bool]:
+        """Return who asks, the session's secret, and whether it is time to say it is in use."""
+        rule = self.rule
         kind, _, secret = self.headers.get("authorization", "").partition(" ")
         if kind.lower() == "basic":
             # Label Studio sends the token as a password.
@@ -107,23 +126,19 @@ class Asked:
             except ValueError:
                 secret = ""
         if kind or "token" in self.path:
-            given = self.path.get("token", secret)
-            me = database.read(lambda c: token_identity(c, given))
+            me = token_identity(connection, self.path.get("token", secret))
             if me is None or me.scopes is None or rule.scope not in me.scopes:
                 raise RefusedError(401, "not_signed_in", "This token is not valid here.")
-            return me, ""
+            return me, "", False
         cookie = self.cookies.get(cookie_name(self.bench), "")
-        found = database.read(lambda c: session_identity(c, cookie)) if cookie else None
+        found = session_identity(connection, cookie) if cookie else None
         if rule.method not in SAFE:
             self._need_same_origin()
         if found is None:
             if OPEN in rule.access:
-                return _NOBODY, ""
+                return _NOBODY, "", False
             raise RefusedError(401, "not_signed_in", "Sign in first.")
-        me, stale = found
-        if stale:
-            database.write(lambda c: touch_session(c, cookie))
-        return me, cookie
+        return found[0], cookie, found[1]
 
     def _need_same_origin(self) -> None:
         """Refuse what another site lets the browser send (OWASP, verifying the origin)."""
@@ -134,7 +149,7 @@ class Asked:
         if (named and not own) or (site not in ("same-origin", "none") if site else not named):
             raise RefusedError(403, "forbidden", "This request comes from another site.")
 
-    def _standing(self, me: Identity) -> tuple[frozenset[str], str]:
+    def _standing(self, connection: Connection, me: Identity) -> tuple[frozenset[str], str]:
         """Return the person's roles in the project that is asked for; deny where none fits."""
         access = self.rule.access
         if access & {OPEN, SIGNED_IN}:
@@ -143,27 +158,15 @@ class Asked:
             if not me.admin:
                 raise RefusedError(403, "forbidden", "Only administrators may do this.")
             return frozenset(), ""
-        database = self.bench.database
-        project = self._project(me)
-        roles = database.read(lambda c: roles_of(c, project, me.person)) if project else frozenset()
-        if not roles or me.project not in (None, project):
+        name = next((one for one in _ROLES if one in self.path), "project")
+        values = {"person": me.person, "id": self.path.get(name, me.project)}
+        rows = connection.execute(_ROLES[name], values).all()
+        if not rows or me.project not in (None, rows[0].project):
             raise missing()
+        roles = frozenset(row.role for row in rows)
         if not roles & access:
             raise RefusedError(403, "forbidden", f"Only for: {', '.join(sorted(access))}.")
-        return roles, project
-
-    def _project(self, me: Identity) -> str:
-        if "project" in self.path:
-            return self.path["project"]
-        read = self.bench.database.read
-        for name, table in _PLACE_OF.items():
-            if name in self.path:
-                wanted = select(table.c.project).where(table.c.id == self.path[name])
-                return read(partial(_scalar, wanted)) or ""
-        if "item" in self.path:
-            joined = select(t.run.c.project).join(t.item)
-            return read(lambda c: c.scalar(joined.where(t.item.c.id == self.path["item"]))) or ""
-        return me.project or ""
+        return roles, rows[0].project
 
     def _body(self) -> Any:
         if self.rule.body is None or self.rule.body is dict:
@@ -176,10 +179,6 @@ class Asked:
             raise RefusedError(400, "bad_request", str(error)) from None
         except msgspec.DecodeError:
             raise RefusedError(400, "bad_request", "The body is not valid JSON.") from None
-
-
-def _scalar(wanted: Any, connection: Any) -> Any:
-    return connection.scalar(wanted)
 
 
 def _endpoint(rule: Rule, bench: Bench) -> Any:
