@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, select
 
 from rubricate.store import tables as t
 from rubricate.store.database import now
-from rubricate.store.group import Group, settle
+from rubricate.store.transaction import Transaction, settle
 
 _INSERT = t.event.insert()
 
@@ -44,8 +44,8 @@ def digest(*parts: str) -> str:
 
 def append(connection: Connection, project: str, *entries: Entry) -> int:
     """Append events to a project's chain and return their time."""
-    group = Group.of(connection)
-    number, last = group.head(project)
+    transaction = Transaction.of(connection)
+    number, last = transaction.head(project)
     at, rows = now(), []
     for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
         own: dict[str, Any] = {k: v for k, v in entry._asdict().items() if k != "data"}
@@ -56,7 +56,7 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
         last = digest(last, body_hash)
         rows.append({**own, "salt": salt, "body": body, "body_hash": body_hash, "hash": last})
     connection.execute(_INSERT, rows[0] if len(rows) == 1 else rows)
-    group.move(project, number, last)
+    transaction.move(project, number, last)
     return at
 
 
@@ -69,7 +69,7 @@ def data_of(row: Row[Any]) -> dict[str, Any]:
 def count(connection: Connection, project: str, changes: Mapping[str, int]) -> None:
     """Add to the counts that dashboards read."""
     for name, by in changes.items():
-        Group.of(connection).count(project, name, by)
+        Transaction.of(connection).count(project, name, by)
 
 
 def counts_of(connection: Connection, project: str, *names: str) -> dict[str, int]:

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
-from rubricate.store.group import Group
 from rubricate.store.migrations import migrate
+from rubricate.store.transaction import Transaction
 
 T = TypeVar("T")
 #: How many writes share a commit at most.
@@ -157,12 +157,12 @@ class Database:
         try:
             connection = connection or self._engine.connect()
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
-            group = Group(connection)
+            transaction = Transaction(connection)
             results = []
             for at, job in enumerate(jobs):  # noqa: B007
                 results.append(job.work(connection))
             at = -1
-            group.settle()
+            transaction.settle()
             connection.exec_driver_sql("COMMIT")
         except Exception as error:
             connection = _rolled_back(connection)

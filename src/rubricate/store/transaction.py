@@ -24,7 +24,7 @@ _ADD = text(
 )
 
 
-class Group:
+class Transaction:
     """The transaction that a connection is in."""
 
     def __init__(self, connection: Connection) -> None:
@@ -32,13 +32,13 @@ class Group:
         self._heads: dict[str, tuple[int, str]] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
         self.changed: set[str] = set()
-        connection.info["group"] = self
+        connection.info["transaction"] = self
 
     @staticmethod
-    def of(connection: Connection) -> Group:
+    def of(connection: Connection) -> Transaction:
         """Return the transaction of a connection that writes."""
-        group: Group = connection.info["group"]
-        return group
+        transaction: Transaction = connection.info["transaction"]
+        return transaction
 
     def head(self, project: str) -> tuple[int, str]:
         """Return the number and hash of a project's last event, which nobody else moves now."""
@@ -71,5 +71,5 @@ class Group:
 
 def settle(connection: Connection) -> None:
     """Write what is gathered before it is read again; where nothing is written there is none."""
-    if "group" in connection.info:
-        Group.of(connection).settle()
+    if "transaction" in connection.info:
+        Transaction.of(connection).settle()
