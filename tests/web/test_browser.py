@@ -119,7 +119,7 @@ def test_an_annotator_marks_and_everything_is_saved_at_once(
     drag(page, start, end)
     wait_for(page, f"{STATES}[0]", "present")
     wait_for(page, STATUS, "saved")
-    first = call("GET", f"/work/{work}")
+    first = call("GET", f"/assignments/{work}")
     feature = first["rubric"]["features"][0]["id"]
     assert first["judgements"][feature]["marks"] == [[[start, end]]]
     press(page, "x", "u")
@@ -137,24 +137,24 @@ def test_an_annotator_marks_and_everything_is_saved_at_once(
     wait_for(page, f"{STATES}[3]", "present")
     press(page, "j", *"x" * (len(states(page)) - 4))
     wait_for(page, f"document.body.dataset.work !== '{work}'")
-    assert call("GET", f"/work/{work}")["state"] == "done"
+    assert call("GET", f"/assignments/{work}")["state"] == "done"
     wait_for(page, f"{STATES}[0]", "open")
 
 
 def test_two_windows_ask_which_state_to_keep(enter: Any, demo: Demo) -> None:
     page, call = enter("annotator"), demo.api("annotator")
     work = open_work(page)
-    seen = call("GET", f"/work/{work}")
+    seen = call("GET", f"/assignments/{work}")
     features = [one["id"] for one in seen["rubric"]["features"]]
     for number, (choice, kept) in enumerate([("mine", "absent"), ("saved", "unsure")]):
-        call("PUT", f"/work/{work}/features/{features[number]}",
+        call("PUT", f"/assignments/{work}/features/{features[number]}",
              {"answer": "unsure", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
         press(page, "x")
         wait_for(page, "!!document.querySelector('dialog')")
         page.find_element("css selector", f"dialog [value={choice}]").click()
         wait_for(page, STATUS, "saved")
         wait_for(page, f"{STATES}[{number}]", kept)
-        assert call("GET", f"/work/{work}")["judgements"][features[number]]["answer"] == kept
+        assert call("GET", f"/assignments/{work}")["judgements"][features[number]]["answer"] == kept
 
 
 def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) -> None:
@@ -175,8 +175,8 @@ def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) 
     wait_for(page, STATUS, "saved")
     wait_for(page, f"{STATES}[{number}]", "present")
     assert page.execute_script("return localStorage.getItem('rubricate-unsent')") == "[]"
-    feature = call("GET", f"/work/{work}")["rubric"]["features"][number]["id"]
-    assert call("GET", f"/work/{work}")["judgements"][feature]["answer"] == "present"
+    feature = call("GET", f"/assignments/{work}")["rubric"]["features"][number]["id"]
+    assert call("GET", f"/assignments/{work}")["judgements"][feature]["answer"] == "present"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -233,9 +233,9 @@ def test_the_dashboard_is_live(enter: Any, demo: Demo) -> None:
     before = page.execute_script(f"return {count}")
     project = page.execute_script("return document.body.dataset.project")
     work = call("GET", f"/projects/{project}/next")["assignment"]
-    seen = call("GET", f"/work/{work}")
+    seen = call("GET", f"/assignments/{work}")
     open_ones = [f["id"] for f in seen["rubric"]["features"] if f["id"] not in seen["judgements"]]
-    call("PUT", f"/work/{work}/features/{open_ones[-1]}",
+    call("PUT", f"/assignments/{work}/features/{open_ones[-1]}",
          {"answer": "absent", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
     wait_for(page, count, before + 1)
     page.find_element("id", "pause").click()

@@ -102,9 +102,9 @@ def test_suggestions_are_shown_only_where_allowed(browsers: Browsers, small: Sma
     assert boss.post(f"{url}/suggestions", json={"matcher": "lexicon"}).status_code == 202
     wait_for("suggestions")
     queue = ann.get(f"{url}/queue").json()["assignments"]
-    assert ann.get(f"/api/v1/work/{queue[0]['id']}").json()["suggestions"] is None
+    assert ann.get(f"/api/v1/assignments/{queue[0]['id']}").json()["suggestions"] is None
     boss.patch(url, json={"suggestions": True})
-    found = [ann.get(f"/api/v1/work/{one['id']}").json()["suggestions"] for one in queue]
+    found = [ann.get(f"/api/v1/assignments/{one['id']}").json()["suggestions"] for one in queue]
     assert any("f1" in one for one in found)
 
 

@@ -35,7 +35,7 @@ let work: Work | null = null;
 let loading = false;
 
 const outbox = new Outbox({
-  send: (letter) => call<SavedState>("PUT", `/work/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
+  send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
     answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
     active_ms: letter.active_ms, suggestion: letter.suggestion,
   }),
@@ -91,7 +91,7 @@ function send({ note, feature, after }: Change): void {
 }
 
 async function open(id: string): Promise<void> {
-  const got = await call<Work>("GET", `/work/${id}`);
+  const got = await call<Work>("GET", `/assignments/${id}`);
   work = got;
   loading = true;
   for (const { id: feature } of got.rubric.features) {
@@ -120,7 +120,7 @@ async function go(by: -1 | 1, finished: boolean): Promise<void> {
     await outbox.flush();
     if (outbox.length) return; // nothing is done that is not saved
     try {
-      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/work/${work.id}/done`, {});
+      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`, {});
       to = answer.next;
       view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
     } catch (error) {
@@ -138,7 +138,7 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   if (outbox.length) return view.announcer.say("the server cannot be reached");
   const { id } = work;
   try {
-    const saved = await call<SavedState & { feature: string }>("POST", `/work/${id}/${step}`, {});
+    const saved = await call<SavedState & { feature: string }>("POST", `/assignments/${id}/${step}`, {});
     const after: Judgement = { answer: saved.answer, marks: saved.marks };
     judgements.load(id, saved.feature, after);
     outbox.versions.set(`${id} ${saved.feature}`, saved.version);

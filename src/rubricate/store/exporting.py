@@ -22,7 +22,7 @@ from rubricate.run import parse_spans
 from rubricate.store import tables as t
 from rubricate.store.database import iso
 from rubricate.store.projects import project_row, rubrics_of
-from rubricate.store.reviewing import corrections_csv
+from rubricate.store.reviewing import write_corrections
 from rubricate.study.assignment import batch_path
 from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice
@@ -147,8 +147,7 @@ def export_zip(connection: Connection, project: str, target: Path) -> None:
         lines = decision_lines(connection, project, corpus)
         write_table(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
         for run in runs:
-            body = corrections_csv(connection, run.id)
-            (folder / f"corrections-{run.id}.csv").write_text(body, encoding="utf-8", newline="")
+            write_corrections(connection, run.id, folder / f"corrections-{run.id}.csv")
         chain = {"project": row.name, "events": row.events, "head": row.head}
         (folder / "chain.json").write_text(json.dumps(chain, indent=1), encoding="utf-8")
         for path in sorted(folder.iterdir()):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,9 +13,8 @@ from sqlalchemy import Connection, Row, select
 
 from rubricate.errors import InputError
 from rubricate.files import file_hash
-from rubricate.formats.tables import guarded
 from rubricate.rubric import Feature, Rubric
-from rubricate.run import NoteResult, parse_spans, read_results, spans_text
+from rubricate.run import Correction, NoteResult, parse_spans, read_results, spans_text
 from rubricate.run.totals import total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
@@ -290,12 +287,13 @@ def correct(
     return show_item(connection, item)
 
 
-def corrections_csv(connection: Connection, run: str) -> str:
-    """Return the corrections of a run as `score --corrections` reads them."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(["note", "feature", "found", "spans", "by", "at", "comment"])
-    for row in _corrections(connection, t.item.c.run == run).values():
-        cells = [row.note, row.feature, "yes" if row.found else "no", row.marks or "", row.name]
-        writer.writerow([guarded(cell) for cell in (*cells, iso(row.at), row.comment)])
-    return out.getvalue()
+def write_corrections(connection: Connection, run: str, path: Path) -> None:
+    """Write the corrections of a run as `score --corrections` reads them."""
+    from rubricate.scoring.correction_files import write_decisions
+
+    rows = _corrections(connection, t.item.c.run == run).values()
+    write_decisions(path, (
+        Correction(r.note, r.feature, r.found, r.name, iso(r.at),
+                   None if r.marks is None else parse_spans(r.marks), r.comment)
+        for r in rows
+    ))  # fmt: skip

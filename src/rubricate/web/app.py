@@ -8,12 +8,13 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import anyio.to_thread
 import msgspec
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -53,22 +54,25 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
-#: A person's roles in the project that a thing is in: path parameter → query.
-_ROLES = {
-    name: select(t.membership.c.project, t.membership.c.role).where(
-        t.membership.c.person == bindparam("person"), t.membership.c.project == place
-    )
-    for name, place in {
-        "project": bindparam("id"),
-        **{
-            table.name: select(table.c.project).where(table.c.id == bindparam("id"))
-            .scalar_subquery()
-            for table in (t.assignment, t.dispute, t.run)
-        },
-        "item": select(t.run.c.project).join(t.item).where(t.item.c.id == bindparam("id"))
-        .scalar_subquery(),
-    }.items()
+#: In which project a thing is: path parameter → query.
+_PLACES: dict[str, Any] = {
+    "project": bindparam("project"),
+    **{
+        table.name: select(table.c.project).where(table.c.id == bindparam(table.name))
+        .scalar_subquery()
+        for table in (t.assignment, t.dispute, t.run)
+    },
+    "item": select(t.run.c.project).join(t.item).where(t.item.c.id == bindparam("item"))
+    .scalar_subquery(),
 }  # fmt: skip
+
+
+@lru_cache
+def _roles_in(named: tuple[str, ...]) -> Select[Any]:
+    """Return the query for a person's roles in the one project that all named things are in."""
+    own = t.membership.c
+    places = (own.project == _PLACES[name] for name in named)
+    return select(own.project, own.role).where(own.person == bindparam("person"), *places)
 
 
 def error_answer(
@@ -158,14 +162,16 @@ class Asked:
             if not me.admin:
                 raise RefusedError(403, "forbidden", "Only administrators may do this.")
             return frozenset(), ""
-        name = next((one for one in _ROLES if one in self.path), "project")
-        values = {"person": me.person, "id": self.path.get(name, me.project)}
-        rows = connection.execute(_ROLES[name], values).all()
+        named = tuple(one for one in _PLACES if one in self.path) or ("project",)
+        values = {"project": me.project, "person": me.person, **self.path}
+        rows = connection.execute(_roles_in(named), values).all()
         if not rows or me.project not in (None, rows[0].project):
             raise missing()
         roles = frozenset(row.role for row in rows)
-        if not roles & access:
-            raise RefusedError(403, "forbidden", f"Only for: {', '.join(sorted(access))}.")
+        if not self.rule.lets_in(roles):
+            hidden = " Others' work is hidden from you, who annotate." if roles & access else ""
+            message = f"Only for: {', '.join(sorted(access))}.{hidden}"
+            raise RefusedError(403, "forbidden", message)
         return roles, rows[0].project
 
     def _body(self) -> Any:

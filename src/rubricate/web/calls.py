@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import InputError
 from rubricate.store.database import Database
-from rubricate.store.people import ROLES, Identity
+from rubricate.store.people import ROLES, Identity, may_watch
 
 if TYPE_CHECKING:
     from rubricate.web.oidc import Provider
@@ -105,8 +105,14 @@ class Rule:
     body: Any = None
     #: What the answer is, for the description of the interface.
     answer: Any = None
+    #: It shows what all annotators did: closed to who is one of them.
+    watches: bool = False
     #: What a token must allow.
     scope: str = "read"
     status: int = 200
     query: tuple[str, ...] = ()
     most_bytes: int = 1_000_000
+
+    def lets_in(self, roles: Collection[str]) -> bool:
+        """Tell whether somebody with these roles in the project may ask it."""
+        return not self.access.isdisjoint(roles) and (not self.watches or may_watch(roles))

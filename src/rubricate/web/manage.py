@@ -24,7 +24,7 @@ from rubricate.formats.notes import open_notes
 from rubricate.rubric import Metadata
 from rubricate.store import chain, dashboards, exporting, people, projects, reviewing
 from rubricate.store import tables as t
-from rubricate.store.database import Database, RefusedError, missing
+from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Bench, Call
 
@@ -58,9 +58,8 @@ def _add_study(
     for name in dict.fromkeys(task.annotator for task in tasks):
         row = people.person_named(connection, name)
         who[name] = people.add_person(connection, name) if row is None else row.id
-        if who[name] == me.person:
-            raise InputError(f"{name!r} annotates in this study, so somebody else must manage it")
-        people.set_roles(connection, project, who[name], ["annotator"], me.person)
+        roles = people.roles_of(connection, project, who[name]) | {"annotator"}
+        people.set_roles(connection, project, who[name], roles, me.person)
     projects.assign(connection, project, tasks, who, me.person)
 
 
@@ -202,8 +201,6 @@ def post_publish(call: Call) -> dict[str, Any]:
 
 def publish_by_form(call: Call) -> Response:
     """Publish a run by the button beside it."""
-    if call.path["run"] not in {one["id"] for one in call.read(reviewing.list_runs, call.project)}:
-        raise missing("There is no such run.")
     post_publish(call)
     return RedirectResponse(f"/p/{call.project}/review", 303)
 
@@ -251,8 +248,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
     )
     with tempfile.TemporaryDirectory() as scratch:
         corrections = Path(scratch) / "corrections.csv"
-        body = database.read(lambda c: reviewing.corrections_csv(c, run))
-        corrections.write_text(body, encoding="utf-8", newline="")
+        database.read(lambda c: reviewing.write_corrections(c, run, corrections))
         model = folder / "model"
         score_notes(
             notes, folder, settings=settings, corrections=corrections,
@@ -281,7 +277,7 @@ def _may_watch(call: Call) -> bool:
     """Tell whether somebody who watches may go on: signed in still, and with the role."""
     if call.secret and call.read(people.session_identity, call.secret) is None:
         return False
-    return bool(call.read(people.roles_of, call.project, call.me.person) & people.NOT_BLIND)
+    return people.may_watch(call.read(people.roles_of, call.project, call.me.person))
 
 
 def get_events(call: Call) -> Response:

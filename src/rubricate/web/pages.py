@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zipfile
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,6 @@ _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
 #: What may be uploaded: small when packed is not small when opened.
 _UPLOADS = ReadLimits(file_bytes=200_000_000, unpacked_bytes=500_000_000)
-#: Role → the page where its work is.
-HOME = {"annotator": "annotate", "curator": "curate", "reviewer": "review",
-        "manager": "dashboard", "observer": "dashboard"}  # fmt: skip
 
 
 def static_files() -> StaticFiles:
@@ -54,12 +52,17 @@ def _templates() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    found.globals |= {"static": _static, "home": HOME, "roles": people.ROLES}
-    found.globals["pages_of"] = lambda roles: (
-        {HOME[role] for role in roles}
-        | ({"review"} if {"manager", "observer"} & set(roles) else set())
-    )
+    found.globals |= {"static": _static, "roles": people.ROLES, "pages_of": pages_of}
     return found
+
+
+def pages_of(roles: Collection[str]) -> list[str]:
+    """Return the pages of a project that somebody with these roles may open."""
+    from rubricate.web.policy import PAGES
+
+    places = {rule.path.removeprefix("/p/{project}/"): rule for rule in PAGES
+              if rule.method == "GET" and rule.path.startswith("/p/")}  # fmt: skip
+    return [place for place, rule in places.items() if "/" not in place and rule.lets_in(roles)]
 
 
 def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
@@ -335,10 +338,7 @@ def dashboard_page(call: Call) -> Response:
 
 def review_page(call: Call) -> Response:
     """Show the frame of the page for reviewing a run."""
-    runs = {one["id"]: one for one in call.read(reviewing.list_runs, call.project)}
-    if call.path["run"] not in runs:
-        raise missing("There is no such run.")
-    return render("review.html", call, run=runs[call.path["run"]])
+    return render("review.html", call, run=call.path["run"])
 
 
 def runs_page(call: Call, **more: Any) -> Response:
