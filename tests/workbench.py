@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,6 +102,19 @@ def database(database_url: str) -> Iterator[Database]:
     store.migrate()
     yield store
     store.close()
+
+
+@contextmanager
+def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield a server in a process of its own, and its address."""
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--port", "0"]
+    command += ["--json", *(["--database", database] if database else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
+        try:
+            assert one.stdout is not None
+            yield one, json.loads(one.stdout.readline())["url"]
+        finally:
+            one.terminate()
 
 
 @dataclass

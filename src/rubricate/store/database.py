@@ -20,6 +20,7 @@ from sqlalchemy.engine import make_url
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 from rubricate.store.migrations import migrate
+from rubricate.store.signals import Signals
 from rubricate.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -74,6 +75,8 @@ class Database:
         self.url = make_url(re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url))
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _engine(self.url.render_as_string(hide_password=False), self.is_sqlite)
+        self._plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self.signals = Signals(None if self.is_sqlite else self._plain)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
         self._writer.start()
@@ -104,6 +107,7 @@ class Database:
         """End the writer when all that waits is written, and close the connections."""
         self._jobs.put(None)
         self._writer.join()
+        self.signals.close()
         self._engine.dispose()
 
     def migrate(self, backups: Path | None = None) -> None:
@@ -131,8 +135,7 @@ class Database:
         )
         if program is None:
             raise InputError("pg_dump is not installed: it is part of PostgreSQL's client programs")
-        plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        command = [program, "--format=custom", f"--file={target}", "--dbname", plain]
+        command = [program, "--format=custom", f"--file={target}", "--dbname", self._plain]
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode:
             raise InputError("pg_dump could not copy the database; is its version the server's?")
@@ -176,6 +179,8 @@ class Database:
             return connection
         for job, result in zip(jobs, results, strict=True):
             job.answer.set_result(result)
+        if self.is_sqlite:
+            self.signals.tell(transaction.changed)
         return connection
 
 

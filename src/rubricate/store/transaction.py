@@ -10,6 +10,7 @@ from collections import Counter
 from sqlalchemy import Connection, bindparam, select, text
 
 from rubricate.store import tables as t
+from rubricate.store.signals import CHANNEL
 
 _HEAD = (
     select(t.project.c.events, t.project.c.head)
@@ -21,6 +22,10 @@ _MOVE_HEAD = t.project.update().where(t.project.c.id == bindparam("own"))
 _ADD = text(
     "INSERT INTO counter (project, name, value) VALUES (:project, :name, :value) "
     "ON CONFLICT (project, name) DO UPDATE SET value = counter.value + excluded.value"
+)
+#: Sent when the transaction is committed.
+_NOTIFY = text(
+    f"SELECT pg_notify('{CHANNEL}', project) FROM unnest(CAST(:projects AS text[])) AS project"
 )
 
 
@@ -61,6 +66,8 @@ class Transaction:
         moved = [{"own": p, "events": n, "head": h} for p, (n, h) in sorted(self._heads.items())]
         if moved:
             self._connection.execute(_MOVE_HEAD, moved)
+            if self._connection.dialect.name == "postgresql":
+                self._connection.execute(_NOTIFY, {"projects": list(self._heads)})
         rows = [{"project": p, "name": name, "value": by}
                 for (p, name), by in sorted(self._counts.items()) if by]  # fmt: skip
         if rows:
