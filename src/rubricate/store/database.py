@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 from rubricate.store.migrations import migrate
-from rubricate.store.signals import Signals
+from rubricate.store.signals import Wakes
 from rubricate.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _engine(self.url.render_as_string(hide_password=False), self.is_sqlite)
         self._plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        self.signals = Signals(None if self.is_sqlite else self._plain)
+        self.signals = Wakes(None if self.is_sqlite else self._plain)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
         self._writer.start()

@@ -15,13 +15,13 @@ CHANNEL = "rubricate"
 _PAUSE = 1.0
 
 
-class Signals:
+class Wakes:
     """`tell` calls all that `watch` a project; with a database to listen to, others' commits do."""
 
     def __init__(self, url: str | None) -> None:
         self._url = url
         self._lock = threading.Lock()
-        self._wakes: dict[str, list[Callable[[], None]]] = {}
+        self._waiting: dict[str, list[Callable[[], None]]] = {}
         self._thread: threading.Thread | None = None
         self._end, self._ended = socket.socketpair()
 
@@ -29,7 +29,7 @@ class Signals:
     def watch(self, project: str, wake: Callable[[], None]) -> Iterator[None]:
         """Call a function, in another thread, whenever a project may have changed."""
         with self._lock:
-            self._wakes.setdefault(project, []).append(wake)
+            self._waiting.setdefault(project, []).append(wake)
             if self._url is not None and self._thread is None:
                 self._thread = threading.Thread(target=self._listen, name="listener", daemon=True)
                 self._thread.start()
@@ -37,14 +37,14 @@ class Signals:
             yield
         finally:
             with self._lock:
-                self._wakes[project].remove(wake)
-                if not self._wakes[project]:
-                    del self._wakes[project]
+                self._waiting[project].remove(wake)
+                if not self._waiting[project]:
+                    del self._waiting[project]
 
     def tell(self, projects: Iterable[str]) -> None:
         """Say that projects changed."""
         with self._lock:
-            wakes = [wake for project in projects for wake in self._wakes.get(project, ())]
+            wakes = [wake for project in projects for wake in self._waiting.get(project, ())]
         for wake in wakes:
             wake()
 
@@ -63,7 +63,7 @@ class Signals:
                 with psycopg.connect(self._url or "", autocommit=True) as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
                     # What changed while nobody listened was told to nobody.
-                    self.tell(list(self._wakes))
+                    self.tell(list(self._waiting))
                     while self._ready(connection):
                         self.tell({one.payload for one in connection.notifies(timeout=0)})
                     return
