@@ -77,8 +77,11 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
             host=str(place), user="bench", dbname="postgres", autocommit=True
         ) as c:
             c.execute("DROP SCHEMA public CASCADE")
-            c.execute("CREATE SCHEMA public")
-        return f"postgresql://bench@/postgres?host={place}"
+            # Superusers see everything: the server is somebody else.
+            c.execute("DO $$ BEGIN CREATE ROLE server LOGIN; "
+                      "EXCEPTION WHEN duplicate_object THEN END $$")  # fmt: skip
+            c.execute("CREATE SCHEMA public AUTHORIZATION server")
+        return f"postgresql://server@/postgres?host={place}"
 
     try:
         yield make
@@ -186,9 +189,18 @@ def small(database: Database) -> Small:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with open_bench(tmp_path) as opened:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    on_postgres = getattr(request, "param", "sqlite") == "postgres"
+    with open_bench(
+        tmp_path, request.getfixturevalue("postgres")() if on_postgres else ""
+    ) as opened:
         yield opened
+
+
+#: Runs a test that has a bench on both databases.
+on_both = pytest.mark.parametrize(
+    "bench", ["sqlite", pytest.param("postgres", marks=pytest.mark.engine)], indirect=True
+)
 
 
 class Browsers:

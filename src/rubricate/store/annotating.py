@@ -19,6 +19,7 @@ from rubricate.store.database import RefusedError, iso, missing, now
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row, read_rubric
+from rubricate.store.sight import of_project, seeing
 
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
@@ -221,7 +222,8 @@ def _keep(
     count(connection, row.project, changes)
     _move(connection, me, row, "open" if state[0] is None else None)
     if row.state == "done":
-        refresh_disputes(connection, row.project, row.note, [feature])
+        with seeing(connection, of_project(row.project)):
+            refresh_disputes(connection, row.project, row.note, [feature])
     saved = {"answer": state[0], "marks": parse_spans(state[1]), "version": values["version"]}
     return {"feature": feature, **saved, "at": iso(at)}
 
@@ -317,7 +319,8 @@ def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, A
         done = t.assignment.update().where(t.assignment.c.id == row.id).values(state="done")
         connection.execute(done)
         count(connection, row.project, {"done": 1, f"done:{me.person}": 1})
-        refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
+        with seeing(connection, of_project(row.project)):
+            refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
     after = next_note(connection, me, row.project)
     return {
         "state": "done",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 import secrets
@@ -20,6 +21,7 @@ from sqlalchemy.engine import make_url
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 from rubricate.store.migrations import migrate
+from rubricate.store.sight import ALL, see
 from rubricate.store.signals import Wakes
 from rubricate.store.transaction import Transaction
 
@@ -81,14 +83,16 @@ class Database:
         self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
         self._writer.start()
 
-    def read(self, work: Callable[[Connection], T]) -> T:
-        """Return what a function reads."""
+    def read(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
+        """Return what a function reads; PostgreSQL hides what ``sees`` leaves out."""
         with self._engine.connect() as connection:
+            see(connection, sees)
             return work(connection)
 
     def read_at_once(self, work: Callable[[Connection], T]) -> T:
         """Return what a function reads of one moment, whatever is written meanwhile."""
         with self._engine.connect() as connection:
+            see(connection, ALL)
             more = "" if self.is_sqlite else " ISOLATION LEVEL REPEATABLE READ"
             connection.exec_driver_sql(f"BEGIN{more}")
             try:
@@ -96,9 +100,9 @@ class Database:
             finally:
                 connection.exec_driver_sql("ROLLBACK")
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
         """Return what a function returns once all it wrote is kept; nothing is where it raises."""
-        job = _Job(work, Future())
+        job = _Job(work, sees, Future())
         self._jobs.put(job)
         result: T = job.answer.result()
         return result
@@ -136,7 +140,10 @@ class Database:
         if program is None:
             raise InputError("pg_dump is not installed: it is part of PostgreSQL's client programs")
         command = [program, "--format=custom", f"--file={target}", "--dbname", self._plain]
-        done = subprocess.run(command, capture_output=True, check=False)
+        command.append("--enable-row-security")
+        sees_all = f"{os.environ.get('PGOPTIONS', '')} -c rubricate.sees={ALL}"
+        own = {**os.environ, "PGOPTIONS": sees_all}
+        done = subprocess.run(command, capture_output=True, check=False, env=own)
         if done.returncode:
             raise InputError("pg_dump could not copy the database; is its version the server's?")
 
@@ -163,8 +170,10 @@ class Database:
             transaction = Transaction(connection)
             results = []
             for at, job in enumerate(jobs):  # noqa: B007
+                see(connection, job.sees)
                 results.append(job.work(connection))
             at = -1
+            see(connection, ALL)
             transaction.settle()
             connection.exec_driver_sql("COMMIT")
         except Exception as error:
@@ -188,6 +197,7 @@ class _Job(NamedTuple):
     """One write that waits for its turn."""
 
     work: Callable[[Connection], Any]
+    sees: str
     answer: Future[Any]
 
 
@@ -197,6 +207,7 @@ def _rolled_back(connection: Connection | None) -> Connection | None:
         return None
     try:
         connection.exec_driver_sql("ROLLBACK")
+        connection.info.pop("sees", None)  # what was set inside is undone as well
     except Exception:
         connection.invalidate()
         connection.close()

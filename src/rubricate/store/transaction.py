@@ -10,6 +10,7 @@ from collections import Counter
 from sqlalchemy import Connection, bindparam, select, text
 
 from rubricate.store import tables as t
+from rubricate.store.sight import ALL, seeing
 from rubricate.store.signals import CHANNEL
 
 _HEAD = (
@@ -71,7 +72,8 @@ class Transaction:
         rows = [{"project": p, "name": name, "value": by}
                 for (p, name), by in sorted(self._counts.items()) if by]  # fmt: skip
         if rows:
-            self._connection.execute(_ADD, rows)
+            with seeing(self._connection, ALL):
+                self._connection.execute(_ADD, rows)
         self._heads.clear()
         self._counts.clear()
 

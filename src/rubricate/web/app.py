@@ -33,6 +33,7 @@ from rubricate.store.people import (
     token_identity,
     touch_session,
 )
+from rubricate.store.sight import ALL, of_person, of_project
 from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
 
 log = logging.getLogger("rubricate.web")
@@ -112,6 +113,7 @@ class Asked:
         call = Call(
             self.bench, me, roles, project, self.path, self.query, self._body(), secret,
             self.address, self.headers.get("host", ""), self.cookies,
+            self._sees(me, roles, project),
         )  # fmt: skip
         return me.person, self.rule.handler(call)
 
@@ -143,6 +145,14 @@ class Asked:
                 return _NOBODY, "", False
             raise RefusedError(401, "not_signed_in", "Sign in first.")
         return found[0], cookie, found[1]
+
+    def _sees(self, me: Identity, roles: frozenset[str], project: str) -> str:
+        """Return what the database shows: who asks as an annotator sees their own work only."""
+        if ADMIN in self.rule.access:
+            return ALL
+        if roles & self.rule.access - {"annotator"}:
+            return of_project(project)
+        return of_person(me.person)
 
     def _need_same_origin(self) -> None:
         """Refuse what another site lets the browser send (OWASP, verifying the origin)."""

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -213,9 +214,7 @@ def add_run_by_form(call: Call) -> Response:
     folder, notes, rubric, policy = (
         str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
     )
-    own = Call(
-        call.bench, call.me, call.roles, call.project, body=RunBody(folder, notes, rubric, policy)
-    )
+    own = replace(call, body=RunBody(folder, notes, rubric, policy))
     try:
         post_run(own)
     except (RubricateError, OSError) as error:

@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 import zipfile
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -360,7 +361,7 @@ def change_people(call: Call) -> Response:
 
     wanted: Any = [role for role in people.ROLES if _form(call, role)]
     body = MemberBody(name=_form(call, "name"), roles=wanted)
-    own = Call(call.bench, call.me, call.roles, call.project, body=body)
+    own = replace(call, body=body)
     try:
         return people_page(call, invite=post_member(own)["invite"])
     except RubricateError as error:
