@@ -29,7 +29,7 @@ T = TypeVar("T")
 #: How many writes share a commit at most.
 _GROUP = 64
 #: Connections that read, and the one that writes.
-_CONNECTIONS = 12
+_CONNECTIONS = 8
 
 
 class RefusedError(RubricateError):
