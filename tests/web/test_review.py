@@ -43,6 +43,10 @@ def test_a_reviewer_corrects_and_publishes(bench: Bench, browsers: Browsers, sma
     page = client.get(f"/api/v1/runs/{run}/items").json()
     assert len(page["items"]) == page["open"] == 6
     changed = next(one for one in page["items"] if not one["found"])
+    for name, value in (("feature", "f1"), ("found", "no"), ("case", "c")):
+        part = client.get(f"/api/v1/runs/{run}/items?{name}={value}").json()["items"]
+        real = {"no": False}.get(value, value)
+        assert part == [one for one in page["items"] if one[name] == real]
     shown = client.get(f"/api/v1/items/{changed['id']}").json()
     assert (shown["why"], shown["risk"]) == (None, None)
     weight, before = shown["feature"]["weight"], shown["score"]["before"]

@@ -18,7 +18,8 @@ from rubricate.store.curating import refresh_disputes
 from rubricate.store.database import RefusedError, iso, missing, now
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
-from rubricate.store.projects import project_row, read_rubric
+from rubricate.store.projects import project_row
+from rubricate.store.rubrics import again, changed_since, read_rubric
 from rubricate.store.sight import of_project, seeing
 
 #: The longest time that one judgement is thought to have taken.
@@ -33,10 +34,12 @@ def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, A
         .where(t.assignment.c.person == me.person, t.assignment.c.project == project)
         .order_by(t.assignment.c.position)
     )
+    changed = again(connection, project, me.person)
     listed = [
-        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training"}
+        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training",
+         "again": changed.get((me.person, r.note), [])}
         for r in rows
-    ]
+    ]  # fmt: skip
     return {"assignments": listed, **_own_counts(connection, me, project)}
 
 
@@ -64,6 +67,7 @@ _WORK = (
         t.project.c.state.label("project_state"), t.project.c.suggestions,
         t.rubric_version.c.number.label("rubric"), t.rubric_version.c.body,
         _old.c.version, _old.c.answer, _old.c.marks, _old.c.active_ms, _old.c.at,
+        _old.c.rubric.label("old_rubric"),
     )
     .join(t.note, t.assignment.c.note == t.note.c.number)
     .join(t.project, t.assignment.c.project == t.project.c.id)
@@ -112,7 +116,9 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
     """Return a note with its rubric, and what the person judged so far."""
     row = _own(connection, me, assignment)
     rubric = read_rubric(row.body)
-    mine = connection.execute(_JUDGED, {"note": row.note, "me": me.person})
+    mine = connection.execute(_JUDGED, {"note": row.note, "me": me.person}).all()
+    changed = changed_since(connection, row.project, row.case) if row.rubric > 1 else {}
+    former = {j.feature: changed.get((row.case, j.rubric), {}) for j in mine if j.answer}
     around = {"me": me.person, "project": row.project, "at": row.position}
     around["total"] = f"total:{me.person}"
     before, after, total = tuple(connection.execute(_AROUND, around).one())
@@ -128,6 +134,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
             ],
         },
         "judgements": {j.feature: _state(j) for j in mine},
+        "again": {one: words[one] for one, words in former.items() if one in words},
         "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
         "previous": before, "next": after, **_steps(connection, assignment),
     }  # fmt: skip
@@ -168,6 +175,7 @@ def judge(
         message = "present needs marks; absent and null have none."
         raise RefusedError(400, "bad_request", message)
     if row.version is not None and (row.answer, row.marks) == (answer, spans_text(found)):
+        _confirm(connection, me, row, feature, active_ms)
         return {"feature": feature, **_state(row), **_steps(connection, row.id)}
     if version != (row.version or 0):
         raise _conflict(row, feature)
@@ -181,6 +189,26 @@ def _conflict(row: Row[Any], feature: str) -> RefusedError:
     saved = {"feature": feature, **(nothing if row.version is None else _state(row))}
     message = "This judgement was changed elsewhere meanwhile."
     return RefusedError(409, "conflict", message, saved)
+
+
+def _confirm(
+    connection: Connection, me: Identity, row: Row[Any], feature: str, active_ms: int
+) -> None:
+    """Note that a judgement holds for the words that its feature has now, if they are others."""
+    if row.rubric == row.old_rubric:
+        return
+    changed = changed_since(connection, row.project, row.case)
+    if feature not in changed.get((row.case, row.old_rubric), ()):
+        return
+    data = {"version": row.version, "rubric": row.rubric}
+    entry = Entry("confirm", me.person, data, row.id, row.note, feature)
+    values = {"rubric": row.rubric, "at": append(connection, row.project, entry)}
+    own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
+    connection.execute(
+        t.judgement.update()
+        .where(*own, t.judgement.c.feature == feature)
+        .values(**values, active_ms=row.active_ms + max(0, min(active_ms, _LONGEST_MS)))
+    )
 
 
 #: Another process may have saved since this one read: then nothing is written.

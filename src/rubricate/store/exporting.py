@@ -21,8 +21,9 @@ from rubricate.formats.encoding import metadata_from_json
 from rubricate.run import parse_spans
 from rubricate.store import tables as t
 from rubricate.store.database import iso
-from rubricate.store.projects import project_row, rubrics_of
+from rubricate.store.projects import project_row
 from rubricate.store.reviewing import write_corrections
+from rubricate.store.rubrics import rubrics_of
 from rubricate.study.assignment import batch_path
 from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice

@@ -241,7 +241,7 @@ def _refused(error: RefusedError, request: Request, is_page: bool) -> Response:
     if is_page and error.status == 401 and request.method == "GET":
         return RedirectResponse(f"/signin?next={quote(request.url.path)}", 303)
     if is_page:
-        from rubricate.web.pages import error_page
+        from rubricate.web.rendering import error_page
 
         return error_page(error)
     response = error_answer(error.status, error.code, str(error), saved=error.saved)
@@ -315,8 +315,8 @@ class Guard:
 
 def make_app(bench: Bench) -> ASGIApp:
     """Return the server's application."""
-    from rubricate.web.pages import static_files
     from rubricate.web.policy import RULES
+    from rubricate.web.rendering import static_files
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
