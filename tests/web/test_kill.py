@@ -1,20 +1,14 @@
 """A server that is killed between click and answer loses nothing that was shown as saved."""
 
-import json
-import os
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 from sqlalchemy import select
-from workbench import Small, small_project
+from workbench import Small, served, small_project
 
 from rubricate.store import people
 from rubricate.store import tables as t
@@ -23,27 +17,6 @@ from rubricate.store.database import Database
 from rubricate.web.serving import open_bench
 
 pytestmark = pytest.mark.engine
-
-
-@contextmanager
-def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen, str]]:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "rubricate",
-        "serve",
-        str(folder),
-        "--port",
-        "0",
-        "--json",
-    ]
-    command += ["--database", database] if database else []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
-        try:
-            yield one, json.loads(one.stdout.readline())["url"]
-        finally:
-            one.terminate()
 
 
 class Saving(threading.Thread):

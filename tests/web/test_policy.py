@@ -5,14 +5,18 @@ import re
 from functools import partial
 
 import pytest
+from sqlalchemy import select
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 from web_project import CANARY, MARK, fill
-from workbench import Browsers, Small, small_project
+from workbench import Browsers, Small, on_both, small_project
 
 from rubricate.store import annotating, people
+from rubricate.store import tables as t
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES
-from rubricate.web.calls import ADMIN, Bench, Rule
+from rubricate.web.app import Asked
+from rubricate.web.calls import ADMIN, Bench, Rule, only
 from rubricate.web.policy import RULES
 
 
@@ -59,6 +63,7 @@ def give(bench: Bench, small: Small, key: str, roles: list[str]) -> None:
     bench.database.write(lambda c: people.set_roles(c, small.project, own, roles, boss))
 
 
+@on_both
 @pytest.mark.parametrize("key", ["ann", "bob", "curator", "reviewer", "observer", "manager",
                                  "stranger", *map("+".join, BOTH)])  # fmt: skip
 def test_the_table_holds_for_every_role(filled, browsers: Browsers, key: str) -> None:
@@ -118,6 +123,7 @@ def traces(key: str) -> list[str]:
     return [numbers, ";".join(f"{s} {e}" for s, e in MARK[key][0]), f"small {key}"]
 
 
+@on_both
 @pytest.mark.parametrize("roles", [["annotator"], *BOTH], ids="+".join)
 def test_nobody_learns_of_others_work(filled, browsers: Browsers, roles: list[str]) -> None:
     small, ids = filled
@@ -218,3 +224,23 @@ def test_a_token_is_let_in_only_by_its_scope_and_project(filled, browsers: Brows
     assert (
         browsers.of(None).get(progress, headers={"authorization": "Bearer no"}).status_code == 401
     )
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("bench", ["postgres"], indirect=True)
+def test_a_forgotten_condition_shows_an_annotator_nothing_of_others(filled, bench: Bench) -> None:
+    small, _ = filled
+
+    def careless(call) -> set[str]:
+        return set(call.read(lambda c: c.scalars(select(t.judgement.c.person))))
+
+    def asked(key: str, role: str) -> set[str]:
+        made = partial(people.make_token, person=small.who[key].person, name="t", scopes=["read"])
+        headers = {"authorization": f"Bearer {bench.database.write(partial(made, days=1))[1]}"}
+        rule = Rule("GET", "/{project}", only(role), careless)
+        path = {"project": small.project}
+        return Asked(rule, bench, Headers(headers), {}, path, {}, b"", {}, "").answer()[1]
+
+    ann, bob = (small.who[key].person for key in ("ann", "bob"))
+    assert asked("ann", "annotator") == {ann}
+    assert asked("manager", "manager") == {ann, bob}

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from rubricate.errors import Fault, InputError
 from rubricate.store import tables as t
@@ -113,18 +113,30 @@ def open_session(connection: Connection, person: str) -> str:
     return secret
 
 
+_person = select(t.person.c.id, t.person.c.name, t.person.c.admin).where(
+    t.person.c.disabled.is_(False)
+)
+_BY_SESSION = (
+    _person.add_columns(t.session.c.seen)
+    .join(t.session)
+    .where(
+        t.session.c.hash == bindparam("secret"),
+        t.session.c.seen > bindparam("idle"),
+        t.session.c.made > bindparam("longest"),
+    )
+)
+_BY_TOKEN = (
+    _person.add_columns(t.token.c.scopes, t.token.c.project)
+    .join(t.token)
+    .where(t.token.c.hash == bindparam("secret"), t.token.c.expires > bindparam("at"))
+)
+
+
 def session_identity(connection: Connection, secret: str) -> tuple[Identity, bool] | None:
     """Return whose session this is, and whether it is time to say that it is in use."""
-    own = select(t.person.c.id, t.person.c.name, t.person.c.admin, t.session.c.seen).join(t.session)
     at = now()
-    row = connection.execute(
-        own.where(
-            t.session.c.hash == hashed(secret),
-            t.session.c.seen > at - IDLE,
-            t.session.c.made > at - LONGEST,
-            t.person.c.disabled.is_(False),
-        )
-    ).one_or_none()
+    values = {"secret": hashed(secret), "idle": at - IDLE, "longest": at - LONGEST}
+    row = connection.execute(_BY_SESSION, values).one_or_none()
     return row and (Identity(row.id, row.name, row.admin), row.seen < at - MINUTE)
 
 
@@ -199,12 +211,11 @@ def make_token(
 
 def token_identity(connection: Connection, secret: str) -> Identity | None:
     """Return who a token speaks for, and what it may be used for."""
-    wanted = (t.token.c.hash == hashed(secret), t.token.c.expires > now())
-    person = (t.person.c.id, t.person.c.name, t.person.c.admin)
-    found = select(*person, t.token.c.scopes, t.token.c.project).join(t.person)
-    row = connection.execute(found.where(*wanted, t.person.c.disabled.is_(False))).one_or_none()
-    scopes = frozenset(row.scopes.split()) if row else frozenset()
-    return row and Identity(row.id, row.name, row.admin, scopes, row.project)
+    values = {"secret": hashed(secret), "at": now()}
+    row = connection.execute(_BY_TOKEN, values).one_or_none()
+    if row is None:
+        return None
+    return Identity(row.id, row.name, row.admin, frozenset(row.scopes.split()), row.project)
 
 
 def roles_of(connection: Connection, project: str, person: str) -> frozenset[str]:

@@ -56,7 +56,7 @@ def add_rubrics(
         entries.append(Entry("rubric", actor, data))
         if old is not None:
             changed.append(rubric.case)
-            other = {} if same_meaning else _other_words(_rubric(old.body), rubric)
+            other = {} if same_meaning else _other_words(read_rubric(old.body), rubric)
             _decide_again(connection, project, rubric.case, other)
     if entries:
         append(connection, project, *entries)
@@ -97,7 +97,8 @@ def _other_words(old: Rubric, new: Rubric) -> dict[str, str]:
 
 
 @lru_cache(4096)
-def _rubric(body: str) -> Rubric:
+def read_rubric(body: str) -> Rubric:
+    """Return a rubric as it is kept."""
     return rubric_from_json(json.loads(body))
 
 
@@ -113,12 +114,12 @@ def rubric_of(connection: Connection, project: str, case: str) -> tuple[int, Rub
     own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == case)
     newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
     row = connection.execute(newest.limit(1)).one_or_none()
-    return (0, Rubric(case, ())) if row is None else (row.number, _rubric(row.body))
+    return (0, Rubric(case, ())) if row is None else (row.number, read_rubric(row.body))
 
 
 def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rubric]]:
     """Return the newest rubric of every case."""
-    return {r.case: (r.number, _rubric(r.body)) for r in _versions(connection, project)}
+    return {r.case: (r.number, read_rubric(r.body)) for r in _versions(connection, project)}
 
 
 def changed_since(connection: Connection, project: str, case: str | None = None) -> Changed:
@@ -130,7 +131,8 @@ def changed_since(connection: Connection, project: str, case: str | None = None)
     rows = _versions(connection, project, case)
     newest = {row.case: row for row in rows}
     return {
-        (row.case, row.number): _other_words(_rubric(row.body), _rubric(newest[row.case].body))
+        (row.case, row.number): _other_words(
+            read_rubric(row.body), read_rubric(newest[row.case].body))
         for row in rows if row.number < newest[row.case].number
     }  # fmt: skip
 
@@ -175,7 +177,7 @@ def list_rubrics(connection: Connection, project: str) -> list[dict[str, Any]]:
     listed: dict[str, dict[str, Any]] = {}
     before: dict[str, Rubric] = {}
     for row in _versions(connection, project):
-        rubric = _rubric(row.body)
+        rubric = read_rubric(row.body)
         old = before.get(row.case, rubric)
         ids, were = {f.id for f in rubric}, {f.id for f in old}
         history = listed.get(row.case, {"history": []})["history"]

@@ -69,14 +69,16 @@ class Call:
     address: str = ""
     host: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
+    #: Whose work the database shows: see `rubricate.store.sight`.
+    sees: str = ""
 
     def read(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return what a function of the store reads for this person."""
-        return self.bench.database.read(lambda c: work(c, *given, **named))
+        return self.bench.database.read(lambda c: work(c, *given, **named), self.sees)
 
     def write(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return what a function of the store returns when what it wrote is kept."""
-        return self.bench.database.write(lambda c: work(c, *given, **named))
+        return self.bench.database.write(lambda c: work(c, *given, **named), self.sees)
 
     def page(self, most: int = 200) -> dict[str, Any]:
         """Return where a list goes on, and how long a page of it is."""

@@ -7,6 +7,7 @@ import logging
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -200,24 +201,34 @@ def _may_watch(call: Call) -> bool:
     return people.may_watch(call.read(people.roles_of, call.project, call.me.person))
 
 
+#: Seconds between two messages of a stream: at least, and at most.
+_OFTEN, _SELDOM = 2, 14
+
+
 def get_events(call: Call) -> Response:
     """Return a stream that tells whenever something changed."""
 
     async def stream() -> AsyncIterator[bytes]:
-        last, silent = "", 0
-        while True:
-            if not await run_in_threadpool(_may_watch, call):
-                return
-            head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
-            silent += 2
-            if head != last:
-                value = await run_in_threadpool(get_progress, call)
-                yield b"event: progress\ndata: " + msgspec.json.encode(value) + b"\n\n"
-                last, silent = head, 0
-            elif silent >= 14:
-                yield b": still here\n\n"
-                silent = 0
-            await asyncio.sleep(2)
+        loop, changed, last = asyncio.get_running_loop(), asyncio.Event(), ""
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop is closed: the server ends
+                loop.call_soon_threadsafe(changed.set)
+
+        with call.bench.database.signals.watch(call.project, wake):
+            while await run_in_threadpool(_may_watch, call):
+                changed.clear()
+                head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
+                if head != last:
+                    value = await run_in_threadpool(get_progress, call)
+                    yield b"event: progress\ndata: " + msgspec.json.encode(value) + b"\n\n"
+                    last = head
+                    await asyncio.sleep(_OFTEN)
+                else:
+                    yield b": still here\n\n"
+                # Whoever else writes to SQLite wakes nobody, so it looks now and then as well.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), _SELDOM)
 
     return StreamingResponse(stream(), media_type="text/event-stream")
 

@@ -6,6 +6,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def make_project(call: Call) -> Response:
     name, rename = form_field(call, "name"), bool(form_field(call, "rename"))
     try:
         if study := form_field(call, "study"):
-            own = Call(call.bench, call.me, body=ProjectBody(name, study))
+            own = replace(call, body=ProjectBody(name, study))
             return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
         corpus = _uploaded(call)
 
@@ -204,7 +205,7 @@ def change_people(call: Call) -> Response:
     if not wanted and not form_field(call, "known"):
         return people_page(call, faults=["choose at least one role"])
     body = MemberBody(name=form_field(call, "name"), roles=wanted)
-    own = Call(call.bench, call.me, call.roles, call.project, body=body)
+    own = replace(call, body=body)
     try:
         return people_page(call, invite=post_member(own)["invite"])
     except RubricateError as error:
@@ -220,7 +221,7 @@ def assign(call: Call) -> Response:
         share = float(form_field(call, "double_share") or "100") / 100
         body = AssignmentsBody(names, seniors, sites, form_field(call, "site"), share,
                                int(form_field(call, "per_note") or "2"))  # fmt: skip
-        post_assignments(Call(call.bench, call.me, call.roles, call.project, body=body))
+        post_assignments(replace(call, body=body))
     except (RubricateError, ValueError) as error:
         faults = fault_lines(error) if isinstance(error, RubricateError) else ["give numbers"]
         return people_page(call, faults=faults)
@@ -234,7 +235,7 @@ def change_settings(call: Call) -> Response:
     before = call.read(projects.project_row, call.project).suggestions
     call.write(projects.change_project, call.project, call.me.person, **changes)
     if changes["suggestions"] and not before:
-        own = Call(call.bench, call.me, call.roles, call.project, body=SuggestionsBody())
+        own = replace(call, body=SuggestionsBody())
         post_suggestions(own)
     return RedirectResponse(f"/p/{call.project}/people", 303)
 
@@ -243,7 +244,7 @@ def export(call: Call) -> Response:
     """Write what is finished into the study's folder by the button."""
     body = ExportBody(overwrite=bool(form_field(call, "overwrite")))
     try:
-        done = post_export(Call(call.bench, call.me, call.roles, call.project, body=body))
+        done = post_export(replace(call, body=body))
     except RubricateError as error:
         return people_page(call, faults=fault_lines(error))
     return people_page(call, written=done)

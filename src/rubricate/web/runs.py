@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,7 @@ def add_run_by_form(call: Call) -> Response:
     folder, notes, rubric, policy = (
         str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
     )
-    own = Call(
-        call.bench, call.me, call.roles, call.project, body=RunBody(folder, notes, rubric, policy)
-    )
+    own = replace(call, body=RunBody(folder, notes, rubric, policy))
     try:
         post_run(own)
     except (RubricateError, OSError) as error:
