@@ -110,7 +110,7 @@ async def annotate(client: Client, project: str, until: float, times, saved, rng
         own = queue[(number // 10) % len(queue)]
         if number % 10 == 0:
             started = time.perf_counter()
-            status, body = await client.ask("GET", f"/work/{own}")
+            status, body = await client.ask("GET", f"/assignments/{own}")
             times["open"].append(time.perf_counter() - started)
             times["errors"] += [] if status == 200 else [f"open {status}"]
             work = json.loads(body)
@@ -121,7 +121,7 @@ async def annotate(client: Client, project: str, until: float, times, saved, rng
         body = {"answer": "present", "marks": [[[start, start + 5]]], "version": version,
                 "sha256": work["note"]["sha256"], "active_ms": 900}  # fmt: skip
         begun = time.perf_counter()
-        status, answer = await client.ask("PUT", f"/work/{own}/features/{feature}", body)
+        status, answer = await client.ask("PUT", f"/assignments/{own}/features/{feature}", body)
         times["save"].append(time.perf_counter() - begun)
         if status == 200:
             value = json.loads(answer)
@@ -289,7 +289,7 @@ def measure_large(folder: Path, url: str, n_notes: int, n_scored: int) -> None:
                     elif name == "next note":
                         note = value["assignment"]
                 for name, client, path in (("item", one, f"/items/{item}"),
-                                           ("note", two, f"/work/{note}")):  # fmt: skip
+                                           ("note", two, f"/assignments/{note}")):  # fmt: skip
                     started = time.perf_counter()
                     await client.ask("GET", path)
                     times[name].append(time.perf_counter() - started)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,8 +77,11 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
             host=str(place), user="bench", dbname="postgres", autocommit=True
         ) as c:
             c.execute("DROP SCHEMA public CASCADE")
-            c.execute("CREATE SCHEMA public")
-        return f"postgresql://bench@/postgres?host={place}"
+            # Superusers see everything: the server is somebody else.
+            c.execute("DO $$ BEGIN CREATE ROLE server LOGIN; "
+                      "EXCEPTION WHEN duplicate_object THEN END $$")  # fmt: skip
+            c.execute("CREATE SCHEMA public AUTHORIZATION server")
+        return f"postgresql://server@/postgres?host={place}"
 
     try:
         yield make
@@ -99,6 +105,19 @@ def database(database_url: str) -> Iterator[Database]:
     store.migrate()
     yield store
     store.close()
+
+
+@contextmanager
+def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield a server in a process of its own, and its address."""
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--port", "0"]
+    command += ["--json", *(["--database", database] if database else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
+        try:
+            assert one.stdout is not None
+            yield one, json.loads(one.stdout.readline())["url"]
+        finally:
+            one.terminate()
 
 
 @dataclass
@@ -170,9 +189,18 @@ def small(database: Database) -> Small:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with open_bench(tmp_path) as opened:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    on_postgres = getattr(request, "param", "sqlite") == "postgres"
+    with open_bench(
+        tmp_path, request.getfixturevalue("postgres")() if on_postgres else ""
+    ) as opened:
         yield opened
+
+
+#: Runs a test that has a bench on both databases.
+on_both = pytest.mark.parametrize(
+    "bench", ["sqlite", pytest.param("postgres", marks=pytest.mark.engine)], indirect=True
+)
 
 
 class Browsers:

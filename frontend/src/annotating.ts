@@ -21,6 +21,8 @@ export interface OpenNote {
   readonly features: readonly Feature[];
   /** What a matcher found, by feature. */
   readonly suggestions: Readonly<Record<string, readonly Mark[]>>;
+  /** Features to look at again, with the words they had when they were judged. */
+  readonly again?: Record<string, string>;
 }
 export interface Host {
   readonly judgements: Judgements;
@@ -28,6 +30,8 @@ export interface Host {
   go(by: -1 | 1, finished: boolean): void;
   /** Show a note again, because a change of it was undone. */
   open(note: string): void;
+  /** A judgement stays as it is after another look. */
+  keep?(note: string, feature: string, judgement: Judgement): void;
   /** Undo or redo elsewhere: the workbench's server keeps the history. */
   history?(step: "undo" | "redo"): void;
 }
@@ -45,7 +49,7 @@ export const KEYMAP = {
   mark: [["Enter"], "mark these words, then the next feature"],
   stay: [["Shift+Enter"], "mark these words and stay"],
   fragment: [["+"], "the next words are a fragment"],
-  accept: [["a"], "accept what is suggested"],
+  accept: [["a"], "accept what is suggested, or keep what is to be looked at again"],
   absent: [["x"], "absent"],
   unsure: [["u"], "unsure"],
   "start-left": [["[", "Alt+["], "start of the mark to the left (Alt: by character)"],
@@ -99,7 +103,7 @@ export class Annotating {
     this.drawing.setText(note.text);
     this.#selecting.clear();
     const wanted = note.features.findIndex((one) => one.id === feature);
-    this.#activate(wanted >= 0 ? wanted : Math.max(0, note.features.findIndex((one) => !this.#of(one).answer)));
+    this.#activate(wanted >= 0 ? wanted : Math.max(0, note.features.findIndex((one) => this.#isOpen(one))));
     focusQuietly(this.drawing.text);
   }
 
@@ -111,7 +115,15 @@ export class Annotating {
   }
 
   unjudged(): Feature[] {
-    return this.#note.features.filter((one) => !this.#of(one).answer);
+    return this.#note.features.filter((one) => this.#isOpen(one));
+  }
+
+  #isOpen(feature: Feature): boolean {
+    return !this.#of(feature).answer || this.#former(feature) !== undefined;
+  }
+
+  #former(feature: Feature): string | undefined {
+    return this.#note.again?.[feature.id];
   }
 
   #of(feature: Feature | undefined): Judgement {
@@ -147,7 +159,9 @@ export class Annotating {
         "data-feature": feature.id, click: () => { this.#activate(i); focusQuietly(this.drawing.text); } },
         el("span", { class: `n c${i % 8}` }, String(i + 1)),
         el("span", { class: "what" }, feature.text),
-        el("span", { class: `state ${now.answer ?? "open"}` }, now.answer ? WORDS[now.answer] : suggested || "open"),
+        this.#former(feature) === undefined
+          ? el("span", { class: `state ${now.answer ?? "open"}` }, now.answer ? WORDS[now.answer] : suggested || "open")
+          : el("span", { class: "state open" }, "look again"),
         words ? el("span", { class: "words" }, words) : null);
       return el("li", {}, pick);
     });
@@ -163,6 +177,7 @@ export class Annotating {
         click: () => { run(); focusQuietly(this.drawing.text); } },
         words, ...this.keys.keysOf(action).slice(0, 1).map((key) => el("kbd", { "aria-hidden": "true" }, shownKey(key))));
     const suggested = this.#suggested(feature);
+    const former = this.#former(feature);
     const chosen = this.#chosenMark();
     const marks = now.marks.map((mark, k) => el("li", {},
       el("button", { type: "button", class: "words", "aria-pressed": String(k === chosen),
@@ -175,11 +190,14 @@ export class Annotating {
         el("strong", {}, feature.text)),
       ...[feature.note, [weight, feature.group && `any of: ${feature.group}`].filter(Boolean).join(" · ")]
         .filter(Boolean).map((words) => el("p", { class: "hint" }, words)),
+      former === undefined ? "" : el("p", { class: "hint" },
+        former === feature.text ? "The remark changed since you judged it." : `It was “${former}” when you judged it.`),
       suggested.length ? el("p", { class: "hint" }, "Suggested: ",
         ...suggested.map((mark) => el("q", {}, wordsOf(mark, this.drawing.map)))) : "",
       marks.length ? el("ul", { class: "marks", "aria-label": "Marks" }, ...marks) : "",
       el("p", { class: "answers" },
-        suggested.length ? button("Accept", "accept", null, () => this.#accept()) : "",
+        suggested.length || former !== undefined
+          ? button(suggested.length ? "Accept" : `Keep: ${now.answer}`, "accept", null, () => this.#accept()) : "",
         button("Absent", "absent", now.answer === "absent", () => this.#judge(ABSENT)),
         button("Unsure", "unsure", now.answer === "unsure", () => this.#unsure()),
         now.marks.length ? button("Fragment", "fragment", this.#fragment, () => this.#nextIsFragment()) : ""),
@@ -231,6 +249,7 @@ export class Annotating {
   #accept(): void {
     const marks = this.#suggested(this.feature);
     if (marks.length) this.#judge({ answer: "present", marks });
+    else if (this.feature && this.#former(this.feature) !== undefined) this.#judge(this.#of(this.feature));
     else this.announcer.say("nothing is suggested here");
   }
 
@@ -241,15 +260,19 @@ export class Annotating {
   }
 
   #set(feature: Feature, after: Judgement, stay: boolean): void {
-    this.host.judgements.set(this.#note.id, feature.id, after);
-    const last = after.marks.at(-1);
+    const same = !this.host.judgements.set(this.#note.id, feature.id, after);
+    if (this.#former(feature) !== undefined) {
+      if (same) this.host.keep?.(this.#note.id, feature.id, after);
+      delete this.#note.again?.[feature.id];
+    }
+    const last = after.marks[this.#chosen] ?? after.marks.at(-1);
     const words = after.answer === "present" && last ? ` “${wordsOf(last, this.drawing.map)}”` : "";
     const said = `${feature.text}: ${after.answer ?? "open"}${words}`;
     if (stay) this.refresh();
     else {
       const { features } = this.#note;
       const order = [...features.slice(this.#active + 1), ...features.slice(0, this.#active + 1)];
-      const next = order.find((one) => !this.#of(one).answer);
+      const next = order.find((one) => this.#isOpen(one));
       if (next) this.#activate(features.indexOf(next));
       else {
         this.refresh();
@@ -324,7 +347,7 @@ export class Annotating {
   async done(): Promise<void> {
     const open = this.unjudged();
     if (open.length) {
-      const listed = open.map((one) => el("li", {}, `${this.#note.features.indexOf(one) + 1} ${one.text}`));
+      const listed = open.map((one) => el("li", { value: this.#note.features.indexOf(one) + 1 }, one.text));
       const chosen = await ask("Not judged yet", [el("ol", { class: "open" }, ...listed)],
         [["back", "Back to them"], ["leave", "Leave them open"]]);
       if (chosen !== "leave") return this.#activate(this.#note.features.indexOf(open[0]!));

@@ -1,9 +1,12 @@
 """Judgements: versions, conflicts, undo, done; and two people at one note."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from workbench import Small
 
 from rubricate.store import annotating as a
+from rubricate.store.chain import verify
 from rubricate.store.database import Database, RefusedError
 from rubricate.store.projects import change_project
 
@@ -107,3 +110,21 @@ def test_others_notes_are_not_there(database: Database, small: Small, desk: Desk
 def test_a_paused_project_takes_nothing(database: Database, small: Small, desk: Desk) -> None:
     database.write(lambda c: change_project(c, small.project, "x", state="paused"))
     assert refused(desk.judge, "f1", "absent").code == "paused"
+
+
+def test_two_servers_keep_one_of_two_saves(database: Database, small: Small, desk: Desk) -> None:
+    if database.is_sqlite:
+        pytest.skip("one process has SQLite")
+    other = Database(database.url.render_as_string(hide_password=False))
+    for version in range(5):
+        with ThreadPoolExecutor() as pool:
+            given = {"feature": "f1", "answer": "present", "version": version}
+            saves = [
+                pool.submit(Desk(one, small).judge, marks=[[(version, 9 + end)]], **given)
+                for end, one in enumerate((database, other))
+            ]
+        errors = [one.exception() for one in saves if one.exception() is not None]
+        assert [error.code for error in errors] == ["conflict"]
+        assert errors[0].saved["version"] == version + 1
+    assert [one.faults for one in database.read(verify)] == [[]]
+    other.close()

@@ -75,3 +75,24 @@ def test_nobody_curates_what_they_annotate(database: Database, small: Small) -> 
     dispute = disputes(database, small)["items"][0]["id"]
     with pytest.raises(RefusedError):
         database.read(lambda c: curating.show_dispute(c, small.who["ann"], dispute))
+
+
+def test_lists_go_on_and_can_be_narrowed(database: Database, small: Small) -> None:
+    judge_all(database, small)
+    decide_first(database, small)
+    cora, seen, after = small.who["curator"], [], ""
+    given = {"state": "all", "limit": 1}
+
+    def page(**more: str):
+        return database.read(
+            lambda c: curating.list_disputes(c, cora, small.project, **{**given, **more})
+        )
+
+    while after is not None:
+        found = page(after=after)
+        seen += [one["id"] for one in found["items"]]
+        after = found["next"]
+    assert len(set(seen)) == len(seen) == 3
+    assert page(after="", case="c", feature="f1", reason="differ")["items"][0]["id"] == seen[0]
+    for wrong in ({"case": "d"}, {"feature": "f2"}, {"reason": "unsure"}):
+        assert page(after="", **wrong)["items"] == []

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from browsing import drag, faults_of_access, open_browser, press, set_width, wait_for
 
+from rubricate.web.rendering import pages_of
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CONTROL, SHIFT, ENTER, ESCAPE, RIGHT = "\ue009", "\ue008", "\ue007", "\ue00c", "\ue014"
 STATES = "[...document.querySelectorAll('.features .state')].map(e => e.textContent)"
@@ -119,7 +121,7 @@ def test_an_annotator_marks_and_everything_is_saved_at_once(
     drag(page, start, end)
     wait_for(page, f"{STATES}[0]", "present")
     wait_for(page, STATUS, "saved")
-    first = call("GET", f"/work/{work}")
+    first = call("GET", f"/assignments/{work}")
     feature = first["rubric"]["features"][0]["id"]
     assert first["judgements"][feature]["marks"] == [[[start, end]]]
     press(page, "x", "u")
@@ -137,24 +139,36 @@ def test_an_annotator_marks_and_everything_is_saved_at_once(
     wait_for(page, f"{STATES}[3]", "present")
     press(page, "j", *"x" * (len(states(page)) - 4))
     wait_for(page, f"document.body.dataset.work !== '{work}'")
-    assert call("GET", f"/work/{work}")["state"] == "done"
+    assert call("GET", f"/assignments/{work}")["state"] == "done"
     wait_for(page, f"{STATES}[0]", "open")
+
+
+def open_ones(page: Any) -> list[int]:
+    """Return the places of the features that nobody judged."""
+    return [k for k, state in enumerate(states(page)) if state == "open"]
+
+
+def version_of(seen: Any, feature: str) -> int:
+    version: int = seen["judgements"].get(feature, {"version": 0})["version"]
+    return version
 
 
 def test_two_windows_ask_which_state_to_keep(enter: Any, demo: Demo) -> None:
     page, call = enter("annotator"), demo.api("annotator")
     work = open_work(page)
-    seen = call("GET", f"/work/{work}")
+    seen = call("GET", f"/assignments/{work}")
     features = [one["id"] for one in seen["rubric"]["features"]]
-    for number, (choice, kept) in enumerate([("mine", "absent"), ("saved", "unsure")]):
-        call("PUT", f"/work/{work}/features/{features[number]}",
-             {"answer": "unsure", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
+    cases = (("mine", "absent"), ("saved", "unsure"))
+    for number, (choice, kept) in zip(open_ones(page), cases, strict=False):
+        call("PUT", f"/assignments/{work}/features/{features[number]}", {"answer": "unsure", "marks": [],
+             "version": version_of(seen, features[number]), "sha256": seen["note"]["sha256"]})  # fmt: skip
         press(page, "x")
         wait_for(page, "!!document.querySelector('dialog')")
         page.find_element("css selector", f"dialog [value={choice}]").click()
         wait_for(page, STATUS, "saved")
         wait_for(page, f"{STATES}[{number}]", kept)
-        assert call("GET", f"/work/{work}")["judgements"][features[number]]["answer"] == kept
+        saved = call("GET", f"/assignments/{work}")["judgements"][features[number]]
+        assert saved["answer"] == kept
 
 
 def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) -> None:
@@ -166,7 +180,7 @@ def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) 
     page.execute_cdp_cmd("Network.emulateNetworkConditions", cut)
     drag(page, 0, 8)
     wait_for(page, f"{STATUS}.startsWith('not saved yet')")
-    waiting = page.execute_script("return localStorage.getItem('rubricate-unsent')")
+    waiting = page.execute_script("return localStorage.getItem('rubricate-unsent annotator')")
     assert json.loads(waiting)[0]["marks"]
     kept = page.execute_script("return JSON.stringify(localStorage)")
     assert not any(word in kept for word in text.split() if len(word) > 6)
@@ -174,9 +188,32 @@ def test_a_cut_network_loses_nothing_and_keeps_no_words(enter: Any, demo: Demo) 
                          "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
     wait_for(page, STATUS, "saved")
     wait_for(page, f"{STATES}[{number}]", "present")
-    assert page.execute_script("return localStorage.getItem('rubricate-unsent')") == "[]"
-    feature = call("GET", f"/work/{work}")["rubric"]["features"][number]["id"]
-    assert call("GET", f"/work/{work}")["judgements"][feature]["answer"] == "present"
+    assert page.execute_script("return localStorage.getItem('rubricate-unsent annotator')") == "[]"
+    feature = call("GET", f"/assignments/{work}")["rubric"]["features"][number]["id"]
+    assert call("GET", f"/assignments/{work}")["judgements"][feature]["answer"] == "present"
+
+
+def test_a_session_that_ends_or_a_pause_loses_nothing(enter: Any, demo: Demo) -> None:
+    page, call = enter("annotator"), demo.api("annotator")
+    project = page.execute_script("return document.body.dataset.project")
+    work, pause = open_work(page), f"/projects/{project}"
+    first, second = open_ones(page)[:2]
+    demo.api("manager")("PATCH", pause, {"state": "paused"})
+    press(page, "x")
+    wait_for(page, f"{STATUS}.includes('paused')")
+    demo.api("manager")("PATCH", pause, {"state": "open"})
+    wait_for(page, STATUS, "saved")
+    page.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    press(page, "u")
+    wait_for(page, "location.pathname", "/signin")
+    page = enter("annotator")
+    wait_for(page, "localStorage.getItem('rubricate-unsent annotator')", "[]")
+    page.execute_script("location.hash = arguments[0]; location.reload()", work)
+    wait_for(page, "document.body.dataset.work", work)
+    wait_for(page, f"[{STATES}[{first}], {STATES}[{second}]].join()", "absent,unsure")
+    seen = call("GET", f"/assignments/{work}")
+    ids = [seen["rubric"]["features"][k]["id"] for k in (first, second)]
+    assert [seen["judgements"][one]["answer"] for one in ids] == ["absent", "unsure"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -233,9 +270,9 @@ def test_the_dashboard_is_live(enter: Any, demo: Demo) -> None:
     before = page.execute_script(f"return {count}")
     project = page.execute_script("return document.body.dataset.project")
     work = call("GET", f"/projects/{project}/next")["assignment"]
-    seen = call("GET", f"/work/{work}")
+    seen = call("GET", f"/assignments/{work}")
     open_ones = [f["id"] for f in seen["rubric"]["features"] if f["id"] not in seen["judgements"]]
-    call("PUT", f"/work/{work}/features/{open_ones[-1]}",
+    call("PUT", f"/assignments/{work}/features/{open_ones[-1]}",
          {"answer": "absent", "marks": [], "version": 0, "sha256": seen["note"]["sha256"]})  # fmt: skip
     wait_for(page, count, before + 1)
     page.find_element("id", "pause").click()
@@ -245,25 +282,82 @@ def test_the_dashboard_is_live(enter: Any, demo: Demo) -> None:
     wait_for(page, "document.getElementById('pause').textContent", "Pause the project")
 
 
-PAGES = [("annotator", ""), ("curator", ""), ("reviewer", ""), ("manager", ""), ("manager", "people"),
-         ("manager", "audit"), ("manager", "review"), ("annotator", "/account"), ("manager", "/"),
-         ("", "")]  # fmt: skip
+#: What everybody has beside the pages of a project.
+EVERYWHERE = ("/", "/account")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_everybody_can_use_every_page(enter: Any, demo: Demo, frontend: Path, width: int) -> None:
-    faults = []
-    for role, place in PAGES:
-        page = enter(role, width)
-        if place:
-            project = page.execute_script("return document.body.dataset.project")
-            page.get(demo.url + (place if place[0] == "/" else f"/p/{project}/{place}"))
-        name = f"{role} {place} {width}"
-        faults += [f"{name}: {one}" for one in faults_of_access(page, frontend)]
-        if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
-            faults.append(f"{name}: wider than the screen")
-        asked = page.execute_script(
-            "return performance.getEntriesByType('resource').map(e => e.name)"
-        )
-        faults += [f"{name}: asks {one}" for one in asked if not one.startswith(demo.url)]
+def faults_of(page: Any, name: str, url: str, frontend: Path) -> list[str]:
+    """Return what is wrong with a page: access, width, requests to other places."""
+    faults = [f"{name}: {one}" for one in faults_of_access(page, frontend)]
+    if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+        faults.append(f"{name}: wider than the screen")
+    asked = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    return faults + [f"{name}: asks {one}" for one in asked if not one.startswith(url)]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("role", ["annotator", "curator", "reviewer", "manager", ""])
+def test_everybody_can_use_every_page(
+    enter: Any, demo: Demo, frontend: Path, role: str, width: int, scheme: str
+) -> None:
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    page = enter(role, width)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    project = page.execute_script("return document.body.dataset.project")
+    places = [*(f"/p/{project}/{one}" for one in pages_of([role])), *EVERYWHERE] if role else []
+    faults = faults_of(page, f"{role} {page.current_url}", demo.url, frontend)
+    for place in places:
+        page.get(demo.url + place)
+        wait_for(page, READY)
+        faults += faults_of(page, f"{role} {place} {scheme}", demo.url, frontend)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert faults == []
+
+
+def test_a_changed_rubric_asks_for_another_look(enter: Any, demo: Demo) -> None:
+    """In a project of its own: the manager changes words, who annotates keeps what they said."""
+    page, call = enter("annotator"), demo.api("annotator")
+    project = page.execute_script("return document.body.dataset.project")
+    work = call("GET", f"/projects/{project}/next")["assignment"]
+    seen = call("GET", f"/assignments/{work}")
+    for one in seen["rubric"]["features"]:
+        call("PUT", f"/assignments/{work}/features/{one['id']}", {"answer": "absent", "marks": [],
+             "version": version_of(seen, one["id"]), "sha256": seen["note"]["sha256"]})  # fmt: skip
+    call("POST", f"/assignments/{work}/done", {})
+    rubric = {"case": seen["rubric"]["case"], "title": seen["rubric"]["title"], "features": [
+        {"id": one["id"], "text": one["text"] + " on the day of the visit" * (k == 1)}
+        for k, one in enumerate(seen["rubric"]["features"])]}  # fmt: skip
+    demo.api("manager")("POST", f"/projects/{project}/rubrics", {"rubrics": [rubric]})
+    page.get(f"{demo.url}/p/{project}/rubric")
+    page.find_element("link text", "look at them again").click()
+    wait_for(page, "document.querySelectorAll('#again:not([hidden])').length", 1)
+    page.execute_script("location.hash = arguments[0]; location.reload()", work)
+    wait_for(page, "document.body.dataset.work", work)
+    wait_for(page, f"{STATES}[1]", "look again")
+    press(page, "a")
+    wait_for(page, f"{STATES}[1] !== 'look again'")
+    wait_for(page, STATUS, "saved")
+    assert call("GET", f"/assignments/{work}")["again"] == {}
+    page = enter("curator")
+    page.get(f"{demo.url}/p/{project}/curate?reason=rubric")
+    wait_for(page, READY)
+    wait_for(page, "document.querySelector('#filters [name=reason]').value", "rubric")
+
+
+def test_lists_go_on_to_their_end_and_can_be_narrowed(enter: Any, demo: Demo) -> None:
+    page, call = enter("reviewer"), demo.api("reviewer")
+    run = page.execute_script("return document.body.dataset.run")
+    total = call("GET", f"/runs/{run}/items?state=all&limit=1")
+    listed = "document.querySelectorAll('.queue [data-id]').length"
+    wait_for(page, listed, 50)
+    page.execute_script("document.getElementById('more').click()")
+    wait_for(page, listed, min(100, total["open"]))
+    page.execute_script(
+        "const s = document.querySelector('#filters [name=found]'); s.value = 'no';"
+        "s.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    part = call("GET", f"/runs/{run}/items?found=no&limit=200")["items"]
+    wait_for(page, listed, min(50, len(part)))
+    wait_for(page, "document.body.dataset.open", part[0]["id"])
+    press(page, *"j" * 3)
+    wait_for(page, "document.body.dataset.open", part[3]["id"])

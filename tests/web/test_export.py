@@ -2,77 +2,33 @@
 
 import csv
 import io
+import json
+import shutil
 import zipfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from workbench import Browsers
+from browsing import open_browser, press, wait_for
+from click.testing import CliRunner
+from workbench import CORPUS, Browsers, judge_all, small_project
 
-from rubricate import CorpusBuilder, Feature, Note, read_corpus, write_corpus
+from rubricate import read_corpus, write_corpus
+from rubricate.cli import main
 from rubricate.store import annotating, curating, people
 from rubricate.store.people import Identity
-from rubricate.study import (
-    Study,
-    assign_study,
-    collect_study,
-    curate_study,
-    define_population,
-    evaluate_study,
-    plan_study,
-    sample_study,
-)
+from rubricate.study import Study
+from rubricate.study.assignment import batch_path, read_key
+from rubricate.study.collection import RETURNED
 from rubricate.web.calls import Bench
 
-SETTINGS = """
-name = "small"
-seed = 5
-[population]
-corpus = "notes.jsonl"
-[[variables]]
-name = "smoking"
-role = "primary"
-features = ["f1"]
-[[variables]]
-name = "weight"
-features = ["f2"]
-[detection]
-corpus = "notes.jsonl"
-annotator = "reference"
-[plan]
-precision = 0.8
-recall = 0.8
-half_width = 0.3
-[annotation]
-format = "jsonl"
-training = 1
-weeks = 2
-annotators = [{id = "ann"}, {id = "bob"}]
-[evaluation]
-resamples = 100
-"""
 
-
-@pytest.fixture
-def study(bench: Bench) -> Study:
-    """A study of two features by ann and bob, up to what is handed out."""
-    builder = CorpusBuilder()
-    builder.add_feature(Feature("f1", "c", "Tobacco use"))
-    builder.add_feature(Feature("f2", "c", "Weight loss"))
-    for i in range(60):
-        builder.add_note(Note(f"n{i}", "c", f"smokes {i} a day 😀, lost weight"))
-        builder.judge_all("reference", f"n{i}")
-        if i % 2:
-            builder.annotate("reference", f"n{i}", "f1", [(0, 6)])
-    folder = bench.folder / "asthma"
-    folder.mkdir()
-    write_corpus(builder.build(), folder / "notes.jsonl", format="jsonl")
-    (folder / "guidelines.md").write_text("Mark words.", encoding="utf-8")
-    (folder / "study.toml").write_text(SETTINGS, encoding="utf-8")
-    made = Study.open(str(folder))
-    for step in (define_population, plan_study, sample_study, assign_study):
-        step(made)
-    return made
+def run(*given: object) -> Any:
+    """Run a command and return what it prints as JSON."""
+    done = CliRunner().invoke(main, [*map(str, given), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
 
 
 def annotate(bench: Bench, project: str, me: Identity, shift: int) -> None:
@@ -116,17 +72,15 @@ def test_a_study_goes_through_the_workbench(bench: Bench, browsers: Browsers, st
     written = manager.post(f"/api/v1/projects/{project}/export", json={})
     assert written.status_code == 200, written.text
     assert manager.post(f"/api/v1/projects/{project}/export", json={}).status_code == 400
-    collected = collect_study(study).summary
-    assert not collected["missing"]
-    summary = curate_study(study).summary
+    assert not run("study", "collect", study.folder)["summary"]["missing"]
+    summary = run("study", "curate", study.folder)["summary"]
     assert summary["undecided"] == 0
     assert summary["decided_by"]["cora"] == len(listed)
     reference = read_corpus(study.output("curate", "reference.jsonl"))
     note, feature = reference.notes[0], reference.features[0].id
     spans = [a.spans[0] for a in reference.annotations(note.id, feature, "reference")]
     assert [(s.start, s.end) for s in spans] == [(0, 6)]
-    evaluated = evaluate_study(study).summary
-    smoking = evaluated["variables"][0]
+    smoking = run("study", "evaluate", study.folder)["summary"]["variables"][0]
     # The system marked every second note, the same words; people marked all.
     assert smoking["manual"] == smoking["notes"] == smoking["tp"] + smoking["fn"]
     assert 0 < smoking["tp"] < smoking["notes"]
@@ -148,7 +102,80 @@ def test_the_archive_holds_what_commands_read(
     assert [a.id for a in corpus.annotators] == ["ann", "bob"]
     with (tmp_path / "out" / "decisions.csv").open(newline="") as stream:
         assert list(csv.DictReader(stream)) == []
+    with (tmp_path / "out" / "judgements.csv").open(newline="") as stream:
+        judged = list(csv.DictReader(stream))
+    assert {(row["annotator"], row["answer"]) for row in judged} == {
+        ("ann", "present"), ("ann", "absent"), ("bob", "present"), ("bob", "unsure")}  # fmt: skip
+    assert {(row["suggestion"], row["seconds"]) for row in judged} == {("none", "0.0")}
     agreement = manager.get(f"/api/v1/projects/{project}/agreement").json()
     assert agreement["notes"] == len(corpus.notes)
     assert agreement["presence_f1"]["value"] == 1.0
     assert agreement["characters_f1"]["value"] < 1.0
+    own = tmp_path / "out" / "annotations.jsonl"
+    between = run("agree", own, "--resamples", 100)
+    assert [one["id"] for one in between["annotators"]] == ["ann", "bob"]
+    sides = ("--reference-annotator", "ann", "--predicted-annotator", "bob")
+    measured = run("evaluate", own, own, *sides, "--resamples", 100, "--unit", "character")
+    assert measured["characters"]["f1"] == pytest.approx(agreement["characters_f1"]["value"])
+
+
+def test_the_archives_corrections_are_what_score_reads(
+    bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    small = small_project(bench.database)
+    judge_all(bench.database, small)
+    notes, scores = bench.folder / "notes.jsonl", bench.folder / "scores"
+    write_corpus(CORPUS, notes, format="jsonl")
+    scored = ("score", notes, "--matcher", "exact", "--out", scores, "--no-report")
+    run(*scored)
+    boss, rita = browsers.of(small.who["manager"]), browsers.of(small.who["reviewer"])
+    given = {"folder": "scores", "notes": "notes.jsonl", "audit": 1.0}
+    own = boss.post(f"/api/v1/projects/{small.project}/runs", json=given).json()["id"]
+    items = rita.get(f"/api/v1/runs/{own}/items?found=no").json()["items"]
+    for one in items:
+        shown = rita.get(f"/api/v1/items/{one['id']}").json()
+        body = {"found": True, "marks": [[[0, 2]]], "version": 0, "comment": "=1+1, read it",
+                "sha256": shown["note"]["sha256"]}  # fmt: skip
+        assert rita.put(f"/api/v1/items/{one['id']}", json=body).status_code == 200
+    content = boss.get(f"/api/v1/projects/{small.project}/export").content
+    zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path / "out")
+    run(*scored, "--overwrite", "--corrections", tmp_path / "out" / f"corrections-{own}.csv")
+    with (scores / "items.csv").open(newline="", encoding="utf-8") as stream:
+        signed = [row for row in csv.DictReader(stream) if row["corrected_by"]]
+    assert len(signed) == len(items) > 0
+    assert {(row["corrected_by"], row["found"], row["spans"]) for row in signed} == {
+        ("small reviewer", "yes", "0 2")}  # fmt: skip
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_study_goes_through_pages_without_a_server(study: Study, tmp_path: Path) -> None:
+    """Each batch is annotated on the page of `rubricate annotate`; what it saves is sent back."""
+    key = study.output("assign", "key.csv")
+    batches = dict.fromkeys((task.annotator, task.batch) for task in read_key(key))
+    with open_browser(tmp_path) as browser:
+        for number, (name, batch) in enumerate(batches):
+            packed = batch_path(key.parent / name, batch, "jsonl")
+            page, saved = tmp_path / f"{number}.html", tmp_path / f"{name}.jsonl"
+            told = run("annotate", packed, "--annotator", name, "--out", page)
+            browser.get(page.as_uri())
+            press(browser, *["\ue014", "\ue007", "x"] * told["notes"])
+            wait_for(browser, "document.querySelectorAll('.features .state.open').length", 0)
+            browser.find_element("id", "save").click()
+            wait_for(browser, "document.getElementById('status').textContent.includes('jsonl')")
+            wait_for_file(browser, saved)
+            place = batch_path(study.folder / RETURNED / name, batch, "jsonl")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(saved, place)
+    assert not run("study", "collect", study.folder)["summary"]["missing"]
+    assert run("study", "curate", study.folder)["summary"]["undecided"] == 0
+    smoking = run("study", "evaluate", study.folder)["summary"]["variables"][0]
+    assert smoking["manual"] == smoking["notes"] > smoking["tp"] > 0
+    first = next(iter((study.folder / RETURNED / "ann").rglob("*.jsonl")))
+    assert run("agree", first, str(first).replace("/ann/", "/bob/"))
+
+
+def wait_for_file(browser: Any, path: Path) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 60).until(lambda _: path.exists())

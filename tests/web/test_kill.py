@@ -1,20 +1,14 @@
 """A server that is killed between click and answer loses nothing that was shown as saved."""
 
-import json
-import os
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 from sqlalchemy import select
-from workbench import Small, small_project
+from workbench import Small, served, small_project
 
 from rubricate.store import people
 from rubricate.store import tables as t
@@ -23,27 +17,6 @@ from rubricate.store.database import Database
 from rubricate.web.serving import open_bench
 
 pytestmark = pytest.mark.engine
-
-
-@contextmanager
-def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen, str]]:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "rubricate",
-        "serve",
-        str(folder),
-        "--port",
-        "0",
-        "--json",
-    ]
-    command += ["--database", database] if database else []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
-        try:
-            yield one, json.loads(one.stdout.readline())["url"]
-        finally:
-            one.terminate()
 
 
 class Saving(threading.Thread):
@@ -61,7 +34,7 @@ class Saving(threading.Thread):
                 base_url=f"{self.url}/api/v1", headers=self.headers, timeout=120
             ) as c:
                 own = c.get(f"/projects/{self.project}/next").json()["assignment"]
-                sha256 = c.get(f"/work/{own}").json()["note"]["sha256"]
+                sha256 = c.get(f"/assignments/{own}").json()["note"]["sha256"]
                 for number in range(1, 1000):
                     for feature in ("f1", "f2"):
                         self.save(c, own, sha256, feature, number)
@@ -72,7 +45,7 @@ class Saving(threading.Thread):
         seen = self.saved.get((own, feature), (0, None))
         marks = [[[number % 7, 10]]]
         body = {"answer": "present", "marks": marks, "version": seen[0], "sha256": sha256}
-        answer = client.put(f"/work/{own}/features/{feature}", json=body)
+        answer = client.put(f"/assignments/{own}/features/{feature}", json=body)
         value = answer.json() if answer.status_code == 200 else answer.json()["saved"]
         self.saved[own, feature] = (value["version"], value["marks"])
         self.answers += 1

@@ -1,17 +1,22 @@
 """Who may ask what: every rule as every role, and nobody learns anything of another's work."""
 
 import json
+import re
 from functools import partial
 
 import pytest
+from sqlalchemy import select
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 from web_project import CANARY, MARK, fill
-from workbench import Browsers, Small, small_project
+from workbench import Browsers, Small, on_both, small_project
 
 from rubricate.store import annotating, people
+from rubricate.store import tables as t
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES
-from rubricate.web.calls import ADMIN, Bench, Rule
+from rubricate.web.app import Asked
+from rubricate.web.calls import ADMIN, Bench, Rule, only
 from rubricate.web.policy import RULES
 
 
@@ -40,20 +45,36 @@ def expected(rule: Rule, key: str, is_member: bool, roles: frozenset[str]) -> se
         return set() if key == "manager" else {403}
     if not is_member:
         return {404}
+    if rule.watches and "annotator" in roles:
+        return {403}
     return set() if roles & rule.access else {403}
 
 
 DENIED = {401, 403}
 
 
+#: Roles of somebody who annotates as well.
+BOTH = (["annotator", "manager"], ["annotator", "observer"], list(ROLES))
+
+
+def give(bench: Bench, small: Small, key: str, roles: list[str]) -> None:
+    """Give somebody of the project exactly these roles."""
+    boss, own = small.who["manager"].person, small.who[key].person
+    bench.database.write(lambda c: people.set_roles(c, small.project, own, roles, boss))
+
+
+@on_both
 @pytest.mark.parametrize("key", ["ann", "bob", "curator", "reviewer", "observer", "manager",
-                                 "stranger"])  # fmt: skip
+                                 "stranger", *map("+".join, BOTH)])  # fmt: skip
 def test_the_table_holds_for_every_role(filled, browsers: Browsers, key: str) -> None:
     small, ids = filled
     if key == "stranger":
         other = small_project(browsers.bench.database, "other")
         small.who[key] = other.who["ann"]
-    roles = frozenset({"ann": {"annotator"}, "bob": {"annotator"}}.get(key, {key})) & set(ROLES)
+    roles = frozenset({"ann": {"annotator"}, "bob": {"annotator"}}.get(key, key.split("+")))
+    if len(roles) > 1:
+        give(browsers.bench, small, "ann", list(roles))
+        small.who[key] = small.who["ann"]
     client = browsers.of(small.who[key])
     wrong = []
     for rule in RULES:
@@ -102,8 +123,11 @@ def traces(key: str) -> list[str]:
     return [numbers, ";".join(f"{s} {e}" for s, e in MARK[key][0]), f"small {key}"]
 
 
-def test_nobody_learns_of_others_work(filled, browsers: Browsers) -> None:
+@on_both
+@pytest.mark.parametrize("roles", [["annotator"], *BOTH], ids="+".join)
+def test_nobody_learns_of_others_work(filled, browsers: Browsers, roles: list[str]) -> None:
     small, ids = filled
+    give(browsers.bench, small, "ann", roles)
     may = {  # whose work a role may see, and where
         "ann": {"ann"}, "bob": {"bob"}, "curator": {"curator"}, "reviewer": {"reviewer"},
     }  # fmt: skip
@@ -121,19 +145,28 @@ def test_nobody_learns_of_others_work(filled, browsers: Browsers) -> None:
                 # A curator sees marks under letters; names never.
                 if key == "curator" and other in MARK and rule.path.endswith("{dispute}"):
                     found = [trace for trace in found if trace.startswith("small")]
+                # Who manages must know who there is; who reviews sees what was reviewed.
+                if key == "ann" and rule.path.endswith("/people"):
+                    found = [trace for trace in found if not trace.startswith("small")]
+                if key == "ann" and other in roles and "{item}" in rule.path:
+                    found = []
                 assert not found, (key, rule.path, found)
 
 
+@pytest.mark.parametrize("roles", [["annotator"], *BOTH], ids="+".join)
 def test_an_annotators_answers_do_not_change_with_others_work(
-    bench: Bench, browsers: Browsers
+    bench: Bench, browsers: Browsers, roles: list[str]
 ) -> None:
     small = small_project(bench.database)
+    give(bench, small, "ann", roles)
     client = browsers.of(small.who["ann"])
     queue = client.get(f"/api/v1/projects/{small.project}/queue").json()
-    paths = [f"/api/v1/work/{one['id']}" for one in queue["assignments"]]
+    paths = [f"/api/v1/assignments/{one['id']}" for one in queue["assignments"]]
     paths += [f"/api/v1/projects/{small.project}/{name}" for name in ("next", "queue")]
-    paths += ["/api/v1/me", "/api/v1/projects", f"/api/v1/projects/{small.project}", "/",
-              f"/p/{small.project}/annotate"]  # fmt: skip
+    own = {"project": small.project}
+    paths += [rule.path.format(**own) for rule in RULES
+              if rule.method == "GET" and not set(re.findall(r"{(\w+)}", rule.path)) - own.keys()
+              and not rule.path.startswith(("/setup", "/oidc"))]  # fmt: skip
     before = [client.get(path).text for path in paths]
     me = small.who["bob"]
     others = bench.database.read(partial(annotating.own_queue, me=me, project=small.project))
@@ -145,6 +178,30 @@ def test_an_annotators_answers_do_not_change_with_others_work(
                 marks=(), version=0, sha256=work["note"]["sha256"]))  # fmt: skip
         bench.database.write(partial(annotating.finish, me=me, assignment=one["id"]))
     assert [client.get(path).text for path in paths] == before
+
+
+def test_who_gave_up_annotating_may_look_and_is_final(filled, browsers: Browsers) -> None:
+    small, ids = filled
+    ann, boss = browsers.of(small.who["ann"]), browsers.of(small.who["manager"])
+    progress, members = (
+        f"/api/v1/projects/{small.project}/{name}" for name in ("progress", "people")
+    )
+    name = small.who["ann"].name
+
+    def become(*roles: str) -> int:
+        return boss.post(members, json={"name": name, "roles": roles}).status_code
+
+    assert become("annotator", "manager") == 200
+    assert ann.get(progress).status_code == 403
+    assert become("curator") == become("annotator", "manager") == 200  # never without being blind
+    assert become("manager") == 200
+    assert ann.get(progress).status_code == 200
+    assert ann.get(f"/api/v1/assignments/{ids['assignment']}").status_code == 403
+    assert become("curator") == 200
+    assert become("annotator") == become("annotator", "manager") == 400
+    # Who watched before they had notes may still annotate: others' notes are not given to them.
+    observer = {"name": small.who["observer"].name, "roles": ["annotator"]}
+    assert boss.post(members, json=observer).status_code == 200
 
 
 def test_a_token_is_let_in_only_by_its_scope_and_project(filled, browsers: Browsers) -> None:
@@ -167,3 +224,23 @@ def test_a_token_is_let_in_only_by_its_scope_and_project(filled, browsers: Brows
     assert (
         browsers.of(None).get(progress, headers={"authorization": "Bearer no"}).status_code == 401
     )
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("bench", ["postgres"], indirect=True)
+def test_a_forgotten_condition_shows_an_annotator_nothing_of_others(filled, bench: Bench) -> None:
+    small, _ = filled
+
+    def careless(call) -> set[str]:
+        return set(call.read(lambda c: c.scalars(select(t.judgement.c.person))))
+
+    def asked(key: str, role: str) -> set[str]:
+        made = partial(people.make_token, person=small.who[key].person, name="t", scopes=["read"])
+        headers = {"authorization": f"Bearer {bench.database.write(partial(made, days=1))[1]}"}
+        rule = Rule("GET", "/{project}", only(role), careless)
+        path = {"project": small.project}
+        return Asked(rule, bench, Headers(headers), {}, path, {}, b"", {}, "").answer()[1]
+
+    ann, bob = (small.who[key].person for key in ("ann", "bob"))
+    assert asked("ann", "annotator") == {ann}
+    assert asked("manager", "manager") == {ann, bob}

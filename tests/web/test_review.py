@@ -43,6 +43,10 @@ def test_a_reviewer_corrects_and_publishes(bench: Bench, browsers: Browsers, sma
     page = client.get(f"/api/v1/runs/{run}/items").json()
     assert len(page["items"]) == page["open"] == 6
     changed = next(one for one in page["items"] if not one["found"])
+    for name, value in (("feature", "f1"), ("found", "no"), ("case", "c")):
+        part = client.get(f"/api/v1/runs/{run}/items?{name}={value}").json()["items"]
+        real = {"no": False}.get(value, value)
+        assert part == [one for one in page["items"] if one[name] == real]
     shown = client.get(f"/api/v1/items/{changed['id']}").json()
     assert (shown["why"], shown["risk"]) == (None, None)
     weight, before = shown["feature"]["weight"], shown["score"]["before"]
@@ -102,9 +106,9 @@ def test_suggestions_are_shown_only_where_allowed(browsers: Browsers, small: Sma
     assert boss.post(f"{url}/suggestions", json={"matcher": "lexicon"}).status_code == 202
     wait_for("suggestions")
     queue = ann.get(f"{url}/queue").json()["assignments"]
-    assert ann.get(f"/api/v1/work/{queue[0]['id']}").json()["suggestions"] is None
+    assert ann.get(f"/api/v1/assignments/{queue[0]['id']}").json()["suggestions"] is None
     boss.patch(url, json={"suggestions": True})
-    found = [ann.get(f"/api/v1/work/{one['id']}").json()["suggestions"] for one in queue]
+    found = [ann.get(f"/api/v1/assignments/{one['id']}").json()["suggestions"] for one in queue]
     assert any("f1" in one for one in found)
 
 

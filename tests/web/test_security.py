@@ -138,7 +138,7 @@ def test_no_log_holds_note_text_or_secrets(bench: Bench, browsers: Browsers, cap
     small = small_project(bench.database)
     ann = browsers.of(small.who["ann"])
     work = ann.get(f"/api/v1/projects/{small.project}/next").json()["assignment"]
-    text = ann.get(f"/api/v1/work/{work}").json()["note"]["text"]
+    text = ann.get(f"/api/v1/assignments/{work}").json()["note"]["text"]
     assert text in TEXTS
     client.post("/api/v1/session", json={"name": text, "password": PASSWORD})
     client.get(f"/invite/{link}")

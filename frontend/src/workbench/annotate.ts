@@ -17,6 +17,7 @@ interface Work {
   readonly note: NoteText;
   readonly rubric: { readonly title: string; readonly features: readonly Feature[] };
   readonly judgements: Record<string, SavedState>;
+  readonly again: Record<string, string>;
   readonly suggestions: Record<string, { marks: readonly Mark[] }> | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -33,9 +34,11 @@ const clock = new ActiveClock();
 let work: Work | null = null;
 /** What the server says is on the screen; nothing of it is sent back. */
 let loading = false;
+/** One's own notes, in order. */
+let queue: { id: string; note: string; state: string; again: readonly string[] }[] = [];
 
 const outbox = new Outbox({
-  send: (letter) => call<SavedState>("PUT", `/work/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
+  send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
     answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
     active_ms: letter.active_ms, suggestion: letter.suggestion,
   }),
@@ -52,23 +55,26 @@ const outbox = new Outbox({
     judgements.load(letter.work, letter.feature, saved);
     if (letter.work === work?.id) view.refresh();
   },
+  refused: (letter) => { if (letter.work === work?.id) void open(letter.work); },
   isPassing,
   savedOf: (error) => error instanceof ApiError && error.code === "conflict" ? (error.saved as SavedState) : null,
-}, localStore());
+}, localStore(), `rubricate-unsent ${document.body.dataset["user"] ?? ""}`);
 
 const judgements = new Judgements((change) => { if (!loading) send(change); });
 const bar = el("div", { class: "bar tools" },
-  el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => void go(-1, false) }, "←"),
-  el("span", { id: "place" }),
-  el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => void go(1, false) }, "→"),
-  el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+  el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => go(-1, false) }, "←"),
+  el("select", { id: "place", "aria-label": "Note", change: () => void open(byId<HTMLSelectElement>("place").value) }),
+  el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => go(1, false) }, "→"),
+  el("span", { id: "note-id", class: "quiet" }),
+  el("button", { type: "button", id: "again", click: () => void openAgain() }), el("span", { class: "space" }),
   el("span", { id: "status", class: "quiet", role: "status" }, "saved"),
   el("button", { type: "button", id: "undo", click: () => view.undo() }, "Undo"),
   el("button", { type: "button", id: "redo", click: () => view.redo() }, "Redo"),
   el("button", { type: "button", id: "map", click: () => view.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?")),
   el("button", { type: "button", id: "done", click: () => void view.done() }, "Note done"));
 const view = new Annotating(
-  { judgements, go: (by, finished) => void go(by, finished), open: () => {}, history: (step) => void stepBack(step) },
+  { judgements, go: (by, finished) => go(by, finished), open: () => {}, history: (step) => void stepBack(step),
+    keep: (note, feature, now) => send({ note, feature, before: now, after: now }) },
   await accountKeys());
 
 function featureText(letter: Letter): string {
@@ -91,7 +97,7 @@ function send({ note, feature, after }: Change): void {
 }
 
 async function open(id: string): Promise<void> {
-  const got = await call<Work>("GET", `/work/${id}`);
+  const got = await call<Work>("GET", `/assignments/${id}`);
   work = got;
   loading = true;
   for (const { id: feature } of got.rubric.features) {
@@ -101,33 +107,44 @@ async function open(id: string): Promise<void> {
   }
   for (const [feature, judgement] of outbox.pending(id)) judgements.load(id, feature, judgement);
   loading = false;
-  byId("place").textContent = `Note ${got.position} of ${got.total}`;
   byId("note-id").textContent = [got.note.id, got.rubric.title, got.training && "training", got.state === "done" && "done"]
     .filter(Boolean).join(" · ");
   byId<HTMLButtonElement>("before").disabled = !got.previous;
   byId<HTMLButtonElement>("after").disabled = !got.next;
   history.replaceState(null, "", `#${id}`);
   const suggestions = Object.fromEntries(Object.entries(got.suggestions ?? {}).map(([key, one]) => [key, one.marks]));
-  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions });
+  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions, again: got.again });
+  fillQueue();
   document.body.dataset["work"] = id;
   clock.take();
 }
 
-async function go(by: -1 | 1, finished: boolean): Promise<void> {
+let going = Promise.resolve();
+
+/** Leave the note; keys that come faster than the server answers wait for each other. */
+function go(by: -1 | 1, finished: boolean): void {
+  going = going.then(() => leave(by, finished)).catch(() => view.announcer.say("the server cannot be reached"));
+}
+
+async function leave(by: -1 | 1, finished: boolean): Promise<void> {
   if (!work) return;
   let to = by < 0 ? work.previous : work.next;
   if (finished && work.state !== "done") {
     await outbox.flush();
     if (outbox.length) return; // nothing is done that is not saved
     try {
-      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/work/${work.id}/done`, {});
+      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`, {});
       to = answer.next;
+      queue = queue.map((one) => one.id === work?.id ? { ...one, state: "done", again: [] } : one);
       view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
     } catch (error) {
       view.announcer.say(error instanceof Error ? error.message : String(error));
       return;
     }
-  } else if (finished) return; // a correction of a note that is done stays where it is
+  } else if (finished) {
+    queue = queue.map((one) => one.id === work?.id ? { ...one, again: [] } : one);
+    return again()[0] ? openAgain() : fillQueue(); // a correction of a note that is done stays where it is
+  }
   if (to) await open(to);
   else if (finished) finish();
 }
@@ -138,7 +155,7 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   if (outbox.length) return view.announcer.say("the server cannot be reached");
   const { id } = work;
   try {
-    const saved = await call<SavedState & { feature: string }>("POST", `/work/${id}/${step}`, {});
+    const saved = await call<SavedState & { feature: string }>("POST", `/assignments/${id}/${step}`, {});
     const after: Judgement = { answer: saved.answer, marks: saved.marks };
     judgements.load(id, saved.feature, after);
     outbox.versions.set(`${id} ${saved.feature}`, saved.version);
@@ -148,7 +165,27 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   }
 }
 
+/** Return the notes with features to look at again, because the rubric changed. */
+function again(): string[] {
+  return queue.filter((one) => one.again.length).map((one) => one.id);
+}
+
+async function openAgain(): Promise<void> {
+  const id = again().find((one) => one !== work?.id) ?? again()[0];
+  if (id) await open(id);
+}
+
+/** Show where one is among one's notes, which are done, and which to look at again. */
+function fillQueue(): void {
+  const { length } = again();
+  byId("again").hidden = !length;
+  byId("again").textContent = `Look again: ${length}`;
+  byId("place").replaceChildren(...queue.map((one, i) => el("option", { value: one.id, selected: one.id === work?.id },
+    `Note ${i + 1} of ${queue.length}${one.again.length ? ", look again" : one.state === "done" ? ", done" : ""}`)));
+}
+
 function finish(): void {
+  if (again().length) return void openAgain();
   byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
     el("p", {}, "Every note that was given to you is judged. Thank you."),
     work ? el("p", {}, el("button", { type: "button", click: () => location.reload() }, "Look at them again")) : ""));
@@ -161,9 +198,9 @@ async function start(): Promise<void> {
     byId("app").replaceChildren(el("p", { class: "alert", role: "status" }, "The project is paused. What you did is saved."));
     return;
   }
-  const queue = await call<{ assignments: { id: string }[] }>("GET", `/projects/${project}/queue`);
-  const asked = location.hash.slice(1);
-  const id = queue.assignments.some((one) => one.id === asked) ? asked : (first.assignment ?? queue.assignments.at(-1)?.id);
+  queue = (await call<{ assignments: typeof queue }>("GET", `/projects/${project}/queue`)).assignments;
+  const asked = location.hash === "#again" ? again()[0] : location.hash.slice(1);
+  const id = queue.some((one) => one.id === asked) ? asked : (first.assignment ?? again()[0] ?? queue.at(-1)?.id);
   if (!id) return finish();
   byId("app").replaceChildren(bar, view.announcer.element, view.element);
   await open(id);
@@ -171,5 +208,5 @@ async function start(): Promise<void> {
 }
 
 window.addEventListener("online", () => void outbox.flush());
-window.addEventListener("beforeunload", (event) => { if (outbox.length) event.preventDefault(); });
+window.addEventListener("beforeunload", (event) => { if (outbox.length && !document.body.dataset["leaving"]) event.preventDefault(); });
 await start();

@@ -5,6 +5,7 @@ import { STORE, type Kept, type KeyStore, localStore } from "../keys.ts";
 export class ApiError extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly saved: unknown) {
     super(message);
+    this.name = "ApiError";
   }
 }
 
@@ -15,6 +16,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
   });
   if (response.status === 401) {
+    document.body.dataset["leaving"] = "yes"; // what was not sent is kept, and sent after signing in
     location.assign(`/signin?next=${encodeURIComponent(location.pathname)}`);
     throw new ApiError(401, "not_signed_in", "sign in again", null);
   }
@@ -31,9 +33,9 @@ export interface NoteText {
   readonly sha256: string;
 }
 
-/** Tell whether the server could not be reached or is too busy: the call may be made again. */
+/** Tell whether the call may be made again: no network, a busy server, a pause, a session that ended. */
 export function isPassing(error: unknown): boolean {
-  return !(error instanceof ApiError) || error.status >= 500 || error.status === 429;
+  return !(error instanceof ApiError) || error.status >= 500 || [401, 429].includes(error.status) || error.code === "paused";
 }
 
 /** Keep the key map with the account, so that it is the same on every machine. */

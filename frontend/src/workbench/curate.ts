@@ -14,7 +14,7 @@ interface Decision {
   readonly by: string;
 }
 interface Disagreement extends Decidable {
-  readonly reason: "differ" | "unsure" | "changed";
+  readonly reason: "differ" | "unsure" | "changed" | "rubric";
   readonly inputs: string;
   readonly feature: { readonly text: string; readonly note: string };
   readonly sides: readonly { letter: string; answer: Answer; marks: readonly Mark[] }[];
@@ -25,7 +25,8 @@ interface Disagreement extends Decidable {
 
 const project = document.body.dataset["project"] ?? "";
 const LETTERS = [..."ABCDEFGH"];
-const REASONS = { differ: "They differ.", unsure: "Somebody was unsure.", changed: "An annotator changed the judgement after it was decided." };
+const REASONS = { differ: "They differ.", unsure: "Somebody was unsure.", changed: "An annotator changed the judgement after it was decided.",
+  rubric: "The rubric's words changed after it was decided." };
 /** Keys go by place: the sides first, then union, intersection, none, own marks. */
 const TABLE: KeyTable = Object.fromEntries(
   Array.from({ length: 9 }, (_, i) => [String(i + 1), [[String(i + 1)], `choice ${i + 1}`] as const]));
@@ -62,7 +63,7 @@ const page: Deciding<Disagreement> = new Deciding<Disagreement>({
   table: TABLE,
   runs: () => Object.fromEntries(Object.keys(TABLE).map((id) => [id, () => choose(Number(id))])),
   path: (id) => `/disagreements/${id}`,
-  list: () => `/projects/${project}/disagreements?state=all&limit=50`,
+  list: `/projects/${project}/disagreements`,
   ownLabel: "✓",
   draw: (it) => it.sides.flatMap((side) => side.marks.map((mark, k) => ({
     key: `${side.letter} ${k}`, label: side.letter, colour: LETTERS.indexOf(side.letter) === 0 ? 0 : LETTERS.indexOf(side.letter) === 1 ? 1 : 2 + LETTERS.indexOf(side.letter), mark }))),

@@ -29,7 +29,9 @@ interface Agreement {
 }
 
 const project = document.body.dataset["project"] ?? "";
-const isManager = (document.body.dataset["roles"] ?? "").split(" ").includes("manager");
+const roles = (document.body.dataset["roles"] ?? "").split(" ");
+const isManager = roles.includes("manager");
+const isReviewer = roles.includes("reviewer");
 const parts = { tiles: el("div", { class: "tiles" }), people: el("div"), agreement: el("div", { class: "agreement" }), runs: el("div"), tools: el("div", { class: "row" }) };
 const live = el("p", { class: "quiet", role: "status", id: "live" }, "connecting …");
 
@@ -84,9 +86,9 @@ function showProgress(now: Progress): void {
     tile("Review", `${now.runs.reduce((sum, one) => sum + one.open, 0)} open`, `${now.runs.reduce((sum, one) => sum + one.done, 0)} decided`));
   parts.people.replaceChildren(table("Annotators", ["Name", "Notes done", "Judgements", "Time, median", "Last at work (UTC)", "State"], now.annotators.map((one) => [
     one.name, `${one.done} of ${one.total}`, String(one.judgements), seconds(one.median_ms), when(one.last_at),
-    one.stuck ? el("span", { class: "pill bad" }, "stuck") : ""])));
+    one.stuck ? el("span", { class: "pill bad" }, "stuck") : one.judgements || !one.total ? "" : "not begun"])));
   parts.runs.replaceChildren(now.runs.length ? table("Scoring runs", ["Run", "State", "Open", "Decided", "Errors in the hidden sample"], now.runs.map((one) => [
-    el("a", { href: `/p/${project}/review/${one.id}` }, one.name), one.state, String(one.open), String(one.done),
+    isReviewer ? el("a", { href: `/p/${project}/review/${one.id}` }, one.name) : one.name, one.state, String(one.open), String(one.done),
     one.audit ? `${one.audit.wrong} of ${one.audit.seen}${one.audit.rate ? `: ${between(one.audit.rate, percent)}` : ""}` : "–"])) : "");
   showTools(now);
 }
@@ -110,8 +112,9 @@ async function showAgreement(): Promise<void> {
   const figure = (name: string, one: Interval | null): Child[] => [name, bar(one), between(one)];
   parts.agreement.replaceChildren(
     el("h2", {}, "Agreement between annotators"),
-    now.notes ? table(`${now.notes} notes that two have finished; F1 with its interval`, ["Measure", "0 to 1", "F1"], [
+    now.notes ? table(`${now.notes} notes that two have finished; F1 with its interval`, ["Measure", "0 to 1", "Value"], [
       figure("Presence", now.presence_f1), figure("Characters", now.characters_f1),
+      ...(now.presence_kappa === null ? [] : [["Presence, Cohen's kappa", "", now.presence_kappa.toFixed(3)]]),
     ]) : el("p", { class: "muted" }, "No note has been finished by two annotators yet."),
     now.features.length ? el("details", {}, el("summary", {}, "By feature"), table("By feature", ["Feature", "Notes", "Presence F1", "Characters F1"],
       now.features.map((one) => [one.text, String(one.notes), between(one.presence_f1), between(one.characters_f1)]))) : "");

@@ -17,16 +17,15 @@ export interface Queued {
 export interface Decidable {
   readonly id: string;
   readonly version: number;
+  readonly state: string;
   readonly note: { readonly id: string; readonly text: string; readonly sha256: string };
-  readonly previous: string | null;
-  readonly next: string | null;
 }
 export interface Kind<T extends Decidable> {
   readonly table: KeyTable;
   runs(page: Deciding<T>): Record<string, Action["run"]>;
-  /** Paths of the API: one thing to decide, and a page of the list. */
+  /** Paths of the API: one thing to decide, and the list. */
   path(id: string): string;
-  list(after: string | null): string;
+  readonly list: string;
   draw(it: T): DrawnMark[];
   panel(page: Deciding<T>, it: T): Child[];
   /** The order of what the marks mean where people make their own. */
@@ -53,11 +52,17 @@ export class Deciding<T extends Decidable> {
   readonly announcer = new Announcer();
   readonly panel = el("section", { class: "dock decision", "aria-label": "Decision" });
   readonly list = el("ol", { class: "features queue", "aria-label": "All" });
+  readonly more = el("button", { type: "button", id: "more", click: () => void this.#load() }, "Show more");
   readonly comment = el("textarea", { rows: 2, id: "comment", maxlength: 2000 });
   keys!: Keys;
   it: T | null = null;
   /** Marks of one's own; null while nobody makes any. */
   own: Mark[] | null = null;
+  #items: Queued[] = [];
+  #going = Promise.resolve();
+  /** After what the list goes on; null where it ends. */
+  #after: string | null = null;
+  #filters = byId<HTMLFormElement>("filters");
   #selecting: Selecting;
   #fragment = false;
 
@@ -97,25 +102,65 @@ export class Deciding<T extends Decidable> {
         el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
         el("button", { type: "button", id: "map", click: () => this.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?"))),
       this.announcer.element,
-      el("div", { class: "work" }, this.drawing.element, el("div", { class: "side" }, this.panel, this.list)));
-    const items = await this.fillList();
-    const asked = location.hash.slice(1);
-    const first = asked || items.find((one) => one.state === "open")?.id || items[0]?.id;
-    if (first) await this.open(first);
-    else byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "Nothing to decide"),
-      el("p", {}, "There is nothing here yet, or everything is decided.")));
+      el("div", { class: "work" }, this.drawing.element,
+        el("div", { class: "side" }, this.panel, this.#filters, this.list)));
+    for (const [name, value] of new URLSearchParams(location.search)) {
+      const field = this.#filters.elements.namedItem(name);
+      if (field instanceof HTMLSelectElement) field.value = value;
+    }
+    this.#filters.addEventListener("change", () => void this.#begin());
+    await this.#begin(location.hash.slice(1));
+    focusQuietly(this.drawing.text);
+    document.body.dataset["ready"] = "yes";
   }
 
-  /** Fill the list beside the note, and return its items. */
-  async fillList(): Promise<Queued[]> {
+  /** Show the list from its start, and something of it. */
+  async #begin(asked = ""): Promise<void> {
+    this.#items = [];
+    this.#after = null;
+    await this.#load();
+    const first = asked || this.#items.find((one) => one.state === "open")?.id || this.#items[0]?.id;
+    if (first) return this.show(await call<T>("GET", this.kind.path(first)));
+    this.it = null;
+    this.drawing.setText("");
+    byId("note-id").textContent = "";
+    this.panel.replaceChildren(el("h2", {}, "Nothing to decide"),
+      el("p", {}, "There is nothing of this kind, or everything is decided."));
+  }
+
+  /** Ask for a page of the list, and show how many there are. */
+  async #page(limit: number): Promise<{ items: Queued[]; next: string | null }> {
+    const asked = new URLSearchParams({ limit: String(limit), after: this.#after ?? "" });
+    for (const [name, value] of new FormData(this.#filters)) asked.set(name, String(value));
     const page = await call<{ items: Queued[]; next: string | null; open: number; decided?: number; done?: number }>(
-      "GET", this.kind.list(null));
+      "GET", `${this.kind.list}?${asked.toString()}`);
     byId("place").textContent = `${page.open} open, ${page.decided ?? page.done ?? 0} decided`;
-    this.list.replaceChildren(...page.items.map((one) => el("li", {}, el("button", {
+    return page;
+  }
+
+  /** Add the next page to the list. */
+  async #load(): Promise<void> {
+    const page = await this.#page(50);
+    this.#items.push(...page.items);
+    this.#after = page.next;
+    this.#fillList();
+  }
+
+  #fillList(): void {
+    this.list.replaceChildren(...this.#items.map((one) => el("li", {}, el("button", {
       type: "button", "data-id": one.id, "aria-current": one.id === this.it?.id ? "true" : null, click: () => void this.open(one.id) },
       el("span", { class: "note" }, one.note), el("span", { class: "what" }, one.feature_text),
-      el("span", { class: `state ${one.state === "open" ? "open" : "present"}` }, one.state)))));
-    return page.items;
+      el("span", { class: `state ${one.state === "open" ? "open" : "present"}` }, one.state)))), ...(this.#after ? [el("li", {}, this.more)] : []));
+  }
+
+  /** Return the neighbour in the list, which is asked to go on where it ends. */
+  async #beside(by: -1 | 1, isWanted: (one: Queued) => boolean): Promise<Queued | undefined> {
+    for (let at = this.#items.findIndex((one) => one.id === this.it?.id) + by; at >= 0; at += by) {
+      if (at >= this.#items.length && this.#after) await this.#load();
+      const one = this.#items[at];
+      if (!one || isWanted(one)) return one;
+    }
+    return undefined;
   }
 
   async open(id: string): Promise<void> {
@@ -133,7 +178,10 @@ export class Deciding<T extends Decidable> {
     history.replaceState(null, "", `#${it.id}`);
     this.refresh();
     for (const button of this.list.querySelectorAll("button")) {
-      if (button.dataset["id"] === it.id) button.setAttribute("aria-current", "true");
+      if (button.dataset["id"] === it.id) {
+        button.setAttribute("aria-current", "true");
+        if (this.list.scrollHeight > this.list.clientHeight) button.scrollIntoView({ block: "nearest" });
+      }
       else button.removeAttribute("aria-current");
     }
     const first = this.kind.draw(it)[0]?.mark[0];
@@ -174,9 +222,14 @@ export class Deciding<T extends Decidable> {
     this.refresh();
   }
 
-  async go(by: -1 | 1): Promise<void> {
-    const to = by < 0 ? this.it?.previous : this.it?.next;
-    if (to) await this.open(to);
+  /** Go to the neighbour; keys that come faster than the server answers wait for each other. */
+  go(by: -1 | 1): Promise<void> {
+    return (this.#going = this.#going.then(() => this.#step(by)).catch(() => this.announcer.say("the server cannot be reached")));
+  }
+
+  async #step(by: -1 | 1): Promise<void> {
+    const to = await this.#beside(by, () => true);
+    if (to) await this.open(to.id);
     else this.announcer.say(by < 0 ? "this is the first" : "this is the last");
   }
 
@@ -188,8 +241,11 @@ export class Deciding<T extends Decidable> {
       const saved = await call<T>("PUT", this.kind.path(it.id),
         { ...body, comment: this.comment.value, version: it.version, sha256: it.note.sha256 });
       const words = said(saved);
-      await this.fillList();
-      if (saved.next) await this.open(saved.next);
+      this.#items = this.#items.map((one) => one.id === saved.id ? { ...one, state: saved.state } : one);
+      this.#fillList();
+      await this.#page(1);
+      const next = await this.#beside(1, (one) => one.state === "open");
+      if (next) await this.open(next.id);
       else this.show(saved);
       this.announcer.say(words);
     } catch (error) {

@@ -28,20 +28,21 @@ export interface Post {
   status(words: string, bad: boolean): void;
   /** What a conflict ended with, where it is not what was sent. */
   taken(letter: Letter, saved: SavedState): void;
+  /** It will never be taken, e.g. because the text of the note is another one. */
+  refused(letter: Letter): void;
   isPassing(error: unknown): boolean;
   savedOf(error: unknown): SavedState | null;
 }
-
-const STORE = "rubricate-unsent";
 
 export class Outbox {
   #letters: Letter[] = [];
   #sending: Promise<void> | null = null;
   #wait = 1000;
 
-  constructor(private readonly post: Post, private readonly store: Pick<Storage, "getItem" | "setItem"> | null) {
+  /** `name`: whose letters are kept; somebody else at the same machine has their own. */
+  constructor(private readonly post: Post, private readonly store: Pick<Storage, "getItem" | "setItem"> | null, private readonly name: string) {
     try {
-      this.#letters = JSON.parse(store?.getItem(STORE) ?? "[]") as Letter[];
+      this.#letters = JSON.parse(store?.getItem(name) ?? "[]") as Letter[];
     } catch {
       // what cannot be read was not written by us
     }
@@ -75,6 +76,7 @@ export class Outbox {
   }
 
   async #send(): Promise<void> {
+    let refused = "";
     for (let letter = this.#letters[0]; letter; letter = this.#letters[0]) {
       this.post.status("saving …", false);
       try {
@@ -82,20 +84,22 @@ export class Outbox {
         this.#wait = 1000;
       } catch (error) {
         if (!this.post.isPassing(error)) {
-          // it will never be taken: say so, and go on with the others
+          // say so, and go on with the others
           this.#letters.shift();
           this.#keep();
-          this.post.status(`not saved: ${error instanceof Error ? error.message : String(error)}`, true);
+          refused = `not saved: ${error instanceof Error ? error.message : String(error)}`;
+          this.post.refused(letter);
           continue;
         }
         const n = this.#letters.length;
-        this.post.status(`not saved yet: ${n} ${n === 1 ? "judgement waits" : "judgements wait"} for the server`, true);
+        const why = error instanceof Error && error.name === "ApiError" ? `: ${error.message}` : " for the server";
+        this.post.status(`not saved yet: ${n} ${n === 1 ? "judgement waits" : "judgements wait"}${why}`, true);
         setTimeout(() => void this.flush(), this.#wait);
         this.#wait = Math.min(30_000, 2 * this.#wait);
         return;
       }
     }
-    this.post.status("saved", false);
+    this.post.status(refused || "saved", !!refused);
   }
 
   async #deliver(letter: Letter): Promise<SavedState> {
@@ -129,7 +133,7 @@ export class Outbox {
 
   #keep(): void {
     try {
-      this.store?.setItem(STORE, JSON.stringify(this.#letters));
+      this.store?.setItem(this.name, JSON.stringify(this.#letters));
     } catch {
       // the page itself still holds them
     }

@@ -59,7 +59,7 @@ const page: Deciding<Item> = new Deciding<Item>({
   table: TABLE,
   runs: () => ({ accept, absent, edit }),
   path: (id) => `/items/${id}`,
-  list: () => `/runs/${run}/items?state=all&limit=50`,
+  list: `/runs/${run}/items`,
   ownLabel: "✓",
   draw: (it) => [
     ...(it.correction?.marks ?? it.marks).map((mark, k) => ({ key: `own ${k} it`, label: "", colour: 0, mark, style: "active" })),

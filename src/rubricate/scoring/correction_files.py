@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from rubricate.errors import shown
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
-from rubricate.formats.tables import unguarded
+from rubricate.formats.tables import guarded, unguarded
 from rubricate.rubric import STATED
-from rubricate.run.evidence import Spans, parse_spans
+from rubricate.run.evidence import Spans, parse_spans, spans_text
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 
@@ -70,6 +70,17 @@ def read_decisions(path: Path, faults: Faults) -> list[tuple[Correction, int, bo
                     faults.add(message, line=number)
                 found.append((one, number, echo))
     return found
+
+
+def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
+    """Write a table of corrections that `read_decisions` reads; no cell is taken for a formula."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for one in corrections:
+            found, spans = "yes" if one.found else "no", spans_text(one.spans or ())
+            cells = (one.note, one.feature, found, one.by, one.at, spans, one.comment)
+            writer.writerow(map(guarded, cells))
 
 
 def _tables(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, func, select, text, tuple_
 
 from rubricate.run import parse_spans, spans_text
 from rubricate.store import tables as t
@@ -18,7 +18,9 @@ from rubricate.store.curating import refresh_disputes
 from rubricate.store.database import RefusedError, iso, missing, now
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
-from rubricate.store.projects import project_row, rubric_of
+from rubricate.store.projects import project_row
+from rubricate.store.rubrics import again, changed_since, read_rubric
+from rubricate.store.sight import of_project, seeing
 
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
@@ -32,10 +34,12 @@ def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, A
         .where(t.assignment.c.person == me.person, t.assignment.c.project == project)
         .order_by(t.assignment.c.position)
     )
+    changed = again(connection, project, me.person)
     listed = [
-        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training"}
+        {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training",
+         "again": changed.get((me.person, r.note), [])}
         for r in rows
-    ]
+    ]  # fmt: skip
     return {"assignments": listed, **_own_counts(connection, me, project)}
 
 
@@ -54,56 +58,86 @@ def next_note(connection: Connection, me: Identity, project: str) -> dict[str, A
     return {"assignment": first, "state": state, **_own_counts(connection, me, project)}
 
 
-def _own(connection: Connection, me: Identity, assignment: str) -> Row[Any]:
+_old, _newer = t.judgement.alias("old"), t.rubric_version.alias("newer")
+_of_case = t.rubric_version.c.project, t.rubric_version.c.case
+#: An assignment with its note, the newest rubric, and what is saved of one feature.
+_WORK = (
+    select(
+        t.assignment, t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256,
+        t.project.c.state.label("project_state"), t.project.c.suggestions,
+        t.rubric_version.c.number.label("rubric"), t.rubric_version.c.body,
+        _old.c.version, _old.c.answer, _old.c.marks, _old.c.active_ms, _old.c.at,
+        _old.c.rubric.label("old_rubric"),
+    )
+    .join(t.note, t.assignment.c.note == t.note.c.number)
+    .join(t.project, t.assignment.c.project == t.project.c.id)
+    .join(t.rubric_version, tuple_(*_of_case) == tuple_(t.project.c.id, t.note.c.case))
+    .outerjoin(_old, (_old.c.note == t.assignment.c.note) & (_old.c.person == t.assignment.c.person)
+               & (_old.c.feature == bindparam("feature")))
+    .where(
+        t.assignment.c.id == bindparam("own"), t.assignment.c.person == bindparam("me"),
+        t.rubric_version.c.number == select(func.max(_newer.c.number)).where(
+            tuple_(_newer.c.project, _newer.c.case) == tuple_(*_of_case)).scalar_subquery(),
+    )
+)  # fmt: skip
+
+
+def _own(connection: Connection, me: Identity, assignment: str, feature: str = "") -> Row[Any]:
     """Return an assignment of the person with its note; others' are not there."""
-    columns = (t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256)
-    of_project = (t.project.c.state.label("project_state"), t.project.c.suggestions)
-    row = connection.execute(
-        select(t.assignment, *columns, *of_project)
-        .join(t.note, t.assignment.c.note == t.note.c.number)
-        .join(t.project, t.assignment.c.project == t.project.c.id)
-        .where(t.assignment.c.id == assignment, t.assignment.c.person == me.person)
-    ).one_or_none()
+    values = {"own": assignment, "me": me.person, "feature": feature}
+    row = connection.execute(_WORK, values).one_or_none()
     if row is None:
         raise missing("There is no such note among yours.")
     return row
 
 
+_mine = (
+    t.assignment.c.person == bindparam("me"), t.assignment.c.project == bindparam("project")
+)  # fmt: skip
+_place = t.assignment.c.position
+#: The notes before and after one, and how many there are.
+_AROUND = select(
+    *(
+        select(t.assignment.c.id).where(*_mine, there).order_by(order).limit(1).scalar_subquery()
+        for there, order in (
+            (_place < bindparam("at"), _place.desc()), (_place > bindparam("at"), _place)
+        )
+    ),
+    select(t.counter.c.value).where(
+        t.counter.c.project == bindparam("project"), t.counter.c.name == bindparam("total")
+    ).scalar_subquery(),
+)  # fmt: skip
+_JUDGED = select(t.judgement).where(
+    t.judgement.c.note == bindparam("note"), t.judgement.c.person == bindparam("me")
+)
+
+
 def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
     """Return a note with its rubric, and what the person judged so far."""
     row = _own(connection, me, assignment)
-    number, rubric = rubric_of(connection, row.project, row.case)
-    mine = connection.execute(
-        select(t.judgement).where(t.judgement.c.note == row.note, t.judgement.c.person == me.person)
-    )
-    undo, redo = _history(connection, assignment)
+    rubric = read_rubric(row.body)
+    mine = connection.execute(_JUDGED, {"note": row.note, "me": me.person}).all()
+    changed = changed_since(connection, row.project, row.case) if row.rubric > 1 else {}
+    former = {j.feature: changed.get((row.case, j.rubric), {}) for j in mine if j.answer}
+    around = {"me": me.person, "project": row.project, "at": row.position}
+    around["total"] = f"total:{me.person}"
+    before, after, total = tuple(connection.execute(_AROUND, around).one())
     return {
         "id": row.id, "project": row.project, "position": row.position, "state": row.state,
-        "training": row.kind == "training",
-        "total": _own_counts(connection, me, row.project)["total"],
+        "training": row.kind == "training", "total": total,
         "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
         "rubric": {
-            "case": rubric.case, "title": rubric.title, "version": str(number),
+            "case": rubric.case, "title": rubric.title, "version": str(row.rubric),
             "features": [
                 {"id": f.id, "text": f.text, "note": f.note, "kind": f.kind, "group": f.group}
                 for f in rubric
             ],
         },
         "judgements": {j.feature: _state(j) for j in mine},
+        "again": {one: words[one] for one, words in former.items() if one in words},
         "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
-        "can_undo": bool(undo), "can_redo": bool(redo),
-        "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
+        "previous": before, "next": after, **_steps(connection, assignment),
     }  # fmt: skip
-
-
-def _neighbour(connection: Connection, me: Identity, row: Row[Any], step: int) -> str | None:
-    own = (t.assignment.c.person == me.person, t.assignment.c.project == row.project)
-    place = t.assignment.c.position
-    if step > 0:
-        found = select(t.assignment.c.id).where(*own, place > row.position).order_by(place)
-    else:
-        found = select(t.assignment.c.id).where(*own, place < row.position).order_by(place.desc())
-    return connection.scalar(found.limit(1))
 
 
 def _suggestions(connection: Connection, note: int) -> dict[str, Any]:
@@ -133,76 +167,93 @@ def judge(
     suggestion: str = "none",
 ) -> dict[str, Any]:
     """Keep a judgement; a refusal with the saved one where that is newer than what was seen."""
-    row = _own(connection, me, assignment)
+    row = _own(connection, me, assignment, feature)
     need_open(row.project_state)
     need_text(row, sha256)
     found = checked_marks(marks, len(row.text))
     if (answer == "present") > bool(found) or (answer in ("absent", None) and found):
         message = "present needs marks; absent and null have none."
         raise RefusedError(400, "bad_request", message)
-    old = _saved(connection, me, row, feature)
-    if old is not None and (old.answer, old.marks) == (answer, spans_text(found)):
-        undo, redo = _history(connection, row.id)
-        return {"feature": feature, **_state(old), "can_undo": bool(undo), "can_redo": bool(redo)}
-    if version != (0 if old is None else old.version):
-        saved = {"feature": feature, **(_state(old) if old else _NOTHING)}
-        message = "This judgement was changed elsewhere meanwhile."
-        raise RefusedError(409, "conflict", message, saved)
+    if row.version is not None and (row.answer, row.marks) == (answer, spans_text(found)):
+        _confirm(connection, me, row, feature, active_ms)
+        return {"feature": feature, **_state(row), **_steps(connection, row.id)}
+    if version != (row.version or 0):
+        raise _conflict(row, feature)
     more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
-    kept = _keep(connection, me, row, old, feature, "judge", (answer, spans_text(found)), more)
+    kept = _keep(connection, me, row, feature, "judge", (answer, spans_text(found)), more)
     return {**kept, "can_undo": True, "can_redo": False}
 
 
-_NOTHING = {"answer": None, "marks": (), "version": 0, "at": None}
+def _conflict(row: Row[Any], feature: str) -> RefusedError:
+    nothing = {"answer": None, "marks": (), "version": 0, "at": None}
+    saved = {"feature": feature, **(nothing if row.version is None else _state(row))}
+    message = "This judgement was changed elsewhere meanwhile."
+    return RefusedError(409, "conflict", message, saved)
 
 
-def _saved(connection: Connection, me: Identity, row: Row[Any], feature: str) -> Row[Any] | None:
+def _confirm(
+    connection: Connection, me: Identity, row: Row[Any], feature: str, active_ms: int
+) -> None:
+    """Note that a judgement holds for the words that its feature has now, if they are others."""
+    if row.rubric == row.old_rubric:
+        return
+    changed = changed_since(connection, row.project, row.case)
+    if feature not in changed.get((row.case, row.old_rubric), ()):
+        return
+    data = {"version": row.version, "rubric": row.rubric}
+    entry = Entry("confirm", me.person, data, row.id, row.note, feature)
+    values = {"rubric": row.rubric, "at": append(connection, row.project, entry)}
     own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
-    found = select(t.judgement).where(*own, t.judgement.c.feature == feature)
-    return connection.execute(found).one_or_none()
+    connection.execute(
+        t.judgement.update()
+        .where(*own, t.judgement.c.feature == feature)
+        .values(**values, active_ms=row.active_ms + max(0, min(active_ms, _LONGEST_MS)))
+    )
+
+
+#: Another process may have saved since this one read: then nothing is written.
+_PUT = text(
+    "INSERT INTO judgement "
+    "(note, person, feature, project, answer, marks, version, rubric, at, active_ms) VALUES "
+    "(:note, :person, :feature, :project, :answer, :marks, :version, :rubric, :at, :active_ms) "
+    "ON CONFLICT (note, person, feature) DO UPDATE SET answer = excluded.answer, "
+    "marks = excluded.marks, version = excluded.version, rubric = excluded.rubric, "
+    "at = excluded.at, active_ms = judgement.active_ms + excluded.active_ms "
+    "WHERE judgement.version = excluded.version - 1"
+)
 
 
 def _keep(
     connection: Connection,
     me: Identity,
     row: Row[Any],
-    old: Row[Any] | None,
     feature: str,
     kind: str,
     state: tuple[str | None, str],
     more: dict[str, Any],
 ) -> dict[str, Any]:
     """Write an event and the judgement it makes, which is returned."""
-    before = (None, "") if old is None else (old.answer, old.marks)
-    rubric, own_rubric = rubric_of(connection, row.project, row.case)
-    if feature not in {f.id for f in own_rubric}:
+    before = (row.answer, row.marks or "")
+    if feature not in {f.id for f in read_rubric(row.body)}:
         raise missing("The rubric of this note has no such feature.")
-    version = 1 if old is None else old.version + 1
-    data = {"answer": state[0], "marks": state[1], "version": version, "before": list(before)}
-    entry = Entry(kind, me.person, {**data, "rubric": rubric, **more}, row.id, row.note, feature)
-    at = append(connection, row.project, entry)
-    values = {"answer": state[0], "marks": state[1], "version": version, "rubric": rubric, "at": at}
-    if old is None:
-        key = {"note": row.note, "person": me.person, "feature": feature, "project": row.project}
-        spent = more.get("active_ms", 0)
-        connection.execute(t.judgement.insert().values(**key, **values, active_ms=spent))
-    else:
-        own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
-        spent = old.active_ms + more.get("active_ms", 0)
-        connection.execute(
-            t.judgement.update()
-            .where(*own, t.judgement.c.feature == feature)
-            .values(**values, active_ms=spent)
-        )
+    values = {"answer": state[0], "marks": state[1], "version": (row.version or 0) + 1}
+    values["rubric"] = row.rubric
+    data = {**values, "before": list(before), **more}
+    at = append(connection, row.project, Entry(kind, me.person, data, row.id, row.note, feature))
+    key = {"note": row.note, "person": me.person, "feature": feature, "project": row.project}
+    spent = {"at": at, "active_ms": more.get("active_ms", 0)}
+    if not connection.execute(_PUT, {**key, **values, **spent}).rowcount:
+        raise _conflict(_own(connection, me, row.id, feature), feature)
     judged = (state[0] is not None) - (before[0] is not None)
     unsure = (state[0] == "unsure") - (before[0] == "unsure")
     changes = {"judgements": judged, f"judgements:{me.person}": judged, "unsure": unsure}
     count(connection, row.project, changes)
     _move(connection, me, row, "open" if state[0] is None else None)
     if row.state == "done":
-        refresh_disputes(connection, row.project, row.note, [feature])
-    saved = {"answer": state[0], "marks": parse_spans(state[1]), "version": version, "at": iso(at)}
-    return {"feature": feature, **saved}
+        with seeing(connection, of_project(row.project)):
+            refresh_disputes(connection, row.project, row.note, [feature])
+    saved = {"answer": state[0], "marks": parse_spans(state[1]), "version": values["version"]}
+    return {"feature": feature, **saved, "at": iso(at)}
 
 
 def _move(connection: Connection, me: Identity, row: Row[Any], to: str | None) -> None:
@@ -239,6 +290,22 @@ def _history(connection: Connection, assignment: str) -> tuple[list[Any], list[A
     return undo, redo
 
 
+_KINDS = (
+    select(t.event.c.kind)
+    .where(t.event.c.assignment == bindparam("own"), t.event.c.body.is_not(None))
+    .order_by(t.event.c.number)
+)
+
+
+def _steps(connection: Connection, assignment: str) -> dict[str, bool]:
+    """Return whether something can be undone and done again."""
+    undo = redo = 0
+    for kind in connection.scalars(_KINDS, {"own": assignment}):
+        back, forth = {"judge": (1, -redo), "undo": (-1, 1), "redo": (1, -1)}.get(kind, (0, 0))
+        undo, redo = undo + back, redo + forth
+    return {"can_undo": undo > 0, "can_redo": redo > 0}
+
+
 def step_back(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
     """Undo the person's last change to a note; this is an event, too."""
     return _step(connection, me, assignment, "undo")
@@ -256,17 +323,17 @@ def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> d
     if not changes:
         raise RefusedError(409, "nothing", f"There is nothing to {kind}.")
     feature, before, after = changes[-1]
-    old, state = _saved(connection, me, row, feature), before if kind == "undo" else after
-    kept = _keep(connection, me, row, old, feature, kind, state, {})
-    undo, redo = _history(connection, row.id)
-    return {**kept, "can_undo": bool(undo), "can_redo": bool(redo)}
+    row = _own(connection, me, assignment, feature)
+    state = before if kind == "undo" else after
+    kept = _keep(connection, me, row, feature, kind, state, {})
+    return {**kept, **_steps(connection, row.id)}
 
 
 def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
     """Say that a note is done; a refusal that lists what is not judged yet."""
     row = _own(connection, me, assignment)
     need_open(row.project_state)
-    _, rubric = rubric_of(connection, row.project, row.case)
+    rubric = read_rubric(row.body)
     own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
     judged = set(connection.scalars(
         select(t.judgement.c.feature).where(*own, t.judgement.c.answer.is_not(None))
@@ -280,7 +347,8 @@ def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, A
         done = t.assignment.update().where(t.assignment.c.id == row.id).values(state="done")
         connection.execute(done)
         count(connection, row.project, {"done": 1, f"done:{me.person}": 1})
-        refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
+        with seeing(connection, of_project(row.project)):
+            refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
     after = next_note(connection, me, row.project)
     return {
         "state": "done",

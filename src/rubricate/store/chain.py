@@ -13,10 +13,13 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select, text
+from sqlalchemy import Connection, Row, select
 
 from rubricate.store import tables as t
 from rubricate.store.database import now
+from rubricate.store.transaction import Transaction, settle
+
+_INSERT = t.event.insert()
 
 
 class Entry(NamedTuple):
@@ -41,9 +44,8 @@ def digest(*parts: str) -> str:
 
 def append(connection: Connection, project: str, *entries: Entry) -> int:
     """Append events to a project's chain and return their time."""
-    # The lock keeps other processes on PostgreSQL from taking the same number.
-    head = select(t.project.c.events, t.project.c.head).where(t.project.c.id == project)
-    number, last = connection.execute(head.with_for_update()).one()
+    transaction = Transaction.of(connection)
+    number, last = transaction.head(project)
     at, rows = now(), []
     for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
         own: dict[str, Any] = {k: v for k, v in entry._asdict().items() if k != "data"}
@@ -53,9 +55,8 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
         body_hash = digest(salt, body)
         last = digest(last, body_hash)
         rows.append({**own, "salt": salt, "body": body, "body_hash": body_hash, "hash": last})
-    connection.execute(t.event.insert(), rows)
-    own_project = t.project.update().where(t.project.c.id == project)
-    connection.execute(own_project.values(events=number, head=last))
+    connection.execute(_INSERT, rows[0] if len(rows) == 1 else rows)
+    transaction.move(project, number, last)
     return at
 
 
@@ -67,19 +68,13 @@ def data_of(row: Row[Any]) -> dict[str, Any]:
 
 def count(connection: Connection, project: str, changes: Mapping[str, int]) -> None:
     """Add to the counts that dashboards read."""
-    rows = [{"p": project, "n": name, "d": by} for name, by in changes.items() if by]
-    if rows:
-        connection.execute(
-            text(
-                "INSERT INTO counter (project, name, value) VALUES (:p, :n, :d) "
-                "ON CONFLICT (project, name) DO UPDATE SET value = counter.value + excluded.value"
-            ),
-            rows,
-        )
+    for name, by in changes.items():
+        Transaction.of(connection).count(project, name, by)
 
 
 def counts_of(connection: Connection, project: str, *names: str) -> dict[str, int]:
     """Return counts of a project; all of them where none is named."""
+    settle(connection)
     found = select(t.counter).where(t.counter.c.project == project)
     rows = connection.execute(found.where(t.counter.c.name.in_(names)) if names else found)
     return {row.name: row.value for row in rows}

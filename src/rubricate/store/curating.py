@@ -14,8 +14,12 @@ from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.database import RefusedError, iso, missing, new_id
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
-from rubricate.store.projects import project_row, rubric_of
+from rubricate.store.projects import project_row
+from rubricate.store.rubrics import rubric_of
 from rubricate.study.curation import Marks, intersect_marks, union_marks
+
+#: Why something needs a curator.
+REASONS = ("differ", "unsure", "changed", "rubric")
 
 
 def refresh_disputes(
@@ -39,7 +43,7 @@ def refresh_disputes(
         if old is not None:
             last = _decisions(connection, old.id)[:1]
             if last and last[0].inputs == _inputs(sides):
-                state, reason = "decided", old.reason
+                state, reason = old.state, old.reason  # decided, or open because of the rubric
             elif last:
                 state, reason = "open", "changed"
             else:
@@ -92,14 +96,25 @@ def _not_mine(me: Identity) -> Any:
 
 
 def list_disputes(
-    connection: Connection, me: Identity, project: str, *, state: str, after: str, limit: int
+    connection: Connection,
+    me: Identity,
+    project: str,
+    *,
+    state: str,
+    after: str,
+    limit: int,
+    case: str = "",
+    feature: str = "",
+    reason: str = "",
 ) -> dict[str, Any]:
-    """Return a page of disagreements, note by note."""
+    """Return a page of disagreements, note by note; only of a case, feature or reason if given."""
     states = ("open", "decided") if state == "all" else (state,)
+    wanted = ((t.note.c.case, case), (t.dispute.c.feature, feature), (t.dispute.c.reason, reason))
     found = (
         select(t.dispute, t.note.c.shown_id, t.note.c.case)
         .join(t.note)
         .where(t.dispute.c.project == project, t.dispute.c.state.in_(states), _not_mine(me))
+        .where(*(column == value for column, value in wanted if value))
     )
     if after:
         place = select(t.dispute.c.note, t.dispute.c.place).where(t.dispute.c.id == after)
@@ -182,7 +197,6 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> dict[str
         ],
         "offers": {name: _pairs(found) for name, found in offers.items()},
         "decision": decided[0] if decided else None, "history": decided[1:],
-        "previous": _neighbour(connection, me, row, -1), "next": _neighbour(connection, me, row, 1),
     }  # fmt: skip
 
 
@@ -197,18 +211,6 @@ def _spans(text: str) -> Marks:
 
 def _pairs(marks: Marks) -> tuple[tuple[tuple[int, int], ...], ...]:
     return tuple(tuple((s.start, s.end) for s in mark) for mark in marks)
-
-
-def _neighbour(connection: Connection, me: Identity, row: Row[Any], step: int) -> str | None:
-    own = (t.dispute.c.project == row.project, t.dispute.c.state.in_(("open", "decided")))
-    place = tuple_(t.dispute.c.note, t.dispute.c.place)
-    order = (t.dispute.c.note, t.dispute.c.place)
-    found = select(t.dispute.c.id).where(*own, _not_mine(me))
-    if step > 0:
-        found = found.where(place > (row.note, row.place)).order_by(*order)
-    else:
-        found = found.where(place < (row.note, row.place)).order_by(*(c.desc() for c in order))
-    return connection.scalar(found.limit(1))
 
 
 def decide(

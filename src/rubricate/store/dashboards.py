@@ -19,8 +19,9 @@ from rubricate.stats import Estimate, Resampling, proportion_interval
 from rubricate.store import tables as t
 from rubricate.store.chain import counts_of
 from rubricate.store.database import Database, iso, now
-from rubricate.store.projects import project_row, rubrics_of
+from rubricate.store.projects import project_row
 from rubricate.store.reviewing import list_runs
+from rubricate.store.rubrics import rubrics_of
 from rubricate.study.agreement import characters_estimate, pair_evaluation
 
 #: How many of a person's latest judgements give the median time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 import secrets
@@ -13,20 +14,22 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 from rubricate.store.migrations import migrate
+from rubricate.store.sight import ALL, see
+from rubricate.store.signals import Wakes
+from rubricate.store.transaction import Transaction
 
 T = TypeVar("T")
 #: How many writes share a commit at most.
 _GROUP = 64
-#: PostgreSQL's codes for what may be tried again: serialization failure, deadlock.
-_AGAIN = ("40001", "40P01")
+#: Connections that read, and the one that writes.
+_CONNECTIONS = 8
 
 
 class RefusedError(RubricateError):
@@ -66,26 +69,30 @@ def iso(at: int) -> str:
 class Database:
     """A database of the workbench: `read` and `write` run a function on a connection.
 
-    Writes go through one thread. Those that wait together are committed together, each behind its
-    own savepoint; `write` returns only when its commit is on the disk.
+    Writes go through one thread. Those that wait together are committed together; where one fails,
+    all are undone and written again without it. `write` returns when its commit is on the disk.
     """
 
     def __init__(self, url: str) -> None:
         self.url = make_url(re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url))
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _engine(self.url.render_as_string(hide_password=False), self.is_sqlite)
+        self._plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self.signals = Wakes(None if self.is_sqlite else self._plain)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
         self._writer.start()
 
-    def read(self, work: Callable[[Connection], T]) -> T:
-        """Return what a function reads."""
+    def read(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
+        """Return what a function reads; PostgreSQL hides what ``sees`` leaves out."""
         with self._engine.connect() as connection:
+            see(connection, sees)
             return work(connection)
 
     def read_at_once(self, work: Callable[[Connection], T]) -> T:
         """Return what a function reads of one moment, whatever is written meanwhile."""
         with self._engine.connect() as connection:
+            see(connection, ALL)
             more = "" if self.is_sqlite else " ISOLATION LEVEL REPEATABLE READ"
             connection.exec_driver_sql(f"BEGIN{more}")
             try:
@@ -93,9 +100,9 @@ class Database:
             finally:
                 connection.exec_driver_sql("ROLLBACK")
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
         """Return what a function returns once all it wrote is kept; nothing is where it raises."""
-        job = _Job(work)
+        job = _Job(work, sees, Future())
         self._jobs.put(job)
         result: T = job.answer.result()
         return result
@@ -104,6 +111,7 @@ class Database:
         """End the writer when all that waits is written, and close the connections."""
         self._jobs.put(None)
         self._writer.join()
+        self.signals.close()
         self._engine.dispose()
 
     def migrate(self, backups: Path | None = None) -> None:
@@ -131,9 +139,11 @@ class Database:
         )
         if program is None:
             raise InputError("pg_dump is not installed: it is part of PostgreSQL's client programs")
-        plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        command = [program, "--format=custom", f"--file={target}", "--dbname", plain]
-        done = subprocess.run(command, capture_output=True, check=False)
+        command = [program, "--format=custom", f"--file={target}", "--dbname", self._plain]
+        command.append("--enable-row-security")
+        sees_all = f"{os.environ.get('PGOPTIONS', '')} -c rubricate.sees={ALL}"
+        own = {**os.environ, "PGOPTIONS": sees_all}
+        done = subprocess.run(command, capture_output=True, check=False, env=own)
         if done.returncode:
             raise InputError("pg_dump could not copy the database; is its version the server's?")
 
@@ -152,64 +162,64 @@ class Database:
             connection.close()
 
     def _commit(self, connection: Connection | None, jobs: list[_Job]) -> Connection | None:
-        """Write jobs in one transaction; one by one where that fails, e.g. by a deadlock."""
+        """Write jobs in one transaction; without the one that fails, where one does."""
+        at = -1
         try:
             connection = connection or self._engine.connect()
-            begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
-            connection.exec_driver_sql(begin)
-            for job in jobs:
-                job.run(connection)
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            transaction = Transaction(connection)
+            results = []
+            for at, job in enumerate(jobs):  # noqa: B007
+                see(connection, job.sees)
+                results.append(job.work(connection))
+            at = -1
+            see(connection, ALL)
+            transaction.settle()
             connection.exec_driver_sql("COMMIT")
         except Exception as error:
-            if connection is not None:
-                connection.invalidate()
-                connection.close()
+            connection = _rolled_back(connection)
             if len(jobs) == 1:
                 jobs[0].answer.set_exception(error)
-                return None
-            connection = None
-            for job in jobs:
-                connection = self._commit(connection, [job])
+                return connection
+            # Who failed is not told yet: it may have seen what others wrote that is not kept now.
+            parts = [jobs[:at], [jobs[at]], jobs[at + 1 :]] if at >= 0 else [[j] for j in jobs]
+            for part in filter(None, parts):
+                connection = self._commit(connection, part)
             return connection
-        for job in jobs:
-            job.finish()
+        for job, result in zip(jobs, results, strict=True):
+            job.answer.set_result(result)
+        if self.is_sqlite:
+            self.signals.tell(transaction.changed)
         return connection
 
 
-class _Job:
+class _Job(NamedTuple):
     """One write that waits for its turn."""
 
-    def __init__(self, work: Callable[[Connection], Any]) -> None:
-        self.work = work
-        self.answer: Future[Any] = Future()
-        self._result: Any = None
-        self._error: Exception | None = None
+    work: Callable[[Connection], Any]
+    sees: str
+    answer: Future[Any]
 
-    def run(self, connection: Connection) -> None:
-        self._result = self._error = None
-        connection.exec_driver_sql("SAVEPOINT job")
-        try:
-            self._result = self.work(connection)
-        except DBAPIError as error:
-            if error.connection_invalidated or getattr(error.orig, "sqlstate", "") in _AGAIN:
-                raise
-            self._error = error
-        except Exception as error:
-            self._error = error
-        if self._error is not None:
-            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
-        connection.exec_driver_sql("RELEASE SAVEPOINT job")
 
-    def finish(self) -> None:
-        if self._error is not None:
-            self.answer.set_exception(self._error)
-        else:
-            self.answer.set_result(self._result)
+def _rolled_back(connection: Connection | None) -> Connection | None:
+    """Return the connection out of its transaction; None where it is of no more use."""
+    if connection is None:
+        return None
+    try:
+        connection.exec_driver_sql("ROLLBACK")
+        connection.info.pop("sees", None)  # what was set inside is undone as well
+    except Exception:
+        connection.invalidate()
+        connection.close()
+        return None
+    return connection
 
 
 def _engine(url: str, is_sqlite: bool) -> Engine:
     """Return an engine whose connections leave transactions to the writer."""
-    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_size": 8, "max_overflow": 40}
+    # Few connections that stay open, the last used first: opening one costs more than waiting.
+    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_use_lifo": True}
+    options |= {"pool_size": _CONNECTIONS, "max_overflow": 0}
     # No connection comes back inside a transaction, so there is nothing to roll back.
     options["pool_reset_on_return"] = None
     if is_sqlite:

@@ -10,6 +10,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, inspect, se
 
 from rubricate.errors import InputError
 from rubricate.store import tables as t
+from rubricate.store.sight import SECURITY
 
 _schema = Table("schema_version", MetaData(), Column("number", Integer, primary_key=True))
 _FIRST = (
@@ -23,9 +24,16 @@ def _create(tables: tuple[Table, ...]) -> Callable[[Operations], None]:
     return lambda op: t.metadata.create_all(op.get_bind(), tables=list(tables))
 
 
+def _secure(op: Operations) -> None:
+    """Let PostgreSQL show nobody more work than the server says they may see."""
+    if op.get_bind().dialect.name == "postgresql":
+        for line in SECURITY:
+            op.execute(line)
+
+
 #: What is released is never changed, only added to; a step that alters a table takes `Operations`.
 STEPS: tuple[Callable[[Operations], None], ...] = (
-    _create(_FIRST), _create(_REVIEW), _create((t.vouched,)),
+    _create(_FIRST), _create(_REVIEW), _create((t.vouched,)), _secure,
 )  # fmt: skip
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from rubricate.errors import Fault, InputError
 from rubricate.store import tables as t
-from rubricate.store.chain import Entry, append
+from rubricate.store.chain import Entry, append, data_of
 from rubricate.store.database import RefusedError, missing, new_id, now
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 #: A session ends after this long without a request, and after this long in any case.
 IDLE, LONGEST = 30 * MINUTE, 12 * HOUR
 ROLES = ("manager", "annotator", "curator", "reviewer", "observer")
-#: Who sees what all others did is not blind.
-NOT_BLIND = {"manager", "observer"}
+#: Who has one of these roles, and does not annotate, sees what all others did.
+_WATCHERS = {"manager", "observer"}
 SCOPES = ("read", "write", "export", "suggest")
 #: Wrong passwords before waiting begins; from then on the wait doubles, up to the longest.
 FREE_ATTEMPTS, LONGEST_WAIT = 5, 15 * MINUTE
@@ -112,18 +113,30 @@ def open_session(connection: Connection, person: str) -> str:
     return secret
 
 
+_person = select(t.person.c.id, t.person.c.name, t.person.c.admin).where(
+    t.person.c.disabled.is_(False)
+)
+_BY_SESSION = (
+    _person.add_columns(t.session.c.seen)
+    .join(t.session)
+    .where(
+        t.session.c.hash == bindparam("secret"),
+        t.session.c.seen > bindparam("idle"),
+        t.session.c.made > bindparam("longest"),
+    )
+)
+_BY_TOKEN = (
+    _person.add_columns(t.token.c.scopes, t.token.c.project)
+    .join(t.token)
+    .where(t.token.c.hash == bindparam("secret"), t.token.c.expires > bindparam("at"))
+)
+
+
 def session_identity(connection: Connection, secret: str) -> tuple[Identity, bool] | None:
     """Return whose session this is, and whether it is time to say that it is in use."""
-    own = select(t.person.c.id, t.person.c.name, t.person.c.admin, t.session.c.seen).join(t.session)
     at = now()
-    row = connection.execute(
-        own.where(
-            t.session.c.hash == hashed(secret),
-            t.session.c.seen > at - IDLE,
-            t.session.c.made > at - LONGEST,
-            t.person.c.disabled.is_(False),
-        )
-    ).one_or_none()
+    values = {"secret": hashed(secret), "idle": at - IDLE, "longest": at - LONGEST}
+    row = connection.execute(_BY_SESSION, values).one_or_none()
     return row and (Identity(row.id, row.name, row.admin), row.seen < at - MINUTE)
 
 
@@ -198,12 +211,11 @@ def make_token(
 
 def token_identity(connection: Connection, secret: str) -> Identity | None:
     """Return who a token speaks for, and what it may be used for."""
-    wanted = (t.token.c.hash == hashed(secret), t.token.c.expires > now())
-    person = (t.person.c.id, t.person.c.name, t.person.c.admin)
-    found = select(*person, t.token.c.scopes, t.token.c.project).join(t.person)
-    row = connection.execute(found.where(*wanted, t.person.c.disabled.is_(False))).one_or_none()
-    scopes = frozenset(row.scopes.split()) if row else frozenset()
-    return row and Identity(row.id, row.name, row.admin, scopes, row.project)
+    values = {"secret": hashed(secret), "at": now()}
+    row = connection.execute(_BY_TOKEN, values).one_or_none()
+    if row is None:
+        return None
+    return Identity(row.id, row.name, row.admin, frozenset(row.scopes.split()), row.project)
 
 
 def roles_of(connection: Connection, project: str, person: str) -> frozenset[str]:
@@ -212,18 +224,26 @@ def roles_of(connection: Connection, project: str, person: str) -> frozenset[str
     return frozenset(connection.scalars(select(t.membership.c.role).where(own)))
 
 
+def may_watch(roles: Collection[str]) -> bool:
+    """Tell whether somebody sees others' work: never who annotates in the same project."""
+    return "annotator" not in roles and bool(_WATCHERS & set(roles))
+
+
 def set_roles(
-    connection: Connection, project: str, person: str, roles: list[str], actor: str
+    connection: Connection, project: str, person: str, roles: Collection[str], actor: str
 ) -> None:
     """Give a person exactly these roles in a project.
 
-    Whoever annotates sees nothing of others' work, so nobody both annotates and manages or watches.
+    Who annotates and gives it up may see others' work; from then on their own is final, since they
+    do not get the role again.
     """
     unknown = [Fault(f"no role {r!r}; known: {', '.join(ROLES)}") for r in roles if r not in ROLES]
     if unknown:
         raise InputError(unknown)
-    if "annotator" in roles and NOT_BLIND & set(roles):
-        raise InputError("an annotator is blind, and no manager or observer of the same project")
+    if "annotator" in roles and _saw_others(connection, project, person):
+        raise InputError(
+            "this person annotated here and could see others' work since: they are no longer blind"
+        )
     own = (t.membership.c.project == project) & (t.membership.c.person == person)
     connection.execute(delete(t.membership).where(own))
     for role in sorted(set(roles)):
@@ -231,6 +251,20 @@ def set_roles(
         connection.execute(t.membership.insert().values(**row))
     data = {"person": person, "roles": sorted(set(roles))}
     append(connection, project, Entry("member", actor, data))
+
+
+def _saw_others(connection: Connection, project: str, person: str) -> bool:
+    """Tell whether somebody who has notes to annotate could watch at any time after that."""
+    given = (t.assignment.c.project == project) & (t.assignment.c.person == person)
+    if connection.scalar(select(t.assignment.c.id).where(given).limit(1)) is None:
+        return False
+    changes = (t.event.c.project == project) & t.event.c.assignment.is_(None)
+    rows = connection.execute(
+        select(t.event).where(changes, t.event.c.kind == "member").order_by(t.event.c.number)
+    )
+    own = [data["roles"] for data in map(data_of, rows) if data["person"] == person]
+    first = next((k for k, roles in enumerate(own) if "annotator" in roles), len(own))
+    return any(map(may_watch, own[first:]))
 
 
 def waiting(connection: Connection, *keys: str) -> int:

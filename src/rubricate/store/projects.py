@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,18 @@ from sqlalchemy import Connection, Row, func, select
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import rubric_from_json, rubric_to_json
-from rubricate.rubric import Rubric
+from rubricate.formats.encoding import metadata_from_json
 from rubricate.run import spans_text
 from rubricate.run.evidence import Spans
 from rubricate.store import tables as t
-from rubricate.store.chain import Entry, append, count
+from rubricate.store.chain import Entry, append, count, counts_of
 from rubricate.store.database import missing, new_id, now
+from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
-from rubricate.study.population import read_population
+from rubricate.study.population import read_population, site_of
 from rubricate.study.record import Study
+from rubricate.study.settings import AnnotatorSettings
+from rubricate.study.tables import read_text
 
 
 def make_project(connection: Connection, name: str, actor: str, *, study: str = "") -> str:
@@ -55,61 +56,6 @@ def change_project(connection: Connection, project: str, actor: str, **values: A
     if values:
         connection.execute(t.project.update().where(t.project.c.id == project).values(**values))
         append(connection, project, Entry("settings", actor, values))
-
-
-def add_rubrics(
-    connection: Connection, project: str, rubrics: Iterable[Rubric], actor: str
-) -> list[str]:
-    """Keep rubrics; one that is there in other words becomes a new version.
-
-    Returns the cases whose rubric changed under judgements: those must be looked at again.
-    """
-    changed, entries = [], []
-    known = _feature_cases(connection, project)
-    for rubric in rubrics:
-        twice = [f.id for f in rubric if known.setdefault(f.id, rubric.case) != rubric.case]
-        if twice:
-            raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
-        own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == rubric.case)
-        newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
-        old = connection.execute(newest.limit(1)).one_or_none()
-        body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
-        value = hashlib.sha256(body.encode()).hexdigest()
-        if old is not None and old.hash == value:
-            continue
-        number = 1 if old is None else old.number + 1
-        row = {"project": project, "case": rubric.case, "number": number, "hash": value}
-        connection.execute(t.rubric_version.insert().values(**row, body=body, made=now()))
-        entries.append(Entry("rubric", actor, {k: row[k] for k in ("case", "number", "hash")}))
-        if old is not None:
-            changed.append(rubric.case)
-    if entries:
-        append(connection, project, *entries)
-    return changed
-
-
-def _feature_cases(connection: Connection, project: str) -> dict[str, str]:
-    return {f.id: case for case, (_, one) in rubrics_of(connection, project).items() for f in one}
-
-
-@lru_cache(4096)
-def _rubric(body: str) -> Rubric:
-    return rubric_from_json(json.loads(body))
-
-
-def rubric_of(connection: Connection, project: str, case: str) -> tuple[int, Rubric]:
-    """Return the newest rubric of a case and its number."""
-    own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == case)
-    newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
-    row = connection.execute(newest.limit(1)).one_or_none()
-    return (0, Rubric(case, ())) if row is None else (row.number, _rubric(row.body))
-
-
-def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rubric]]:
-    """Return the newest rubric of every case."""
-    rows = select(t.rubric_version).where(t.rubric_version.c.project == project)
-    ordered = connection.execute(rows.order_by(t.rubric_version.c.number))
-    return {row.case: (row.number, _rubric(row.body)) for row in ordered}
 
 
 def add_notes(
@@ -205,35 +151,81 @@ def annotators_of(connection: Connection, project: str) -> dict[str, str]:
 def assign_all(
     connection: Connection,
     project: str,
-    names: Sequence[str],
+    annotators: Sequence[AnnotatorSettings],
     actor: str,
     *,
     double_share: float,
     per_note: int,
     seed: int,
+    site: str = "",
 ) -> int:
-    """Share the notes that nobody has yet: a share of them goes to ``per_note`` annotators each."""
+    """Share the notes that nobody has yet: a share of them goes to ``per_note`` annotators each.
+
+    One of these is a senior where there are any. With ``site``, what the notes' metadata calls
+    their site, notes go to the annotators of that site only. Everybody gets about as many.
+    """
     people = annotators_of(connection, project)
-    unknown = [Fault(f"{name!r} is no annotator of this project") for name in names
-               if name not in people]  # fmt: skip
-    if unknown or not names or not 0 <= double_share <= 1 or per_note < 2:
-        raise InputError(unknown or "name annotators, a double_share from 0 to 1, per_note over 1")
+    faults = [Fault(f"{one.id!r} is no annotator of this project") for one in annotators
+              if one.id not in people]  # fmt: skip
+    if not annotators or not 0 <= double_share <= 1 or per_note < 2:
+        faults.append(Fault("name annotators, a double_share from 0 to 1, per_note over 1"))
     taken = select(t.assignment.c.note).where(t.assignment.c.project == project)
-    free = select(t.note.c.id).where(t.note.c.project == project)
-    rows = connection.execute(free.where(t.note.c.number.not_in(taken)).order_by(t.note.c.number))
+    free = select(t.note).where(t.note.c.project == project, t.note.c.number.not_in(taken))
+    notes = [_with_metadata(row) for row in connection.execute(free.order_by(t.note.c.number))]
+    near = {place: [a for a in annotators if not site or a.site == place]
+            for place in sorted({site_of(note, site) for note in notes})}  # fmt: skip
+    faults += [Fault(f"nobody is at site {place!r}") for place, who in near.items() if not who]
+    if faults:
+        raise InputError(faults)
     rng = np.random.default_rng(seed)
-    notes = [row.id for row in rows]
     order = [notes[i] for i in rng.permutation(len(notes)).tolist()]
-    n_double = round(len(order) * double_share) if len(names) > 1 else 0
-    tasks, turn = [], 0
+    n_double = round(len(order) * double_share)
+    tasks, load = [], Counter[str]()
     for k, note in enumerate(order):
-        kind, n = ("double", min(per_note, len(names))) if k < n_double else ("single", 1)
-        chosen = [names[(turn + i) % len(names)] for i in range(n)]
-        tasks += [Task(who, note, note, "batch", kind) for who in chosen]
-        turn += n
+        team = _team(near[site_of(note, site)], per_note if k < n_double else 1, load)
+        kind = "double" if len(team) > 1 else "single"
+        tasks += [Task(who, note.id, note.id, "batch", kind) for who in team]
+        load.update(team)
     # Nobody's order tells which notes others have, too.
     mixed = [tasks[i] for i in rng.permutation(len(tasks)).tolist()]
     return assign(connection, project, mixed, people, actor)
+
+
+def _team(annotators: Sequence[AnnotatorSettings], size: int, load: Counter[str]) -> list[str]:
+    """Return who gets a note, the least busy first; of several one is a senior, if there is any.
+
+    >>> people = [AnnotatorSettings("ann"), AnnotatorSettings("bob"),
+    ...           AnnotatorSettings("di", senior=True)]
+    >>> _team(people, 2, Counter(di=9, ann=1)), _team(people, 1, Counter(di=9, ann=1))
+    (['di', 'bob'], ['bob'])
+    """
+    free = sorted(annotators, key=lambda one: load[one.id])
+    if size > 1:
+        first = next((one for one in free if one.senior), free[0])
+        others = sorted((one for one in free if one is not first), key=lambda one: one.senior)
+        free = [first, *others]
+    return [one.id for one in free[:size]]
+
+
+def metadata_names(connection: Connection, project: str) -> list[str]:
+    """Return what the notes' metadata tells, as far as the first note has it."""
+    first = select(t.note.c.metadata).where(t.note.c.project == project)
+    return sorted(json.loads(connection.scalar(first.order_by(t.note.c.number).limit(1)) or "{}"))
+
+
+def study_guidelines(folder: Path) -> str:
+    """Return the guidelines of a study, as its annotators get them; empty where there are none."""
+    study = Study.open(str(folder))
+    path = study.path(study.settings.guidelines)
+    inside = path.resolve().is_relative_to(folder.resolve())
+    return read_text(path) if inside and path.is_file() else ""
+
+
+def study_annotators(folder: Path) -> tuple[dict[str, AnnotatorSettings], str]:
+    """Return a study's annotators by name, and where notes name their site if that matters."""
+    settings = Study.open(str(folder)).settings
+    site = settings.population.site if settings.annotation.by == "site" else ""
+    return {one.id: one for one in settings.annotation.annotators}, site
 
 
 def add_corpus(
@@ -242,7 +234,8 @@ def add_corpus(
     """Add the rubrics and notes of a corpus; with ``rename`` annotators see other ids."""
     cases = {note.case for note in corpus.notes}
     add_rubrics(connection, project, [r for r in corpus.rubrics if r.case in cases], actor)
-    shown = {n.id: f"N{k + 1:04}" for k, n in enumerate(corpus.notes)} if rename else None
+    there = counts_of(connection, project, "notes").get("notes", 0) + 1
+    shown = {n.id: f"N{k:04}" for k, n in enumerate(corpus.notes, there)} if rename else None
     add_notes(connection, project, corpus.notes, actor, shown=shown)
 
 
@@ -282,10 +275,12 @@ def keep_suggestions(connection: Connection, project: str, found: Corpus) -> int
 
 def project_notes(connection: Connection, project: str) -> tuple[Note, ...]:
     """Return all notes of a project."""
-    rows = connection.execute(
-        select(t.note).where(t.note.c.project == project).order_by(t.note.c.number)
-    )
-    return tuple(Note(row.id, row.case, row.text) for row in rows)
+    own = select(t.note).where(t.note.c.project == project).order_by(t.note.c.number)
+    return tuple(_with_metadata(row) for row in connection.execute(own))
+
+
+def _with_metadata(row: Row[Any]) -> Note:
+    return Note(row.id, row.case, row.text, metadata_from_json(json.loads(row.metadata)))
 
 
 def people_of(connection: Connection, project: str) -> list[dict[str, Any]]:

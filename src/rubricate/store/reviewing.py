@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from rubricate.errors import InputError
 from rubricate.files import file_hash
-from rubricate.formats.tables import guarded
 from rubricate.rubric import Feature, Rubric
-from rubricate.run import NoteResult, parse_spans, read_results, spans_text
+from rubricate.run import Correction, NoteResult, parse_spans, read_results, spans_text
 from rubricate.run.totals import total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
@@ -131,20 +128,44 @@ def _progress(counts: Mapping[str, int], run: str) -> dict[str, int]:
 
 
 def list_items(
-    connection: Connection, run: str, *, state: str, after: str, limit: int
+    connection: Connection,
+    run: str,
+    *,
+    state: str,
+    after: str,
+    limit: int,
+    case: str = "",
+    feature: str = "",
+    found: str = "",
 ) -> dict[str, Any]:
-    """Return a page of items; nothing tells which ones the policy sent."""
-    found = select(t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.body)
-    found = found.join(t.scored).where(t.item.c.run == run)
+    """Return a page of items, only some if asked; nothing tells which ones the policy sent."""
+    listed = select(t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.body)
+    wanted = (
+        (t.scored.c.case, case),
+        (t.item.c.feature, feature),
+        (t.item.c.found, found == "yes"),
+    )
+    given = (case, feature, found)
+    listed = (
+        listed.join(t.scored)
+        .where(t.item.c.run == run)
+        .where(
+            *(
+                column == value
+                for (column, value), asked in zip(wanted, given, strict=True)
+                if asked
+            )
+        )
+    )
     if state != "all":
-        found = found.where(t.item.c.state == state)
+        listed = listed.where(t.item.c.state == state)
     if after:
         own = (t.item.c.id == after) & (t.item.c.run == run)
         place = connection.scalar(select(t.item.c.position).where(own))
         if place is None:
             raise missing("There is no such place to go on from.")
-        found = found.where(t.item.c.position > place)
-    rows = connection.execute(found.order_by(t.item.c.position).limit(limit + 1)).all()
+        listed = listed.where(t.item.c.position > place)
+    rows = connection.execute(listed.order_by(t.item.c.position).limit(limit + 1)).all()
     project = connection.scalar(select(t.run.c.project).where(t.run.c.id == run)) or ""
     counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
     items = [
@@ -158,6 +179,17 @@ def list_items(
     progress = _progress(counts, run)
     more = items[-1]["id"] if len(rows) > limit else None
     return {"items": items, "next": more, "open": progress["open"], "done": progress["done"]}
+
+
+def features_of(connection: Connection, run: str) -> dict[str, dict[str, str]]:
+    """Return the cases of a run with their features and the words of these."""
+    first = select(func.min(t.scored.c.number)).where(t.scored.c.run == run)
+    rows = connection.execute(
+        select(t.scored.c.case, t.scored.c.body)
+        .where(t.scored.c.number.in_(first.group_by(t.scored.c.case)))
+        .order_by(t.scored.c.case)
+    )
+    return {row.case: {one["id"]: one["text"] for one in json.loads(row.body)} for row in rows}
 
 
 def _feature(kept: Sequence[Mapping[str, Any]], feature: str) -> Mapping[str, Any]:
@@ -231,7 +263,6 @@ def show_item(connection: Connection, item: str) -> dict[str, Any]:
         },
         "why": row.why or "a random sample of what the policy did not send" if mine else None,
         "risk": row.risk if mine else None,
-        "previous": _neighbour(connection, row, -1), "next": _neighbour(connection, row, 1),
     }  # fmt: skip
 
 
@@ -241,16 +272,6 @@ def _marks(correction: Row[Any] | None, machine: str) -> str:
     if not correction.found:
         return ""
     return machine if correction.marks is None else correction.marks
-
-
-def _neighbour(connection: Connection, row: Row[Any], step: int) -> str | None:
-    place = t.item.c.position
-    found = select(t.item.c.id).where(t.item.c.run == row.run)
-    if step > 0:
-        found = found.where(place > row.position).order_by(place)
-    else:
-        found = found.where(place < row.position).order_by(place.desc())
-    return connection.scalar(found.limit(1))
 
 
 def correct(
@@ -290,12 +311,13 @@ def correct(
     return show_item(connection, item)
 
 
-def corrections_csv(connection: Connection, run: str) -> str:
-    """Return the corrections of a run as `score --corrections` reads them."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(["note", "feature", "found", "spans", "by", "at", "comment"])
-    for row in _corrections(connection, t.item.c.run == run).values():
-        cells = [row.note, row.feature, "yes" if row.found else "no", row.marks or "", row.name]
-        writer.writerow([guarded(cell) for cell in (*cells, iso(row.at), row.comment)])
-    return out.getvalue()
+def write_corrections(connection: Connection, run: str, path: Path) -> None:
+    """Write the corrections of a run as `score --corrections` reads them."""
+    from rubricate.scoring.correction_files import write_decisions
+
+    rows = _corrections(connection, t.item.c.run == run).values()
+    write_decisions(path, (
+        Correction(r.note, r.feature, r.found, r.name, iso(r.at),
+                   None if r.marks is None else parse_spans(r.marks), r.comment)
+        for r in rows
+    ))  # fmt: skip

@@ -139,7 +139,7 @@ def get_projects(call: Call) -> dict[str, Any]:
 
 
 def put_preferences(call: Call) -> None:
-    """Keep keys and theme."""
+    """Keep keys."""
     value = msgspec.json.encode(call.body).decode()
     own = t.person.update().where(t.person.c.id == call.me.person).values(preferences=value)
     call.write(lambda c: c.execute(own))

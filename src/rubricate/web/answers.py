@@ -60,6 +60,29 @@ class QueueLine(TypedDict):
     note: str
     state: str
     training: bool
+    again: list[str]
+
+
+class RubricVersions(TypedDict):
+    """A case's newest rubric, and what each version of it changed."""
+
+    case: str
+    title: str
+    version: int
+    features: list[dict[str, Any]]
+    history: list[dict[str, Any]]
+
+
+class RubricsAnswer(TypedDict):
+    """The rubrics of a project."""
+
+    rubrics: list[RubricVersions]
+
+
+class AgainAnswer(TypedDict):
+    """How many judgements of whom are to be looked at again, by feature."""
+
+    again: list[dict[str, Any]]
 
 
 class QueueAnswer(TypedDict):
@@ -127,6 +150,7 @@ class WorkAnswer(TypedDict):
     note: NoteText
     rubric: RubricPart
     judgements: dict[str, JudgementPart]
+    again: dict[str, str]
     suggestions: dict[str, SuggestionPart] | None
     can_undo: bool
     can_redo: bool
@@ -206,8 +230,6 @@ class DisputeAnswer(TypedDict):
     offers: dict[str, Marks]
     decision: DecisionPart | None
     history: list[DecisionPart]
-    previous: str | None
-    next: str | None
 
 
 class RunPart(TypedDict):
@@ -267,8 +289,6 @@ class ItemAnswer(TypedDict):
     correction: dict[str, Any] | None
     why: str | None
     risk: float | None
-    previous: str | None
-    next: str | None
 
 
 class ProgressAnswer(TypedDict):

@@ -8,13 +8,13 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import anyio.to_thread
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, Select, bindparam, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -29,11 +29,11 @@ from rubricate.store import tables as t
 from rubricate.store.database import RefusedError, missing
 from rubricate.store.people import (
     Identity,
-    roles_of,
     session_identity,
     token_identity,
     touch_session,
 )
+from rubricate.store.sight import ALL, of_person, of_project
 from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
 
 log = logging.getLogger("rubricate.web")
@@ -55,8 +55,25 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
-#: In which project a thing is: path parameter → its table.
-_PLACE_OF = {"assignment": t.assignment, "dispute": t.dispute, "run": t.run}
+#: In which project a thing is: path parameter → query.
+_PLACES: dict[str, Any] = {
+    "project": bindparam("project"),
+    **{
+        table.name: select(table.c.project).where(table.c.id == bindparam(table.name))
+        .scalar_subquery()
+        for table in (t.assignment, t.dispute, t.run)
+    },
+    "item": select(t.run.c.project).join(t.item).where(t.item.c.id == bindparam("item"))
+    .scalar_subquery(),
+}  # fmt: skip
+
+
+@lru_cache
+def _roles_in(named: tuple[str, ...]) -> Select[Any]:
+    """Return the query for a person's roles in the one project that all named things are in."""
+    own = t.membership.c
+    places = (own.project == _PLACES[name] for name in named)
+    return select(own.project, own.role).where(own.person == bindparam("person"), *places)
 
 
 def error_answer(
@@ -90,15 +107,23 @@ class Asked:
 
     def answer(self) -> tuple[str, Any]:
         """Let the request in, or refuse it, and do the work; return who asked, and the result."""
-        me, secret = self._identity()
+        me, secret, stale, roles, project = self.bench.database.read(self._let_in)
+        if stale:
+            self.bench.database.write(lambda c: touch_session(c, secret))
         call = Call(
-            self.bench, me, *self._standing(me), self.path, self.query, self._body(), secret,
+            self.bench, me, roles, project, self.path, self.query, self._body(), secret,
             self.address, self.headers.get("host", ""), self.cookies,
+            self._sees(me, roles, project),
         )  # fmt: skip
         return me.person, self.rule.handler(call)
 
-    def _identity(self) -> tuple[Identity, str]:
-        rule, database = self.rule, self.bench.database
+    def _let_in(self, connection: Connection) -> tuple[Identity, str, bool, frozenset[str], str]:
+        me, secret, stale = self._identity(connection)
+        return me, secret, stale, *self._standing(connection, me)
+
+    def _identity(self, connection: Connection) -> tuple[Identity, str, bool]:
+        """Return who asks, the session's secret, and whether it is time to say it is in use."""
+        rule = self.rule
         kind, _, secret = self.headers.get("authorization", "").partition(" ")
         if kind.lower() == "basic":
             # Label Studio sends the token as a password.
@@ -107,23 +132,27 @@ class Asked:
             except ValueError:
                 secret = ""
         if kind or "token" in self.path:
-            given = self.path.get("token", secret)
-            me = database.read(lambda c: token_identity(c, given))
+            me = token_identity(connection, self.path.get("token", secret))
             if me is None or me.scopes is None or rule.scope not in me.scopes:
                 raise RefusedError(401, "not_signed_in", "This token is not valid here.")
-            return me, ""
+            return me, "", False
         cookie = self.cookies.get(cookie_name(self.bench), "")
-        found = database.read(lambda c: session_identity(c, cookie)) if cookie else None
+        found = session_identity(connection, cookie) if cookie else None
         if rule.method not in SAFE:
             self._need_same_origin()
         if found is None:
             if OPEN in rule.access:
-                return _NOBODY, ""
+                return _NOBODY, "", False
             raise RefusedError(401, "not_signed_in", "Sign in first.")
-        me, stale = found
-        if stale:
-            database.write(lambda c: touch_session(c, cookie))
-        return me, cookie
+        return found[0], cookie, found[1]
+
+    def _sees(self, me: Identity, roles: frozenset[str], project: str) -> str:
+        """Return what the database shows: who asks as an annotator sees their own work only."""
+        if ADMIN in self.rule.access:
+            return ALL
+        if roles & self.rule.access - {"annotator"}:
+            return of_project(project)
+        return of_person(me.person)
 
     def _need_same_origin(self) -> None:
         """Refuse what another site lets the browser send (OWASP, verifying the origin)."""
@@ -134,7 +163,7 @@ class Asked:
         if (named and not own) or (site not in ("same-origin", "none") if site else not named):
             raise RefusedError(403, "forbidden", "This request comes from another site.")
 
-    def _standing(self, me: Identity) -> tuple[frozenset[str], str]:
+    def _standing(self, connection: Connection, me: Identity) -> tuple[frozenset[str], str]:
         """Return the person's roles in the project that is asked for; deny where none fits."""
         access = self.rule.access
         if access & {OPEN, SIGNED_IN}:
@@ -143,27 +172,17 @@ class Asked:
             if not me.admin:
                 raise RefusedError(403, "forbidden", "Only administrators may do this.")
             return frozenset(), ""
-        database = self.bench.database
-        project = self._project(me)
-        roles = database.read(lambda c: roles_of(c, project, me.person)) if project else frozenset()
-        if not roles or me.project not in (None, project):
+        named = tuple(one for one in _PLACES if one in self.path) or ("project",)
+        values = {"project": me.project, "person": me.person, **self.path}
+        rows = connection.execute(_roles_in(named), values).all()
+        if not rows or me.project not in (None, rows[0].project):
             raise missing()
-        if not roles & access:
-            raise RefusedError(403, "forbidden", f"Only for: {', '.join(sorted(access))}.")
-        return roles, project
-
-    def _project(self, me: Identity) -> str:
-        if "project" in self.path:
-            return self.path["project"]
-        read = self.bench.database.read
-        for name, table in _PLACE_OF.items():
-            if name in self.path:
-                wanted = select(table.c.project).where(table.c.id == self.path[name])
-                return read(partial(_scalar, wanted)) or ""
-        if "item" in self.path:
-            joined = select(t.run.c.project).join(t.item)
-            return read(lambda c: c.scalar(joined.where(t.item.c.id == self.path["item"]))) or ""
-        return me.project or ""
+        roles = frozenset(row.role for row in rows)
+        if not self.rule.lets_in(roles):
+            hidden = " Others' work is hidden from you, who annotate." if roles & access else ""
+            message = f"Only for: {', '.join(sorted(access))}.{hidden}"
+            raise RefusedError(403, "forbidden", message)
+        return roles, rows[0].project
 
     def _body(self) -> Any:
         if self.rule.body is None or self.rule.body is dict:
@@ -176,10 +195,6 @@ class Asked:
             raise RefusedError(400, "bad_request", str(error)) from None
         except msgspec.DecodeError:
             raise RefusedError(400, "bad_request", "The body is not valid JSON.") from None
-
-
-def _scalar(wanted: Any, connection: Any) -> Any:
-    return connection.scalar(wanted)
 
 
 def _endpoint(rule: Rule, bench: Bench) -> Any:
@@ -226,7 +241,7 @@ def _refused(error: RefusedError, request: Request, is_page: bool) -> Response:
     if is_page and error.status == 401 and request.method == "GET":
         return RedirectResponse(f"/signin?next={quote(request.url.path)}", 303)
     if is_page:
-        from rubricate.web.pages import error_page
+        from rubricate.web.rendering import error_page
 
         return error_page(error)
     response = error_answer(error.status, error.code, str(error), saved=error.saved)
@@ -300,8 +315,8 @@ class Guard:
 
 def make_app(bench: Bench) -> ASGIApp:
     """Return the server's application."""
-    from rubricate.web.pages import static_files
     from rubricate.web.policy import RULES
+    from rubricate.web.rendering import static_files
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:

@@ -36,11 +36,10 @@ class SignInBody(Body):
 
 
 class PreferencesBody(Body):
-    """Keys and theme of a person."""
+    """Keys of a person."""
 
     keys_on: bool = True
     keys: dict[Annotated[str, Meta(max_length=40)], Annotated[str, Meta(max_length=40)]] = {}
-    theme: Literal["auto", "light", "dark"] = "auto"
 
 
 class JudgementBody(Body):
@@ -129,12 +128,20 @@ class RubricsBody(Body):
     """Rubrics to add."""
 
     rubrics: list[RubricBody]
+    same_meaning: bool = False
 
 
 class AssignmentsBody(Body):
-    """Who annotates, and how many notes go to several."""
+    """Who annotates, and how many notes go to several.
+
+    ``seniors`` and ``sites`` (annotator: site; ``site``: where the notes' metadata names theirs)
+    are those of the study where they are not given and the project has one.
+    """
 
     annotators: list[Name]
+    seniors: list[Name] | None = None
+    sites: dict[Name, str] = {}
+    site: str = ""
     double_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
     per_note: Annotated[int, Meta(ge=2, le=8)] = 2
     seed: Annotated[int, Meta(ge=0, le=1 << 31)] = 0

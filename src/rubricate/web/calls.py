@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import InputError
 from rubricate.store.database import Database
-from rubricate.store.people import ROLES, Identity
+from rubricate.store.people import ROLES, Identity, may_watch
 
 if TYPE_CHECKING:
     from rubricate.web.oidc import Provider
@@ -69,14 +69,16 @@ class Call:
     address: str = ""
     host: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
+    #: Whose work the database shows: see `rubricate.store.sight`.
+    sees: str = ""
 
     def read(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return what a function of the store reads for this person."""
-        return self.bench.database.read(lambda c: work(c, *given, **named))
+        return self.bench.database.read(lambda c: work(c, *given, **named), self.sees)
 
     def write(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Return what a function of the store returns when what it wrote is kept."""
-        return self.bench.database.write(lambda c: work(c, *given, **named))
+        return self.bench.database.write(lambda c: work(c, *given, **named), self.sees)
 
     def page(self, most: int = 200) -> dict[str, Any]:
         """Return where a list goes on, and how long a page of it is."""
@@ -105,8 +107,14 @@ class Rule:
     body: Any = None
     #: What the answer is, for the description of the interface.
     answer: Any = None
+    #: It shows what all annotators did: closed to who is one of them.
+    watches: bool = False
     #: What a token must allow.
     scope: str = "read"
     status: int = 200
     query: tuple[str, ...] = ()
     most_bytes: int = 1_000_000
+
+    def lets_in(self, roles: Collection[str]) -> bool:
+        """Tell whether somebody with these roles in the project may ask it."""
+        return not self.access.isdisjoint(roles) and (not self.watches or may_watch(roles))

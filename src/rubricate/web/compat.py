@@ -26,7 +26,7 @@ from rubricate.formats.xml_text import unsafe_xml
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.rubric import Rubric
 from rubricate.store.database import missing
-from rubricate.store.projects import rubric_of
+from rubricate.store.rubrics import rubric_of
 from rubricate.web.calls import Call
 
 MATCHER = "lexicon"

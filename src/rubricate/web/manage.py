@@ -7,25 +7,23 @@ import logging
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import InputError, RubricateError
+from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
-from rubricate.formats.notes import open_notes
 from rubricate.rubric import Metadata
-from rubricate.store import chain, dashboards, exporting, people, projects, reviewing
-from rubricate.store import tables as t
-from rubricate.store.database import Database, RefusedError, missing
-from rubricate.web.bodies import RunBody
+from rubricate.store import chain, dashboards, exporting, people, projects, rubrics
+from rubricate.store.database import Database, RefusedError
+from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.calls import Bench, Call
 
 log = logging.getLogger("rubricate.web")
@@ -51,16 +49,15 @@ def _add_study(
     connection: Any, project: str, me: people.Identity, corpus: Corpus, tasks: Any
 ) -> None:
     """Add a study's notes under the ids its annotators see, and let them work as it says."""
-    projects.add_rubrics(connection, project, corpus.rubrics, me.person)
+    rubrics.add_rubrics(connection, project, corpus.rubrics, me.person)
     shown = {task.note: task.shown_id for task in tasks}
     projects.add_notes(connection, project, corpus.notes, me.person, shown=shown)
     who = {}
     for name in dict.fromkeys(task.annotator for task in tasks):
         row = people.person_named(connection, name)
         who[name] = people.add_person(connection, name) if row is None else row.id
-        if who[name] == me.person:
-            raise InputError(f"{name!r} annotates in this study, so somebody else must manage it")
-        people.set_roles(connection, project, who[name], ["annotator"], me.person)
+        roles = people.roles_of(connection, project, who[name]) | {"annotator"}
+        people.set_roles(connection, project, who[name], roles, me.person)
     projects.assign(connection, project, tasks, who, me.person)
 
 
@@ -94,19 +91,44 @@ def post_notes(call: Call) -> dict[str, Any]:
 
 def post_rubrics(call: Call) -> dict[str, Any]:
     """Add rubrics, or new versions of them."""
-    rubrics = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
-    changed = call.write(projects.add_rubrics, call.project, rubrics, call.me.person)
-    return {"added": len(rubrics), "changed": changed}
+    given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
+    same = call.body.same_meaning
+    changed = call.write(
+        rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same
+    )
+    return {"added": len(given), "changed": changed}
+
+
+def get_rubrics(call: Call) -> Any:
+    """Return the rubrics with what changed in them."""
+    return {"rubrics": call.read(rubrics.list_rubrics, call.project)}
+
+
+def get_again(call: Call) -> Any:
+    """Return whose judgements a changed rubric asks to look at again."""
+    return {"again": call.read(rubrics.whose_again, call.project)}
 
 
 def post_assignments(call: Call) -> dict[str, Any]:
     """Share notes among annotators."""
     body = call.body
+    known, site = known_annotators(call)
+    if body.seniors is not None or body.sites or body.site:
+        site = body.site
+        known = {one: AnnotatorSettings(one, one in (body.seniors or ()), body.sites.get(one, ""))
+                 for one in body.annotators}  # fmt: skip
+    who = [known.get(one, AnnotatorSettings(one)) for one in body.annotators]
     given = call.write(
-        projects.assign_all, call.project, body.annotators, call.me.person,
+        projects.assign_all, call.project, who, call.me.person, site=site,
         double_share=body.double_share, per_note=body.per_note, seed=body.seed,
     )  # fmt: skip
     return {"assigned": given}
+
+
+def known_annotators(call: Call) -> tuple[dict[str, AnnotatorSettings], str]:
+    """Return what the project's study, if it has one, says of annotators and of sites."""
+    study = call.read(projects.project_row, call.project).study
+    return projects.study_annotators(call.bench.inside(study)) if study else ({}, "")
 
 
 def get_people(call: Call) -> dict[str, Any]:
@@ -129,7 +151,7 @@ def post_member(call: Call) -> dict[str, Any]:
     return {"name": name, "roles": sorted(roles), "invite": call.bench.database.write(work)}
 
 
-def _in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
+def in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
     """Do long work in a thread, one after the other; what fails is in the log."""
 
     def run() -> None:
@@ -148,118 +170,13 @@ def post_suggestions(call: Call) -> dict[str, Any]:
 
     def work() -> None:
         notes = call.read(projects.project_notes, call.project)
-        rubrics = tuple(r for _, r in call.read(projects.rubrics_of, call.project).values())
-        corpus = Corpus(notes, rubrics)
-        found = fit_matcher(call.body.matcher, Corpus((), rubrics)).predict(corpus)
+        known = tuple(r for _, r in call.read(rubrics.rubrics_of, call.project).values())
+        corpus = Corpus(notes, known)
+        found = fit_matcher(call.body.matcher, Corpus((), known)).predict(corpus)
         call.write(projects.keep_suggestions, call.project, found)
 
-    _in_background(call.bench, "suggestions", work)
+    in_background(call.bench, "suggestions", work)
     return {"state": "working"}
-
-
-def post_run(call: Call) -> dict[str, Any]:
-    """Take a finished run for review; all its files lie inside the folder that is served."""
-    body, inside = call.body, call.bench.inside
-    inputs = {name: value for name in ("notes", "rubric", "policy")
-              if (value := getattr(body, name))}  # fmt: skip
-    folder = inside(body.folder)
-    source = open_notes(body.notes if body.notes == "open-notes" else inside(body.notes))
-    texts: dict[str, str] = {}
-    for note in source.notes():
-        if isinstance(note, Note):
-            texts.setdefault(note.id, note.text)
-    own = call.write(
-        reviewing.add_run, call.project, call.me.person, folder=folder, name=folder.name,
-        texts=texts, inputs={"folder": body.folder, **inputs}, audit=body.audit, seed=body.seed,
-    )  # fmt: skip
-    return {"id": own}
-
-
-def post_publish(call: Call) -> dict[str, Any]:
-    """Write the run again with all corrections."""
-    run, bench = call.path["run"], call.bench
-    row = call.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
-    if row.state == "publishing":
-        raise RefusedError(409, "conflict", "It is being published already.", {"state": row.state})
-
-    def state(value: str, fault: str = "") -> None:
-        changed = t.run.update().where(t.run.c.id == run).values(state=value, fault=fault)
-        call.write(lambda c: c.execute(changed))
-
-    def work() -> None:
-        try:
-            publish(bench.database, bench.inside, run)
-            state("published")
-        except Exception as error:
-            known = isinstance(error, RubricateError)
-            state("failed", str(error)[:500] if known else type(error).__name__)
-            raise
-
-    state("publishing")
-    _in_background(bench, "publishing", work)
-    return {"state": "publishing"}
-
-
-def publish_by_form(call: Call) -> Response:
-    """Publish a run by the button beside it."""
-    if call.path["run"] not in {one["id"] for one in call.read(reviewing.list_runs, call.project)}:
-        raise missing("There is no such run.")
-    post_publish(call)
-    return RedirectResponse(f"/p/{call.project}/review", 303)
-
-
-def add_run_by_form(call: Call) -> Response:
-    """Take a run for review by a form; what is wrong with it is told beside the form."""
-    from rubricate.web import pages
-
-    folder, notes, rubric, policy = (
-        str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
-    )
-    own = Call(
-        call.bench, call.me, call.roles, call.project, body=RunBody(folder, notes, rubric, policy)
-    )
-    try:
-        post_run(own)
-    except (RubricateError, OSError) as error:
-        return pages.runs_page(call, faults=pages.fault_lines(error))
-    return RedirectResponse(f"/p/{call.project}/review", 303)
-
-
-def publish(database: Database, inside: Callable[[str], Path], run: str) -> None:
-    """Write a run again with the corrections; its evidence is not searched a second time."""
-    import json
-
-    from rubricate.run.writing import read_record
-    from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
-
-    row = database.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
-    given = json.loads(row.folder)
-    folder = inside(given["folder"])
-    record = read_record(folder)
-    unsure = record.get("unsure")
-    settings = ScoreSettings(
-        matcher=record["matcher"], overwrite=True,
-        unsure=UnsureRange(**unsure) if unsure else None,
-        batch_size=int(record["settings"]["batch_size"]),
-        longest=int(record["settings"]["longest"]),
-        note_seconds=float(record["settings"]["note_seconds"]),
-        seed=int(record["settings"]["seed"]), any_text=bool(record["settings"]["any_text"]),
-    )  # fmt: skip
-    notes = open_notes(
-        given["notes"] if given["notes"] == "open-notes" else inside(given["notes"]),
-        where=[str(one) for one in record["input"]["where"]],
-    )
-    with tempfile.TemporaryDirectory() as scratch:
-        corrections = Path(scratch) / "corrections.csv"
-        body = database.read(lambda c: reviewing.corrections_csv(c, run))
-        corrections.write_text(body, encoding="utf-8", newline="")
-        model = folder / "model"
-        score_notes(
-            notes, folder, settings=settings, corrections=corrections,
-            rubric=inside(given["rubric"]) if "rubric" in given else None,
-            policy=inside(given["policy"]) if "policy" in given else None,
-            model=model if model.exists() else None,
-        )  # fmt: skip
 
 
 def get_progress(call: Call) -> Any:
@@ -281,27 +198,37 @@ def _may_watch(call: Call) -> bool:
     """Tell whether somebody who watches may go on: signed in still, and with the role."""
     if call.secret and call.read(people.session_identity, call.secret) is None:
         return False
-    return bool(call.read(people.roles_of, call.project, call.me.person) & people.NOT_BLIND)
+    return people.may_watch(call.read(people.roles_of, call.project, call.me.person))
+
+
+#: Seconds between two messages of a stream: at least, and at most.
+_OFTEN, _SELDOM = 2, 14
 
 
 def get_events(call: Call) -> Response:
     """Return a stream that tells whenever something changed."""
 
     async def stream() -> AsyncIterator[bytes]:
-        last, silent = "", 0
-        while True:
-            if not await run_in_threadpool(_may_watch, call):
-                return
-            head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
-            silent += 2
-            if head != last:
-                value = await run_in_threadpool(get_progress, call)
-                yield b"event: progress\ndata: " + msgspec.json.encode(value) + b"\n\n"
-                last, silent = head, 0
-            elif silent >= 14:
-                yield b": still here\n\n"
-                silent = 0
-            await asyncio.sleep(2)
+        loop, changed, last = asyncio.get_running_loop(), asyncio.Event(), ""
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop is closed: the server ends
+                loop.call_soon_threadsafe(changed.set)
+
+        with call.bench.database.signals.watch(call.project, wake):
+            while await run_in_threadpool(_may_watch, call):
+                changed.clear()
+                head = (await run_in_threadpool(call.read, projects.project_row, call.project)).head
+                if head != last:
+                    value = await run_in_threadpool(get_progress, call)
+                    yield b"event: progress\ndata: " + msgspec.json.encode(value) + b"\n\n"
+                    last = head
+                    await asyncio.sleep(_OFTEN)
+                else:
+                    yield b": still here\n\n"
+                # Whoever else writes to SQLite wakes nobody, so it looks now and then as well.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), _SELDOM)
 
     return StreamingResponse(stream(), media_type="text/event-stream")
 

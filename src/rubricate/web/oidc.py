@@ -19,9 +19,10 @@ from rubricate.errors import InputError, MissingExtraError
 from rubricate.store import people
 from rubricate.store.database import RefusedError, missing
 from rubricate.web import account
+from rubricate.web.account_pages import own_page
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import LOOPBACK, Call
-from rubricate.web.pages import own_page, render
+from rubricate.web.rendering import render
 
 log = logging.getLogger("rubricate.web")
 #: How long somebody may take at the provider, in seconds.

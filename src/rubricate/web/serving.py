@@ -19,11 +19,13 @@ from rubricate.store import tables as t
 from rubricate.store.chain import Checked, verify
 from rubricate.store.database import Database
 from rubricate.store.people import make_link
+from rubricate.store.sight import is_enforced
 from rubricate.web.calls import LOOPBACK, Bench
 
 if TYPE_CHECKING:
     from rubricate.web.oidc import Provider
 
+log = logging.getLogger("rubricate.web")
 #: Where the workbench keeps its own files inside the folder that is served.
 OWN = "workbench"
 FILE = "workbench.sqlite"
@@ -78,6 +80,9 @@ def open_bench(
         store = Database(database or f"sqlite:///{place / FILE}")
         try:
             store.migrate(place / "backups")
+            if not (store.is_sqlite or store.read(is_enforced)):
+                log.warning("row security is not in force: the database role is a superuser, or "
+                            "has BYPASSRLS; see docs/workbench-server.md")  # fmt: skip
             hosts = LOOPBACK if chosen.is_loopback and not chosen.behind_proxy else frozenset()
             yield Bench(store, folder, chosen.secure, hosts, provider=provider)
         finally:

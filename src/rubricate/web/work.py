@@ -50,8 +50,10 @@ def post_done(call: Call) -> Any:
 
 def get_disputes(call: Call) -> Any:
     """Return a page of disagreements."""
-    state = call.choice("state", ("open", "decided", "all"))
-    return call.read(curating.list_disputes, call.me, call.project, state=state, **call.page())
+    wanted = {name: call.query.get(name, "") for name in ("case", "feature")}
+    wanted["state"] = call.choice("state", ("open", "decided", "all"))
+    wanted["reason"] = call.choice("reason", ("", *curating.REASONS))
+    return call.read(curating.list_disputes, call.me, call.project, **wanted, **call.page())
 
 
 def get_dispute(call: Call) -> Any:
@@ -72,8 +74,10 @@ def get_runs(call: Call) -> Any:
 
 def get_items(call: Call) -> Any:
     """Return a page of the items of a run."""
-    state = call.choice("state", ("open", "done", "all"))
-    return call.read(reviewing.list_items, call.path["run"], state=state, **call.page())
+    wanted = {name: call.query.get(name, "") for name in ("case", "feature")}
+    wanted["state"] = call.choice("state", ("open", "done", "all"))
+    wanted["found"] = call.choice("found", ("", "yes", "no"))
+    return call.read(reviewing.list_items, call.path["run"], **wanted, **call.page())
 
 
 def get_item(call: Call) -> Any:

@@ -1,0 +1,212 @@
+"""Rubrics in all their versions, and which judgements a new version asks to look at again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import rubric_from_json, rubric_to_json
+from rubricate.rubric import Feature, Rubric
+from rubricate.store import tables as t
+from rubricate.store.chain import Entry, append, count
+from rubricate.store.database import iso, now
+
+#: Case and version → features that mean something else now, with the words they had then.
+Changed = dict[tuple[str, int], dict[str, str]]
+
+
+def add_rubrics(
+    connection: Connection,
+    project: str,
+    rubrics: Iterable[Rubric],
+    actor: str,
+    *,
+    same_meaning: bool = False,
+) -> list[str]:
+    """Keep rubrics; one that is there in other words becomes a new version.
+
+    Returns the cases that have a new version. Judgements of features whose words changed are to be
+    looked at again: annotators are told, and what was decided is open once more. Not so where all
+    have the ``same_meaning`` in better words, for which the actor answers in the record.
+    """
+    changed, entries = [], []
+    known = {f.id: case for case, (_, one) in rubrics_of(connection, project).items() for f in one}
+    for rubric in rubrics:
+        twice = [f.id for f in rubric if known.setdefault(f.id, rubric.case) != rubric.case]
+        if twice:
+            raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
+        old = next(reversed(_versions(connection, project, rubric.case)), None)
+        body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
+        value = hashlib.sha256(body.encode()).hexdigest()
+        if old is not None and old.hash == value:
+            continue
+        number = 1 if old is None else old.number + 1
+        row = {"project": project, "case": rubric.case, "number": number, "hash": value}
+        if same_meaning and old is not None:
+            _carry_over(connection, project, rubric.case, number)
+        connection.execute(t.rubric_version.insert().values(**row, body=body, made=now()))
+        data = {**{k: row[k] for k in ("case", "number", "hash")}, "same_meaning": same_meaning}
+        entries.append(Entry("rubric", actor, data))
+        if old is not None:
+            changed.append(rubric.case)
+            other = {} if same_meaning else _other_words(read_rubric(old.body), rubric)
+            _decide_again(connection, project, rubric.case, other)
+    if entries:
+        append(connection, project, *entries)
+    return changed
+
+
+def _carry_over(connection: Connection, project: str, case: str, number: int) -> None:
+    """Let what holds for the newest version hold for the next one, which has this number."""
+    notes = select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
+    changed = changed_since(connection, project, case)
+    for version in range(1, number):
+        outdated = list(changed.get((case, version), ()))
+        own = (t.judgement.c.rubric == version) & t.judgement.c.note.in_(notes)
+        holds = own & t.judgement.c.feature.not_in(outdated)
+        connection.execute(t.judgement.update().where(holds).values(rubric=number))
+
+
+def _decide_again(connection: Connection, project: str, case: str, features: Iterable[str]) -> None:
+    """Open what curators decided of these features."""
+    notes = select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
+    own = t.dispute.c.feature.in_(list(features)) & t.dispute.c.note.in_(notes)
+    decided = own & (t.dispute.c.state == "decided")
+    values = {"state": "open", "reason": "rubric"}
+    n = connection.execute(t.dispute.update().where(decided).values(**values)).rowcount
+    count(connection, project, {"disputes_open": n, "disputes_decided": -n})
+
+
+def _words(feature: Feature) -> list[str]:
+    """Return what an annotator goes by; commas, capitals and weights change no judgement."""
+    return re.findall(r"\w+", f"{feature.text} {feature.note} {feature.kind}".casefold())
+
+
+def _other_words(old: Rubric, new: Rubric) -> dict[str, str]:
+    """Return the features of both that mean something else, with their former words."""
+    before = {f.id: f for f in old}
+    return {f.id: before[f.id].text for f in new
+            if f.id in before and _words(before[f.id]) != _words(f)}  # fmt: skip
+
+
+@lru_cache(4096)
+def read_rubric(body: str) -> Rubric:
+    """Return a rubric as it is kept."""
+    return rubric_from_json(json.loads(body))
+
+
+def _versions(connection: Connection, project: str, case: str | None = None) -> list[Row[Any]]:
+    own = select(t.rubric_version).where(t.rubric_version.c.project == project)
+    if case is not None:
+        own = own.where(t.rubric_version.c.case == case)
+    return list(connection.execute(own.order_by(t.rubric_version.c.number)))
+
+
+def rubric_of(connection: Connection, project: str, case: str) -> tuple[int, Rubric]:
+    """Return the newest rubric of a case and its number."""
+    own = (t.rubric_version.c.project == project) & (t.rubric_version.c.case == case)
+    newest = select(t.rubric_version).where(own).order_by(t.rubric_version.c.number.desc())
+    row = connection.execute(newest.limit(1)).one_or_none()
+    return (0, Rubric(case, ())) if row is None else (row.number, read_rubric(row.body))
+
+
+def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rubric]]:
+    """Return the newest rubric of every case."""
+    return {r.case: (r.number, read_rubric(r.body)) for r in _versions(connection, project)}
+
+
+def changed_since(connection: Connection, project: str, case: str | None = None) -> Changed:
+    """Return what each earlier version of a case, or of all, said otherwise than the newest."""
+    of_project = t.rubric_version.c.project == project
+    later = select(t.rubric_version.c.number).where(of_project, t.rubric_version.c.number > 1)
+    if connection.scalar(later.limit(1)) is None:
+        return {}
+    rows = _versions(connection, project, case)
+    newest = {row.case: row for row in rows}
+    return {
+        (row.case, row.number): _other_words(
+            read_rubric(row.body), read_rubric(newest[row.case].body))
+        for row in rows if row.number < newest[row.case].number
+    }  # fmt: skip
+
+
+def again(
+    connection: Connection, project: str, person: str | None = None
+) -> dict[tuple[str, int], list[str]]:
+    """Return what to look at again, by person and note: features whose words changed or are new.
+
+    Only finished notes are asked about new features: in others nobody can miss them.
+    """
+    changed = changed_since(connection, project)
+    cases = {case for case, _ in changed}
+    if not cases:
+        return {}
+    mine = () if person is None else (t.assignment.c.person == person,)
+    given = connection.execute(
+        select(t.assignment.c.person, t.assignment.c.note, t.assignment.c.state, t.note.c.case)
+        .join(t.note, t.assignment.c.note == t.note.c.number)
+        .where(t.assignment.c.project == project, t.note.c.case.in_(cases), *mine)
+    ).all()
+    whose = () if person is None else (t.judgement.c.person == person,)
+    judged: dict[tuple[str, int], dict[str, int]] = {}
+    own = select(t.judgement).join(t.note, t.judgement.c.note == t.note.c.number)
+    own = own.where(t.judgement.c.project == project, t.note.c.case.in_(cases), *whose)
+    for row in connection.execute(own.where(t.judgement.c.answer.is_not(None))):
+        judged.setdefault((row.person, row.note), {})[row.feature] = row.rubric
+    newest = rubrics_of(connection, project)
+    found = {}
+    for row in given:
+        versions = judged.get((row.person, row.note), {})
+        found[row.person, row.note] = [
+            f.id for f in newest[row.case][1]
+            if (f.id in changed.get((row.case, versions[f.id]), ()) if f.id in versions
+                else row.state == "done")
+        ]  # fmt: skip
+    return {key: features for key, features in found.items() if features}
+
+
+def list_rubrics(connection: Connection, project: str) -> list[dict[str, Any]]:
+    """Return every case's newest rubric, and what became of its features with each version."""
+    listed: dict[str, dict[str, Any]] = {}
+    before: dict[str, Rubric] = {}
+    for row in _versions(connection, project):
+        rubric = read_rubric(row.body)
+        old = before.get(row.case, rubric)
+        ids, were = {f.id for f in rubric}, {f.id for f in old}
+        history = listed.get(row.case, {"history": []})["history"]
+        listed[row.case] = {
+            "case": row.case, "title": rubric.title, "version": row.number,
+            "features": [
+                {"id": f.id, "text": f.text, "note": f.note, "kind": f.kind, "group": f.group,
+                 "weight": f.weight} for f in rubric
+            ],
+            "history": [*history, {
+                "version": row.number, "at": iso(row.made),
+                "changed": _other_words(old, rubric), "new": sorted(ids - were),
+                "gone": sorted(were - ids),
+            }],
+        }  # fmt: skip
+        before[row.case] = rubric
+    return list(listed.values())
+
+
+def whose_again(connection: Connection, project: str) -> list[dict[str, Any]]:
+    """Return how many judgements each annotator has to look at again, by feature."""
+    names = dict(connection.execute(select(t.person.c.id, t.person.c.name)).tuples().all())
+    texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
+    counted: dict[tuple[str, str], int] = {}
+    for (person, _), features in again(connection, project).items():
+        for feature in features:
+            key = names[person], feature
+            counted[key] = counted.get(key, 0) + 1
+    return [
+        {"annotator": name, "feature": feature, "text": texts[feature], "judgements": n}
+        for (name, feature), n in sorted(counted.items())
+    ]

@@ -1,0 +1,90 @@
+"""How pages are drawn: templates, the bar of a project, forms and what is wrong with them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from rubricate.store import people, projects
+from rubricate.store.database import RefusedError
+from rubricate.web.calls import Call
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
+
+
+def static_files() -> StaticFiles:
+    """Return what serves scripts and the stylesheet."""
+    return StaticFiles(directory=STATIC)
+
+
+@cache
+def _static(name: str) -> str:
+    """Return the address of a file, which changes with its content."""
+    path = STATIC / name
+    content = path.read_bytes() if path.exists() else b""
+    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
+
+
+@cache
+def _templates() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    found.globals.update({"static": _static, "roles": people.ROLES, "pages_of": pages_of})
+    return found
+
+
+def pages_of(roles: Collection[str]) -> list[str]:
+    """Return the pages of a project that somebody with these roles may open."""
+    from rubricate.web.policy import PAGES
+
+    places = {rule.path.removeprefix("/p/{project}/"): rule for rule in PAGES
+              if rule.method == "GET" and rule.path.startswith("/p/")}  # fmt: skip
+    return [place for place, rule in places.items() if "/" not in place and rule.lets_in(roles)]
+
+
+def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
+    """Return a page; every one knows who looks at it, and in which project."""
+    given: dict[str, Any] = {
+        "place": {"runs.html": "review"}.get(page, page.removesuffix(".html")),
+        "origin": call and f"{'https' if call.bench.secure else 'http'}://{call.host}",
+        "user": None,
+        "project": None,
+        "run": None,
+        "error": None,
+        "faults": [],
+        "provider": call and call.bench.provider and call.bench.provider.name,
+    }
+    if call is not None and call.me.person:
+        given["user"] = {"name": call.me.name, "admin": call.me.admin}
+    if call is not None and call.project:
+        row = call.read(projects.project_row, call.project)
+        own = {name: getattr(row, name) for name in ("id", "name", "state", "study", "suggestions")}
+        given["project"] = {**own, "roles": sorted(call.roles)}
+    return HTMLResponse(_templates().get_template(page).render({**given, **more}), status)
+
+
+def error_page(error: RefusedError) -> Response:
+    """Return a page that says why not."""
+    return render("error.html", status=error.status, error=str(error))
+
+
+def form_field(call: Call, name: str) -> str:
+    """Return a field of a form; empty where it was not sent."""
+    value = call.body.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def fault_lines(error: Exception) -> list[str]:
+    """Return one line for each fault an error has."""
+    found = getattr(error, "faults", ())
+    return [str(fault) for fault in found] or [str(error)]

@@ -1,0 +1,116 @@
+"""Plain pages without a browser: what managers and administrators do by forms."""
+
+import threading
+from functools import partial
+from pathlib import Path
+
+from workbench import Browsers, judge_all, small_project
+
+from rubricate.formats.rubric.files import write_rubrics
+from rubricate.rubric import Feature, Rubric
+from rubricate.store.database import Database
+from rubricate.web.calls import Bench
+
+
+def wait_for(name: str) -> None:
+    """Wait until work in the background has ended."""
+    for thread in threading.enumerate():
+        if thread.name == name:
+            thread.join()
+
+
+def test_a_rubric_file_becomes_a_new_version(
+    bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    small = small_project(bench.database)
+    judge_all(bench.database, small)
+    boss, page = browsers.of(small.who["manager"]), f"/p/{small.project}/rubric"
+    other = Rubric("c", (Feature("f1", "c", "High fever"), Feature("f2", "c", "Chest pain")))
+    write_rubrics([other], tmp_path / "new.yaml")
+    with (tmp_path / "new.yaml").open("rb") as stream:
+        shown = boss.post(page, files={"rubric": stream})
+    assert "Version 2" in shown.text
+    assert "small bob" in shown.text  # whose judgements to look at again
+    ann = browsers.of(small.who["ann"]).get(page).text
+    assert "3 of your notes" in ann
+    assert "small bob" not in ann
+    wrong = boss.post(page, files={"rubric": ("new.yaml", b"{[")})
+    assert "new.yaml" in wrong.text
+    assert str(tmp_path) not in wrong.text
+
+
+def test_suggestions_are_computed_when_they_are_switched_on(
+    bench: Bench, browsers: Browsers
+) -> None:
+    small = small_project(bench.database)
+    boss, ann = browsers.of(small.who["manager"]), browsers.of(small.who["ann"])
+    boss.post(f"/p/{small.project}/settings", data={"suggestions": "1"})
+    wait_for("suggestions")
+    queue = ann.get(f"/api/v1/projects/{small.project}/queue").json()["assignments"]
+    works = [ann.get(f"/api/v1/assignments/{one['id']}").json() for one in queue]
+    assert any(work["suggestions"] for work in works)
+
+
+def test_the_record_is_checked_and_the_database_copied_by_a_button(
+    bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    small = small_project(bench.database)
+    boss = browsers.of(small.who["manager"])
+    checked = boss.get(f"/p/{small.project}/audit?check=1").text
+    head = boss.get(f"/api/v1/projects/{small.project}/verify").json()["head"]
+    assert head in checked
+    assert head not in browsers.of(small.who["observer"]).get(
+        f"/p/{small.project}/audit?check=1"
+    ).text.replace(f"<code>{head[:12]}", "")
+    assert "backups" in boss.post("/users/backup", data={}).text
+    [copy] = (tmp_path / "workbench" / "backups").iterdir()
+    store = Database(f"sqlite:///{copy}")
+    assert store.read(partial(_count_people)) > 0
+    store.close()
+
+
+def _count_people(connection) -> int:
+    return len(connection.exec_driver_sql("SELECT id FROM person").all())
+
+
+def test_a_study_comes_and_goes_by_forms(bench: Bench, browsers: Browsers, study) -> None:
+    small = small_project(bench.database)
+    boss = browsers.of(small.who["manager"])
+    wrong = boss.post("/projects/new", data={"name": "Asthma", "study": "../elsewhere"})
+    assert "elsewhere" in wrong.text
+    page = boss.post("/projects/new", data={"name": "Asthma", "study": "asthma"})
+    assert "bob" in page.text
+    rubric = boss.get(str(page.url.path).replace("people", "rubric"))
+    assert "Mark words." in rubric.text
+    early = boss.post(str(page.url.path).replace("people", "export"), data={})
+    assert "nobody has finished a note yet" in early.text
+    study.folder.rename(study.folder.with_name("moved"))
+    for place in ("people", "rubric"):
+        assert boss.get(str(page.url.path).replace("people", place)).status_code == 200
+
+
+def test_notes_are_added_later_under_other_ids(bench: Bench, browsers: Browsers) -> None:
+    small = small_project(bench.database)
+    boss = browsers.of(small.who["manager"])
+    notes = b"id,case,text\nlate1,c,fever again\nlate2,c,no pain\n"
+    given = {"files": {"notes": ("more.csv", notes)}, "data": {"rename": "1"}}
+    page = boss.post(f"/p/{small.project}/notes", **given)
+    assert "5 notes" in page.text
+    boss.post(f"/p/{small.project}/assign", data={"per_note": "2"})
+    ann = browsers.of(small.who["ann"])
+    queue = ann.get(f"/api/v1/projects/{small.project}/queue").json()["assignments"]
+    assert {one["note"] for one in queue[3:]} == {"N0004", "N0005"}
+    [rubric] = ann.get(f"/api/v1/projects/{small.project}/rubrics").json()["rubrics"]
+    assert rubric["version"] == 1
+    again = boss.post(f"/p/{small.project}/notes", **given)
+    assert "late1" in again.text
+
+
+def test_a_token_is_ended_by_its_button(bench: Bench, browsers: Browsers) -> None:
+    small = small_project(bench.database)
+    ann, bob = browsers.of(small.who["ann"]), browsers.of(small.who["bob"])
+    ann.post("/account/tokens", data={"name": "mine", "read": "1", "project": small.project})
+    [token] = ann.get("/api/v1/me/tokens").json()["tokens"]
+    assert bob.post(f"/account/tokens/{token['id']}", data={}).status_code == 404
+    assert ann.post(f"/account/tokens/{token['id']}", data={}).status_code == 200
+    assert ann.get("/api/v1/me/tokens").json()["tokens"] == []
