@@ -62,6 +62,25 @@ def watch(page: Any) -> None:
     wait_for(page, "document.getElementById('live').textContent.startsWith('live')")
 
 
+#: Gives the first feature other words, as a manager would by a file, and shows the rubric.
+CHANGE = """
+const [done] = arguments, project = document.body.dataset.project;
+const path = `/api/v1/projects/${project}/rubrics`, head = {'Content-Type': 'application/json'};
+fetch(path).then(r => r.json()).then(({rubrics: [{case: name, title, features}]}) => {
+  features[0].text += ' OR late fifties';
+  return fetch(path, {method: 'POST', headers: head,
+    body: JSON.stringify({rubrics: [{case: name, title, features}]})});
+}).then(() => { location.assign(`/p/${project}/rubric`); done(); });
+"""
+
+
+def change(page: Any) -> None:
+    """Change the words of a feature, and open the page that tells so."""
+    watch(page)
+    page.execute_async_script(CHANGE)
+    wait_for(page, "document.title.split(' ')[0]", "Rubric")
+
+
 def look(page: Any) -> None:
     """Wait for the note."""
     wait_for(page, "!!document.body.dataset.work")
@@ -81,6 +100,7 @@ PICTURES: dict[str, tuple[str, int, int, bool, Callable[[Any], None]]] = {
     "curate": ("curator", 1000, 540, False, decide),
     "review": ("reviewer", 1000, 580, False, decide),
     "dashboard": ("manager", 1000, 580, False, watch),
+    "rubric": ("manager", 1000, 540, False, change),
 }  # fmt: skip
 
 

@@ -265,7 +265,7 @@ export class Annotating {
       if (same) this.host.keep?.(this.#note.id, feature.id, after);
       delete this.#note.again?.[feature.id];
     }
-    const last = after.marks.at(-1);
+    const last = after.marks[this.#chosen] ?? after.marks.at(-1);
     const words = after.answer === "present" && last ? ` “${wordsOf(last, this.drawing.map)}”` : "";
     const said = `${feature.text}: ${after.answer ?? "open"}${words}`;
     if (stay) this.refresh();

@@ -193,6 +193,7 @@ def test_undo_reaches_back_over_notes_and_a_reload_keeps_everything(page: Any) -
     press(page, "a", "x", "x", "x")
     wait_for(page, "document.body.dataset.note", "n2")
     press(page, "u")
+    wait_for(page, JUDGED, "unsure open open open")
     page.refresh()
     wait_for(page, JUDGED, "unsure open open open")
     press(page, "p")

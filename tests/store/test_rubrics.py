@@ -64,6 +64,24 @@ def test_other_words_ask_for_another_look(database: Database, small: Small) -> N
     assert all(not one.faults for one in database.read(chain.verify))
 
 
+def test_better_words_of_the_same_meaning_ask_nobody(database: Database, small: Small) -> None:
+    judge_all(database, small)
+    decide_first(database, small)
+    fever, pain = RUBRIC.features
+    boss = small.who["manager"].person
+    change(database, small, fever, replace(pain, text="Pain in the chest at rest"))
+    better = Rubric("c", (replace(fever, text="Raised temperature"),
+                          replace(pain, text="Chest pain while at rest")))  # fmt: skip
+    database.write(lambda c: r.add_rubrics(c, small.project, [better], boss, same_meaning=True))
+    # Who was asked before still is: the other feature had already another meaning.
+    assert again(database, small, "ann") == [["f2"]] * 3
+    cora = small.who["curator"]
+    given = {"state": "all", "after": "", "limit": 9}
+    page = database.read(lambda c: curating.list_disputes(c, cora, small.project, **given))
+    assert "rubric" not in {one["reason"] for one in page["items"]}
+    assert all(not one.faults for one in database.read(chain.verify))
+
+
 def test_new_features_of_finished_notes_are_asked_for(database: Database, small: Small) -> None:
     judge_all(database, small)
     fever, pain = RUBRIC.features

@@ -102,6 +102,11 @@ def test_the_archive_holds_what_commands_read(
     assert [a.id for a in corpus.annotators] == ["ann", "bob"]
     with (tmp_path / "out" / "decisions.csv").open(newline="") as stream:
         assert list(csv.DictReader(stream)) == []
+    with (tmp_path / "out" / "judgements.csv").open(newline="") as stream:
+        judged = list(csv.DictReader(stream))
+    assert {(row["annotator"], row["answer"]) for row in judged} == {
+        ("ann", "present"), ("ann", "absent"), ("bob", "present"), ("bob", "unsure")}  # fmt: skip
+    assert {(row["suggestion"], row["seconds"]) for row in judged} == {("none", "0.0")}
     agreement = manager.get(f"/api/v1/projects/{project}/agreement").json()
     assert agreement["notes"] == len(corpus.notes)
     assert agreement["presence_f1"]["value"] == 1.0

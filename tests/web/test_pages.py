@@ -80,8 +80,13 @@ def test_a_study_comes_and_goes_by_forms(bench: Bench, browsers: Browsers, study
     assert "elsewhere" in wrong.text
     page = boss.post("/projects/new", data={"name": "Asthma", "study": "asthma"})
     assert "bob" in page.text
+    rubric = boss.get(str(page.url.path).replace("people", "rubric"))
+    assert "Mark words." in rubric.text
     early = boss.post(str(page.url.path).replace("people", "export"), data={})
     assert "nobody has finished a note yet" in early.text
+    study.folder.rename(study.folder.with_name("moved"))
+    for place in ("people", "rubric"):
+        assert boss.get(str(page.url.path).replace("people", place)).status_code == 200
 
 
 def test_notes_are_added_later_under_other_ids(bench: Bench, browsers: Browsers) -> None:

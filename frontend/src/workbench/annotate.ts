@@ -62,9 +62,9 @@ const outbox = new Outbox({
 
 const judgements = new Judgements((change) => { if (!loading) send(change); });
 const bar = el("div", { class: "bar tools" },
-  el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => void go(-1, false) }, "←"),
+  el("button", { type: "button", id: "before", "aria-label": "Note before", click: () => go(-1, false) }, "←"),
   el("select", { id: "place", "aria-label": "Note", change: () => void open(byId<HTMLSelectElement>("place").value) }),
-  el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => void go(1, false) }, "→"),
+  el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => go(1, false) }, "→"),
   el("span", { id: "note-id", class: "quiet" }),
   el("button", { type: "button", id: "again", click: () => void openAgain() }), el("span", { class: "space" }),
   el("span", { id: "status", class: "quiet", role: "status" }, "saved"),
@@ -73,7 +73,7 @@ const bar = el("div", { class: "bar tools" },
   el("button", { type: "button", id: "map", click: () => view.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?")),
   el("button", { type: "button", id: "done", click: () => void view.done() }, "Note done"));
 const view = new Annotating(
-  { judgements, go: (by, finished) => void go(by, finished), open: () => {}, history: (step) => void stepBack(step),
+  { judgements, go: (by, finished) => go(by, finished), open: () => {}, history: (step) => void stepBack(step),
     keep: (note, feature, now) => send({ note, feature, before: now, after: now }) },
   await accountKeys());
 
@@ -119,7 +119,14 @@ async function open(id: string): Promise<void> {
   clock.take();
 }
 
-async function go(by: -1 | 1, finished: boolean): Promise<void> {
+let going = Promise.resolve();
+
+/** Leave the note; keys that come faster than the server answers wait for each other. */
+function go(by: -1 | 1, finished: boolean): void {
+  going = going.then(() => leave(by, finished)).catch(() => view.announcer.say("the server cannot be reached"));
+}
+
+async function leave(by: -1 | 1, finished: boolean): Promise<void> {
   if (!work) return;
   let to = by < 0 ? work.previous : work.next;
   if (finished && work.state !== "done") {
@@ -172,7 +179,7 @@ async function openAgain(): Promise<void> {
 function fillQueue(): void {
   const { length } = again();
   byId("again").hidden = !length;
-  byId("again").textContent = `${length} ${length === 1 ? "note" : "notes"} to look at again`;
+  byId("again").textContent = `Look again: ${length}`;
   byId("place").replaceChildren(...queue.map((one, i) => el("option", { value: one.id, selected: one.id === work?.id },
     `Note ${i + 1} of ${queue.length}${one.again.length ? ", look again" : one.state === "done" ? ", done" : ""}`)));
 }

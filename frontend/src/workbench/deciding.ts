@@ -110,6 +110,7 @@ export class Deciding<T extends Decidable> {
     }
     this.#filters.addEventListener("change", () => void this.#begin());
     await this.#begin(location.hash.slice(1));
+    focusQuietly(this.drawing.text);
     document.body.dataset["ready"] = "yes";
   }
 
@@ -119,7 +120,7 @@ export class Deciding<T extends Decidable> {
     this.#after = null;
     await this.#load();
     const first = asked || this.#items.find((one) => one.state === "open")?.id || this.#items[0]?.id;
-    if (first) return this.open(first);
+    if (first) return this.show(await call<T>("GET", this.kind.path(first)));
     this.it = null;
     this.drawing.setText("");
     byId("note-id").textContent = "";
@@ -223,7 +224,7 @@ export class Deciding<T extends Decidable> {
 
   /** Go to the neighbour; keys that come faster than the server answers wait for each other. */
   go(by: -1 | 1): Promise<void> {
-    return (this.#going = this.#going.then(() => this.#step(by)));
+    return (this.#going = this.#going.then(() => this.#step(by)).catch(() => this.announcer.say("the server cannot be reached")));
   }
 
   async #step(by: -1 | 1): Promise<void> {

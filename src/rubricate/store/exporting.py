@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from rubricate.formats import write_corpus
 from rubricate.formats.encoding import metadata_from_json
 from rubricate.run import parse_spans
 from rubricate.store import tables as t
+from rubricate.store.chain import data_of
 from rubricate.store.database import iso
 from rubricate.store.projects import project_row
 from rubricate.store.reviewing import write_corrections
@@ -135,6 +136,31 @@ def export_study(
     return {"batches": len(places), "decisions": len(lines), "head": head}
 
 
+_JUDGED = ("annotator", "note", "feature", "answer", "spans", "seconds", "suggestion", "rubric",
+           "at")  # fmt: skip
+
+
+def _judgement_lines(connection: Connection, project: str) -> Iterator[list[object]]:
+    """Yield all judgements, unsure ones and those of notes that are not done as well.
+
+    ``suggestion`` tells of the latest change whether one was shown or accepted.
+    """
+    events = select(t.event).where(t.event.c.project == project, t.event.c.kind == "judge")
+    shown = {(e.note, e.actor, e.feature): data_of(e)["suggestion"]
+             for e in connection.execute(events.order_by(t.event.c.number)) if e.body}  # fmt: skip
+    rows = connection.execute(
+        select(t.judgement, t.person.c.name, t.note.c.id.label("note_id"))
+        .join(t.person, t.judgement.c.person == t.person.c.id)
+        .join(t.note, t.judgement.c.note == t.note.c.number)
+        .where(t.judgement.c.project == project, t.judgement.c.answer.is_not(None))
+        .order_by(t.person.c.name, t.judgement.c.note, t.judgement.c.feature)
+    )
+    for r in rows:
+        offered = shown.get((r.note, r.person, r.feature), "")
+        yield [r.name, r.note_id, r.feature, r.answer, r.marks, r.active_ms / 1000, offered,
+               r.rubric, iso(r.at)]  # fmt: skip
+
+
 def export_zip(connection: Connection, project: str, target: Path) -> None:
     """Write everything into one archive; ``chain.json`` names the last hash of the record."""
     corpus, row = project_corpus(connection, project), project_row(connection, project)
@@ -145,6 +171,7 @@ def export_zip(connection: Connection, project: str, target: Path) -> None:
     ):
         folder = Path(scratch)
         write_corpus(corpus, folder / "annotations.jsonl", format="jsonl")
+        write_table(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
         lines = decision_lines(connection, project, corpus)
         write_table(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
         for run in runs:

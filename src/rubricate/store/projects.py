@@ -26,6 +26,7 @@ from rubricate.study.assignment import Task, read_key
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import Study
 from rubricate.study.settings import AnnotatorSettings
+from rubricate.study.tables import read_text
 
 
 def make_project(connection: Connection, name: str, actor: str, *, study: str = "") -> str:
@@ -210,6 +211,14 @@ def metadata_names(connection: Connection, project: str) -> list[str]:
     """Return what the notes' metadata tells, as far as the first note has it."""
     first = select(t.note.c.metadata).where(t.note.c.project == project)
     return sorted(json.loads(connection.scalar(first.order_by(t.note.c.number).limit(1)) or "{}"))
+
+
+def study_guidelines(folder: Path) -> str:
+    """Return the guidelines of a study, as its annotators get them; empty where there are none."""
+    study = Study.open(str(folder))
+    path = study.path(study.settings.guidelines)
+    inside = path.resolve().is_relative_to(folder.resolve())
+    return read_text(path) if inside and path.is_file() else ""
 
 
 def study_annotators(folder: Path) -> tuple[dict[str, AnnotatorSettings], str]:

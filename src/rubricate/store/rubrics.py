@@ -23,12 +23,18 @@ Changed = dict[tuple[str, int], dict[str, str]]
 
 
 def add_rubrics(
-    connection: Connection, project: str, rubrics: Iterable[Rubric], actor: str
+    connection: Connection,
+    project: str,
+    rubrics: Iterable[Rubric],
+    actor: str,
+    *,
+    same_meaning: bool = False,
 ) -> list[str]:
     """Keep rubrics; one that is there in other words becomes a new version.
 
     Returns the cases that have a new version. Judgements of features whose words changed are to be
-    looked at again: annotators are told, and what was decided is open once more.
+    looked at again: annotators are told, and what was decided is open once more. Not so where all
+    have the ``same_meaning`` in better words, for which the actor answers in the record.
     """
     changed, entries = [], []
     known = {f.id: case for case, (_, one) in rubrics_of(connection, project).items() for f in one}
@@ -43,15 +49,29 @@ def add_rubrics(
             continue
         number = 1 if old is None else old.number + 1
         row = {"project": project, "case": rubric.case, "number": number, "hash": value}
+        if same_meaning and old is not None:
+            _carry_over(connection, project, rubric.case, number)
         connection.execute(t.rubric_version.insert().values(**row, body=body, made=now()))
-        entries.append(Entry("rubric", actor, {k: row[k] for k in ("case", "number", "hash")}))
+        data = {**{k: row[k] for k in ("case", "number", "hash")}, "same_meaning": same_meaning}
+        entries.append(Entry("rubric", actor, data))
         if old is not None:
             changed.append(rubric.case)
-            other = _other_words(read_rubric(old.body), rubric)
+            other = {} if same_meaning else _other_words(read_rubric(old.body), rubric)
             _decide_again(connection, project, rubric.case, other)
     if entries:
         append(connection, project, *entries)
     return changed
+
+
+def _carry_over(connection: Connection, project: str, case: str, number: int) -> None:
+    """Let what holds for the newest version hold for the next one, which has this number."""
+    notes = select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
+    changed = changed_since(connection, project, case)
+    for version in range(1, number):
+        outdated = list(changed.get((case, version), ()))
+        own = (t.judgement.c.rubric == version) & t.judgement.c.note.in_(notes)
+        holds = own & t.judgement.c.feature.not_in(outdated)
+        connection.execute(t.judgement.update().where(holds).values(rubric=number))
 
 
 def _decide_again(connection: Connection, project: str, case: str, features: Iterable[str]) -> None:
@@ -136,7 +156,8 @@ def again(
     ).all()
     whose = () if person is None else (t.judgement.c.person == person,)
     judged: dict[tuple[str, int], dict[str, int]] = {}
-    own = select(t.judgement).where(t.judgement.c.project == project, *whose)
+    own = select(t.judgement).join(t.note, t.judgement.c.note == t.note.c.number)
+    own = own.where(t.judgement.c.project == project, t.note.c.case.in_(cases), *whose)
     for row in connection.execute(own.where(t.judgement.c.answer.is_not(None))):
         judged.setdefault((row.person, row.note), {})[row.feature] = row.rubric
     newest = rubrics_of(connection, project)

@@ -128,6 +128,7 @@ class RubricsBody(Body):
     """Rubrics to add."""
 
     rubrics: list[RubricBody]
+    same_meaning: bool = False
 
 
 class AssignmentsBody(Body):

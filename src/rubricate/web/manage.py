@@ -92,7 +92,10 @@ def post_notes(call: Call) -> dict[str, Any]:
 def post_rubrics(call: Call) -> dict[str, Any]:
     """Add rubrics, or new versions of them."""
     given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
-    changed = call.write(rubrics.add_rubrics, call.project, given, call.me.person)
+    same = call.body.same_meaning
+    changed = call.write(
+        rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same
+    )
     return {"added": len(given), "changed": changed}
 
 

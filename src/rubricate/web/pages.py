@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -148,8 +148,13 @@ def rubric_page(call: Call, **more: Any) -> Response:
     found, again = call.read(rubrics.list_rubrics, call.project), []
     if people.may_watch(call.roles):
         again = call.read(rubrics.whose_again, call.project)
-    mine = call.read(rubrics.again, call.project, call.me.person)
-    return render("rubric.html", call, rubrics=found, again=again, mine=len(mine), **more)
+    mine = len(call.read(rubrics.again, call.project, call.me.person))
+    study, guidelines = call.read(projects.project_row, call.project).study, ""
+    if study:
+        with suppress(RubricateError):  # without the study's folder the page still opens
+            guidelines = projects.study_guidelines(call.bench.inside(study))
+    given = {"rubrics": found, "again": again, "mine": mine, "guidelines": guidelines}
+    return render("rubric.html", call, **given, **more)
 
 
 def change_rubric(call: Call) -> Response:
@@ -157,7 +162,8 @@ def change_rubric(call: Call) -> Response:
     try:
         with _scratch() as scratch:
             given = read_rubrics(_placed(scratch / "rubric", _upload(call, "rubric", "a rubric")))
-        call.write(rubrics.add_rubrics, call.project, given, call.me.person)
+        same = bool(form_field(call, "same_meaning"))
+        call.write(rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same)
     except RubricateError as error:
         return rubric_page(call, faults=fault_lines(error))
     return RedirectResponse(f"/p/{call.project}/rubric", 303)
@@ -178,7 +184,9 @@ def people_page(call: Call, **more: Any) -> Response:
     """Show who is in a project, and the forms to change that."""
     found = call.read(projects.people_of, call.project)
     counts = call.read(chain.counts_of, call.project, "notes", "total")
-    known, site = known_annotators(call)
+    known, site = dict[str, Any](), ""
+    with suppress(RubricateError):  # without the study's folder the page still opens
+        known, site = known_annotators(call)
     of_notes = call.read(projects.metadata_names, call.project)
     given = {
         "known": known,
