@@ -16,8 +16,6 @@ from rubricate.spans import Span
 class RowsBuilder:
     """Collects rows one by one, in any order, by index.
 
-    Examples
-    --------
     >>> builder = RowsBuilder()
     >>> builder.judge(0, 0, 1)
     0

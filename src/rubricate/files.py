@@ -33,8 +33,6 @@ class FolderLock:
     The system takes it from a process that ends, however it ends: a killed one leaves nothing that
     has to be removed by hand.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> first = FolderLock.take(folder)
@@ -145,8 +143,6 @@ def hold_folder(folder: Path) -> Iterator[None]:
 def write_whole(path: Path, body: bytes) -> None:
     """Write a file that is either complete or not there, whatever happens to this process.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a"
     >>> write_whole(path, b"abc")
@@ -173,8 +169,6 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     into that folder (a file with a companion beside it, or a folder) is moved when the block
     ends, and thrown away when it raises.
 
-    Examples
-    --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "out.txt"
     >>> with whole_output(target) as place:
@@ -283,8 +277,6 @@ def _replace(new: Path, target: Path, staging: Path) -> None:
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, or of a folder's files with their names.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a"
     >>> _ = path.write_bytes(b"abc")
@@ -306,8 +298,6 @@ def file_hash(path: Path) -> str:
 def is_plain_name(name: str) -> bool:
     """Tell whether a text is the name of something in a folder, and no way out of it.
 
-    Examples
-    --------
     >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
     (True, False, False)
     """

@@ -18,8 +18,6 @@ SHOWN_IDS = 10
 def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
     """Return one corpus with the notes they share and all their annotators.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> joined = join_corpora({

@@ -25,8 +25,6 @@ NOT_MENTIONED: Outcome = "not mentioned"
 def outcome_of(found: bool, contradicted: bool) -> Outcome:
     """Return the outcome of an item; what is both found and contradicted is stated.
 
-    Examples
-    --------
     >>> outcome_of(True, True), outcome_of(False, True), outcome_of(False, False)
     ('stated', 'contradicted', 'not mentioned')
     """
@@ -38,8 +36,6 @@ def outcome_of(found: bool, contradicted: bool) -> Outcome:
 def plain_scalar(value: Any) -> Scalar:
     """Return a cell of any table as a value that files can hold; what is missing becomes None.
 
-    Examples
-    --------
     >>> plain_scalar(float("nan")), plain_scalar(2.0), plain_scalar("A")
     (None, 2.0, 'A')
     """

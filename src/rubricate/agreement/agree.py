@@ -355,8 +355,6 @@ def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[s
 
     Both are uncertain; see `rubricate.stats.compare_with_ceiling`.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])

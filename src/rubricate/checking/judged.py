@@ -99,8 +99,6 @@ class Traits(NamedTuple):
 def feature_traits(feature: Feature) -> Traits:
     """Return what the feature's kind and text say about it.
 
-    Examples
-    --------
     >>> feature_traits(Feature("1", "c", "58 year")).is_age
     True
     >>> feature_traits(Feature("2", "c", "No fever OR no chills")).is_negative

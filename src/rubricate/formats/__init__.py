@@ -243,8 +243,6 @@ def write_corpus(
 def writer_of(name: str) -> Writer:
     """Return what writes the format of this name; InputError if it is read only.
 
-    Examples
-    --------
     >>> writer_of("texts")
     Traceback (most recent call last):
     rubricate.errors.InputError: texts is a format that is read only; write one of parquet, ...

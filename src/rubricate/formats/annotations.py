@@ -49,8 +49,6 @@ def has_fragments(corpus: Corpus) -> bool:
 def linked_groups(n: int, links: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return 0 to n - 1 in groups; two numbers are together if a chain of links joins them.
 
-    Examples
-    --------
     >>> linked_groups(5, [(0, 3), (3, 4)])
     [[0, 3, 4], [1], [2]]
     """
@@ -74,8 +72,6 @@ def linked_groups(n: int, links: Iterable[tuple[int, int]]) -> list[list[int]]:
 def located_text(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return the words at the spans, joined by one space; nothing where a span is wrong.
 
-    Examples
-    --------
     >>> located_text("denies palps, fainting", [(0, 6), (14, 22)])
     'denies fainting'
     """
@@ -85,8 +81,6 @@ def located_text(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def has_lone_surrogate(text: str) -> bool:
     r"""Tell whether the text holds half a surrogate pair, which no UTF-8 file can hold.
 
-    Examples
-    --------
     >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
     (True, False)
     """

@@ -85,8 +85,6 @@ def looks_like_conll(path: Path) -> bool:
 def is_numbered(fields: Sequence[str]) -> bool:
     """Tell whether the first column numbers tokens, as in CoNLL-U, CoNLL-2006 and later ones.
 
-    Examples
-    --------
     >>> is_numbered(["1", "No", "no", "DT", "_", "_", "2", "det", "_", "_"])
     True
     >>> is_numbered(["58", "CD", "O"])
@@ -170,8 +168,6 @@ def _start(line: str, number: int, usual_id: str) -> _Tagged:
 def unescape_space(code: str) -> str:
     r"""Inverse of `escape_space`.
 
-    Examples
-    --------
     >>> unescape_space(r"\s\n")
     ' \n'
     """
@@ -258,8 +254,6 @@ def _feature_id(label: str, builder: CorpusBuilder, frame: Frame) -> str:
 def escape_space(space: str) -> str:
     r"""Return white space as CoNLL-U writes it; what it has no letter for by its number.
 
-    Examples
-    --------
     >>> escape_space(" \r\n\u2028")
     '\\s\\r\\n\\u2028'
     """
@@ -289,8 +283,6 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
 def feature_tags(corpus: Corpus) -> dict[str, str]:
     """Return the tag of each feature: the corpus's own for participants and so on.
 
-    Examples
-    --------
     >>> from rubricate.formats.pico import PICO
     >>> feature_tags(Corpus((), (PICO,)))["outcomes"]
     'OUT'
@@ -345,8 +337,6 @@ def _note_lines(
 def count_conll_losses(corpus: Corpus) -> dict[str, int]:
     """Return what is lost because tags lie on tokens: annotations that are cut.
 
-    Examples
-    --------
     >>> count_conll_losses(Corpus((), ()))
     {}
     """

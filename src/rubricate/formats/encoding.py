@@ -58,8 +58,6 @@ def contradiction_from_json(value: Mapping[str, Any]) -> Contradiction:
 def is_real(value: Any) -> bool:
     """Tell whether a JSON value is a number that is finite.
 
-    Examples
-    --------
     >>> is_real(2), is_real(True), is_real("2"), is_real(float("inf"))
     (True, False, False, False)
     """
@@ -70,8 +68,6 @@ def is_real(value: Any) -> bool:
 def detail_from_json(value: Mapping[str, Any]) -> Detail:
     """Return the details of an annotation; ValueError, in words that quote nothing, if not sound.
 
-    Examples
-    --------
     >>> detail_from_json({"stated_text": 5})
     Traceback (most recent call last):
     ValueError: 'stated_text' must be a text
@@ -185,8 +181,6 @@ def head_to_json(corpus: Corpus) -> Json:
 def head_from_json(value: Mapping[str, Any]) -> Head:
     """Inverse of `head_to_json`.
 
-    Examples
-    --------
     >>> head_from_json({"rubrics": [], "annotators": [{"id": "a"}, {"id": "a"}]})
     Traceback (most recent call last):
     ValueError: annotator 'a' occurs twice

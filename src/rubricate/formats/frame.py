@@ -164,8 +164,6 @@ def frame_path(path: Path, *, is_folder: bool) -> Path:
 def feature_labels(corpus: Corpus) -> dict[str, str]:
     """Return a label for each feature id that every tool takes: letters, digits, ``-`` and ``_``.
 
-    Examples
-    --------
     >>> from rubricate.builder import CorpusBuilder
     >>> builder = CorpusBuilder()
     >>> builder.add_feature(Feature("7", "0", "Pain (left) jaw"))

@@ -26,8 +26,6 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     whole numbers of more than 300 digits, and half a surrogate pair, which no UTF-8 file can hold.
     With ``halves`` those are kept, for who can name their place better (see `has_half`).
 
-    Examples
-    --------
     >>> parse_json('{"text": "\\ud83d\\ude00"}')
     {'text': '😀'}
     >>> parse_json('["\\ud83d"]')
@@ -95,8 +93,6 @@ def _half_pair(text: str) -> int | None:
 def has_half(value: Any, source: str) -> bool:
     r"""Tell whether a part of the JSON text ``source`` holds half a surrogate pair.
 
-    Examples
-    --------
     >>> source = '["\\ud83d", "a"]'
     >>> [has_half(part, source) for part in parse_json(source, halves=True)]
     [True, False]
@@ -115,8 +111,6 @@ def first_value(path: Path, *, in_list: bool = False) -> Any:
 
     A file of several values (one per line) has a first one, too. Only as much is read as needed.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tasks.json"
     >>> _ = place.write_text('[{"id": 1}, {"id"', encoding="utf-8")

@@ -68,8 +68,6 @@ def limits_now() -> ReadLimits:
 def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
     """Put limits in force for a while; None leaves those that are.
 
-    Examples
-    --------
     >>> with limits_in_force(ReadLimits(cells=10)):
     ...     limits_now().cells
     10
@@ -84,8 +82,6 @@ def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
 def parse_limits(given: Sequence[str]) -> ReadLimits:
     """Return the limits that ``NAME=VALUE`` changes.
 
-    Examples
-    --------
     >>> parse_limits(["cells=2_000_000"]).cells
     2000000
     >>> parse_limits(["cell=5"])
@@ -108,8 +104,6 @@ def parse_limits(given: Sequence[str]) -> ReadLimits:
 def need_within(name: str, found: int, what: str, path: Path | None = None) -> None:
     """Raise InputError if there is more of something than the limit of this name allows.
 
-    Examples
-    --------
     >>> need_within("cells", 3, "the sheet has {} cells")
     """
     allowed: int = getattr(limits_now(), name)

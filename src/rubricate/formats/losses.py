@@ -54,8 +54,6 @@ def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
     Losses that depend on a format's tokens (``boundaries``, ``touching``) are counted by the format
     itself; `Format.losses` gives all of them.
 
-    Examples
-    --------
     >>> from rubricate.builder import CorpusBuilder
     >>> from rubricate import Feature, Note
     >>> builder = CorpusBuilder()

@@ -87,8 +87,6 @@ def _note(one: MarkedText, frame: Frame) -> Note:
 def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
     """Return what of a JSON object can be metadata.
 
-    Examples
-    --------
     >>> scalars({"site": "A", "tokens": []})
     {'site': 'A'}
     """
@@ -103,8 +101,6 @@ def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
 def span_pair(start: Any, end: Any) -> tuple[int, int]:
     """Return two offsets; ValueError, in words that quote nothing, if they are none.
 
-    Examples
-    --------
     >>> span_pair(0, 5)
     (0, 5)
     """

@@ -37,8 +37,6 @@ SUBLABELS = {
 def sublabel_attributes(feature_id: str, number: int) -> tuple[tuple[str, str], ...]:
     """Return the attributes of an annotation with this sub-label.
 
-    Examples
-    --------
     >>> sublabel_attributes("participants", 4)
     (('sublabel', '4'), ('sublabel name', 'Condition'))
     >>> sublabel_attributes("other", 4)

@@ -34,8 +34,6 @@ _SAME = str.maketrans("’‘`´“”–—−‐‑\u00ad", "''''\"\"------")
 def note_tokens(text: str) -> list[Place]:
     """Return where the tokens of a text are: all of it but white space.
 
-    Examples
-    --------
     >>> note_tokens("58yo M.")
     [(0, 2), (2, 4), (5, 6), (6, 7)]
     """
@@ -49,8 +47,6 @@ def align_tokens(tokens: Sequence[str], text: str) -> list[Place]:
     that the tokeniser dropped are passed over; letters and digits never are. A blank token gets
     an empty place. The result is shorter than ``tokens`` if one cannot be found.
 
-    Examples
-    --------
     >>> align_tokens(["``", "no", "pain", "''", "(", "x"], 'she: "no  pain"')
     []
     >>> align_tokens(["``", "no", "pain", "''", "(", "x"], '"no  pain"')
@@ -104,8 +100,6 @@ def _match(form: str, text: str, start: int) -> int | None:
 def label_runs(labels: Sequence[int], places: Sequence[Place]) -> Iterator[tuple[int, Place]]:
     """Yield each maximal run of one label other than 0, and the text it covers.
 
-    Examples
-    --------
     >>> list(label_runs([0, 1, 1, 2], [(0, 2), (3, 5), (5, 6), (7, 9)]))
     [(1, (3, 6)), (2, (7, 9))]
     """
@@ -122,8 +116,6 @@ def label_runs(labels: Sequence[int], places: Sequence[Place]) -> Iterator[tuple
 def tokens_of(span: Place, places: Sequence[Place]) -> range:
     """Return the numbers of the tokens a span shares a character with.
 
-    Examples
-    --------
     >>> list(tokens_of((1, 4), [(0, 2), (3, 5), (5, 6)]))
     [0, 1]
     """
@@ -134,8 +126,6 @@ def tokens_of(span: Place, places: Sequence[Place]) -> range:
 def mark_tokens(spans: Iterable[Place], places: Sequence[Place]) -> list[int]:
     """Return 1 for each token that a span touches, else 0.
 
-    Examples
-    --------
     >>> mark_tokens([(4, 5)], [(0, 2), (3, 5), (5, 6)])
     [0, 1, 0]
     """
@@ -154,8 +144,6 @@ def count_cut_and_merged(corpus: Corpus) -> tuple[int, int]:
     them and the next, so that they become one run. Annotations of several fragments become
     several runs anyway and are not counted among them.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "hot flashes"))

@@ -25,8 +25,6 @@ class Condition(NamedTuple):
 def parse_condition(text: str) -> Condition:
     """Return the condition that ``NAME=VALUE`` or ``NAME=VALUE,VALUE`` states.
 
-    Examples
-    --------
     >>> parse_condition("case=0,4").test(Note("n", "4", "fever"))
     True
     >>> parse_condition("split")
@@ -42,8 +40,6 @@ def parse_condition(text: str) -> Condition:
 class NoteFilter:
     """Keeps the notes that meet all conditions, and can say in the end why none was left.
 
-    Examples
-    --------
     >>> chosen = NoteFilter([parse_condition("case=0"), parse_condition("sight=A")])
     >>> chosen.keeps(Note("n", "0", "fever", {"site": "A"}))
     False
@@ -99,8 +95,6 @@ class NoteFilter:
 def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
     """Keep the notes that meet all conditions ``NAME=VALUE`` on their metadata or case.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> len(keep_where(load_corpus("open-notes"), ["split=test", "case=0,1"]).notes)
     40

@@ -18,8 +18,6 @@ def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
     With ``doctype``, one that declares nothing itself may stand there, as in BioC files; what it
     points to is never fetched.
 
-    Examples
-    --------
     >>> unsafe_xml(b"<a/>")
     >>> unsafe_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
     'a DOCTYPE is not read, for safety'

@@ -264,8 +264,6 @@ def _used(ids: tuple[str, ...], index: I64) -> tuple[tuple[str, ...], I64]:
 def sum_groups(place: I64, values: I64, n: int) -> I64:
     """Sum the lines of ``values`` by group; ``place`` is each line's group, of ``n``.
 
-    Examples
-    --------
     >>> sum_groups(np.array([0, 1, 0]), np.array([[1, 2], [3, 4], [5, 6]]), 2).tolist()
     [[6, 8], [3, 4]]
     """

@@ -179,8 +179,6 @@ def add_intervals(
     items (`rubricate.stats.limit_by_items`); with unequal weights a value that never varies has
     none.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -329,8 +327,6 @@ def item_support(
     where its own value is below 1. Kappa, which a single row never defines, is informed by the
     rows that inform F1; a kappa of 0 is chance, not none of the notes.
 
-    Examples
-    --------
     >>> from rubricate.measures.counts import RowKeys
     >>> from rubricate.measures.formulas import PRESENCE
     >>> none = np.zeros(3, dtype=np.int64)

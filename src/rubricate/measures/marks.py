@@ -41,8 +41,6 @@ class Marks:
 def gather_marks(rows: Rows, picked: I64) -> Marks:
     """Collect the annotations of ``rows[picked]``; -1 stands for a row that marks nothing.
 
-    Examples
-    --------
     >>> from rubricate.builder import RowsBuilder
     >>> builder = RowsBuilder()
     >>> builder.annotate(0, 0, 0, [(3, 8), (12, 15)])
@@ -81,8 +79,6 @@ def zones(sizes: I64) -> I64:
     With the gap, spans of different rows neither overlap nor touch on the common line, so one
     sort serves all rows at once.
 
-    Examples
-    --------
     >>> zones(np.array([10, 5, 3])).tolist()
     [0, 11, 17]
     """
@@ -97,8 +93,6 @@ def covered(row: I64, start: I64, end: I64, n_rows: int) -> I64:
     lies beyond the furthest end reached so far; the furthest end never leaks into the next row,
     which starts beyond it.
 
-    Examples
-    --------
     >>> row = np.array([0, 0, 0])
     >>> covered(row, np.array([2, 2, 7]), np.array([3, 5, 9]), 1).tolist()
     [5]
@@ -115,8 +109,6 @@ def covered(row: I64, start: I64, end: I64, n_rows: int) -> I64:
 def merge_fragments(marks: Marks, size: int) -> Marks:
     """Join the fragments of each annotation that overlap or touch; ``size`` bounds all ends.
 
-    Examples
-    --------
     >>> zero = np.zeros(1, dtype=np.int64)
     >>> marks = Marks(zero, np.array([0, 3]), np.array([0, 3, 9]), np.array([3, 5, 12]))
     >>> merged = merge_fragments(marks, 20)

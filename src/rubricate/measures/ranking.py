@@ -64,8 +64,6 @@ def areas(present: F64, absent: F64) -> F64:
     one, ties counting half (Mann & Whitney 1947; Hanley & McNeil 1982); average precision is the
     sum over places of the gain in recall times the precision there.
 
-    Examples
-    --------
     >>> areas(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0])).tolist()
     [0.875, 0.8333333333333333]
     """
@@ -90,8 +88,6 @@ def rank(
     Intervals draw notes with replacement, n - 1 of n, each counting n / (n - 1) times (Rao & Wu
     1988), and are percentiles at Student's t. Rows without a probability are left out.
 
-    Examples
-    --------
     >>> from rubricate.measures.counts import RowKeys
     >>> from rubricate.measures.formulas import PRESENCE
     >>> note, zero = np.arange(4), np.zeros(4, dtype=np.int64)

@@ -11,8 +11,6 @@ from rubricate.errors import Fault, InputError
 def inside_unit(name: str, value: float) -> list[Fault]:
     """Return a fault unless `value` lies strictly between 0 and 1.
 
-    Examples
-    --------
     >>> [str(fault) for fault in inside_unit("precision", 1.0)]
     ['precision is 1.0: it must lie strictly between 0 and 1']
     """
@@ -24,8 +22,6 @@ def inside_unit(name: str, value: float) -> list[Fault]:
 def at_least(name: str, value: float, least: float) -> list[Fault]:
     """Return a fault unless `value` is finite and at least `least`.
 
-    Examples
-    --------
     >>> [str(fault) for fault in at_least("sites", 0, 1)]
     ['sites is 0: it must be at least 1']
     """
@@ -39,8 +35,6 @@ def at_least(name: str, value: float, least: float) -> list[Fault]:
 def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
     """Return a fault unless `value` is one of `allowed`.
 
-    Examples
-    --------
     >>> [str(fault) for fault in one_of("interval", "wald", ["wilson"])]
     ["interval is 'wald': it must be one of wilson"]
     """
@@ -52,8 +46,6 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
 def raise_if_any(faults: Sequence[Fault]) -> None:
     """Raise one `InputError` with every fault, if there is any.
 
-    Examples
-    --------
     >>> raise_if_any([])
     """
     if faults:

@@ -145,8 +145,6 @@ def smallest_size(holds: Callable[[int], bool], low: int, high: int, *, in_a_row
     Bisection, then steps upwards until the condition holds at some sizes in a row: the chance
     moves in small saw teeth.
 
-    Examples
-    --------
     >>> smallest_size(lambda n: n >= 571, 1, 2000)
     571
     """

@@ -90,8 +90,6 @@ def needed_sizes(
     Each is `assured_size`, times the design effect (Kish 1965), corrected for the part of a
     finite pool that holds such notes.
 
-    Examples
-    --------
     >>> needed_sizes(Expected(0.85, 0.80, 0.48), Target(assurance=0.95))
     (252, 298)
     """

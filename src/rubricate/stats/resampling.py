@@ -87,8 +87,6 @@ def as_counts(
 ) -> F64:
     """Return `counts` as an array of floats, one row per note, times the weights of the notes.
 
-    Examples
-    --------
     >>> as_counts([[1, 0], [2, 1]], weights=[1, 10]).tolist()
     [[1.0, 0.0], [20.0, 10.0]]
     """
@@ -116,8 +114,6 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
     Strata of one note are put together and come last: alone they would add no variance, and an
     interval from them no width (collapsed strata: Cochran 1977, section 5A.12).
 
-    Examples
-    --------
     >>> [rows.tolist() for rows in stratum_rows(["b", "a", "b"], 3)]
     [[1], [0, 2]]
     >>> [rows.tolist() for rows in stratum_rows(["c", "a", "b", "a"], 4)]

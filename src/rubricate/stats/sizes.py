@@ -38,8 +38,6 @@ def _widest(n: int, confidence: float, method: Method) -> float:
 def always_narrow(half_width: float, confidence: float, method: Method) -> int:
     """Return the smallest n from which on every outcome has an interval narrower than asked.
 
-    Examples
-    --------
     >>> always_narrow(0.05, 0.95, "clopper-pearson")
     402
     """

@@ -15,8 +15,6 @@ NARROWEST = 0.001
 def half_width_faults(half_width: float) -> list[Fault]:
     """Return a fault unless `half_width` lies in the range the searches allow.
 
-    Examples
-    --------
     >>> [str(fault) for fault in half_width_faults(0.5)]
     ['half-width is 0.5: it must be at least 0.001 and below 0.5']
     """
@@ -38,8 +36,6 @@ def check_search(p: float, half_width: float, confidence: float, method: Method)
 def interval_width(x: F64, n: F64, confidence: float, method: Method) -> F64:
     """Return the width of the interval of each real `x` of `n`, unchecked.
 
-    Examples
-    --------
     >>> interval_width(np.array([36.0]), np.array([36.0]), 0.95, "clopper-pearson").round(4)
     array([0.0974])
     """

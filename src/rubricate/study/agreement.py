@@ -29,8 +29,6 @@ from rubricate.study.summaries import AgreementSummary, VariableAgreement
 def variable_counts(table: CountTable, variable: Variable) -> tuple[tuple[str, ...], I64]:
     """Return a variable's counts by note: characters or spans summed over its features.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -68,8 +66,6 @@ def presence_estimate(cells: I64, settings: Resampling) -> Estimate:
 def characters_estimate(counts: I64, settings: Resampling) -> Estimate:
     """Return F1 of characters by note; each note in which somebody marked is one item.
 
-    Examples
-    --------
     >>> characters_estimate(np.array([[9, 0, 0, 5]] * 5), Resampling()).low.__round__(3)
     0.647
     """
@@ -104,8 +100,6 @@ def measure_agreement(
     Agreement is low where the lower of the two F1 values is below ``threshold``, and undefined
     where nobody marked the variable.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> found = measure_agreement(corpus, [Variable("smoking", "primary", ("12",))])

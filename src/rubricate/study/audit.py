@@ -103,8 +103,6 @@ def recompute(
     recall (Canales et al. 2021); ``f1_j_low`` and ``f1_j_high`` go through the Jaccard index
     (`rubricate.stats.f1_interval`), which keeps the nominal coverage.
 
-    Examples
-    --------
     >>> cells = recompute(271, 18, 10)
     >>> round(cells["f1"], 2), round(cells["f1_low"], 2), round(cells["f1_high"], 2)
     (0.95, 0.92, 0.97)

@@ -42,8 +42,6 @@ class Settled:
 def union_marks(first: Marks, second: Marks) -> Marks:
     """Join annotations of both that share a character; the others stay as they are.
 
-    Examples
-    --------
     >>> a, b = ((Span(0, 5),),), ((Span(3, 8),), (Span(10, 12),))
     >>> [[str((s.start, s.end)) for s in marks] for marks in union_marks(a, b)]
     [['(0, 8)'], ['(10, 12)']]
@@ -59,8 +57,6 @@ def union_marks(first: Marks, second: Marks) -> Marks:
 def intersect_marks(first: Marks, second: Marks) -> Marks:
     """Keep, of each two annotations that share characters, what they share.
 
-    Examples
-    --------
     >>> intersect_marks(((Span(0, 5),),), ((Span(3, 8),),))
     ((Span(start=3, end=5),),)
     """
@@ -128,8 +124,6 @@ SENIOR_RULES = ("identical", "second-only", "senior-first")
 def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
     """Apply the first rule that has a say; None where none has.
 
-    Examples
-    --------
     >>> row = Disagreement("n", "f", ("ann", "bob"), ((), ((Span(0, 4),),)), first_is_senior=True)
     >>> settle_by_rules(row, ["identical", "second-only", "senior-first"]).decided_by
     'rule second-only'

@@ -43,8 +43,6 @@ DECIDED = ("decision", "spans", "decided_by", "decided_at", "comment")
 def marks_text(marks: Marks) -> str:
     """Write annotations as ``0 8;10 14|20 25``: fragments by ``;``, annotations by ``|``.
 
-    Examples
-    --------
     >>> marks_text(((Span(0, 8), Span(10, 14)), (Span(20, 25),)))
     '0 8;10 14|20 25'
     """
@@ -54,8 +52,6 @@ def marks_text(marks: Marks) -> str:
 def parse_marks(text: str) -> Marks:
     """Read what `marks_text` writes (ValueError where it is something else).
 
-    Examples
-    --------
     >>> parse_marks("0 8;10 14|20 25") == ((Span(0, 8), Span(10, 14)), (Span(20, 25),))
     True
     """

@@ -40,8 +40,6 @@ _NUMBERS = ("precision", "recall", "frequency")
 class Design:
     """What shapes a plan besides what is expected and how narrow it must be.
 
-    Examples
-    --------
     >>> Design().method
     'assurance'
     """
@@ -63,8 +61,6 @@ class Design:
 def make_plan(expected: Expected, target: Target, design: Design | None = None) -> Plan:
     """Plan the sample of one variable by any method.
 
-    Examples
-    --------
     >>> plan = make_plan(Expected(0.85, 0.80, 0.48), Target(), Design("slice", sites=6))
     >>> plan.positives, plan.negatives, plan.per_site.total
     (249, 270, 87)
@@ -100,8 +96,6 @@ def plan_several(
 ) -> VariablesPlan:
     """Tell for each variable whether a sample is large enough; see `plan_variables`.
 
-    Examples
-    --------
     >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.9, 0.85, 0.10)}
     >>> plan_several(variables, Target(), Design(), total=600).underpowered
     ('obesity',)
@@ -119,8 +113,6 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     CSV: columns name, precision, recall, frequency and, if need be, frequency_kind. TOML: one
     table per variable with the same keys.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "variables.csv"
     >>> _ = place.write_text("name,precision,recall,frequency\nasthma,.85,.8,.48\n")
@@ -188,8 +180,6 @@ def present_notes(
 ) -> tuple[list[str], list[str]]:
     """Return the notes in which any of the features was judged, and those where one is present.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> judged, present = present_notes(load_corpus("open-notes"), ["12"], "reference")
     >>> len(judged), len(present)
@@ -212,8 +202,6 @@ def present_notes(
 def annotator_number(corpus: Corpus, annotator: str | None) -> int:
     """Return the index of the annotator that is named, or of the only one.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> annotator_number(load_corpus("open-notes"), "second_rater")
     1
@@ -239,8 +227,6 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     same text are one variable. A text that is only part of others is refused with the list of
     them: "Asthma" must not take "Extrinsic asthma" with it.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0", "5"])
     >>> text = corpus.features[3].text
@@ -279,8 +265,6 @@ def _listed(features: Sequence[Feature], most: int = 20) -> str:
 def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) -> Estimate:
     """Estimate the share of notes in which a variable is present.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = frequency_from(load_corpus("open-notes"), "12", "reference")
     >>> found.value, round(found.low, 2), round(found.high, 2)
@@ -299,8 +283,6 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     ``successes`` and ``trials``: of so many detections, so many were right. See
     `rubricate.stats.summarise_clusters`.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "pilot.csv"
     >>> _ = place.write_text("successes,trials\n" + "3,3\n0,3\n" * 3)

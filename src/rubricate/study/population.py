@@ -49,8 +49,6 @@ def resolve_variables(
 ) -> tuple[Variable, ...]:
     """Find the features of each variable in the corpus's rubrics.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> wanted = (VariableSettings("smoking", "primary", feature_text="tobacco use"),)
     >>> [len(v.features) for v in resolve_variables(load_corpus("open-notes"), wanted)]
@@ -72,8 +70,6 @@ def resolve_variables(
 def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, dict[str, int]]:
     """Keep the notes that meet every condition.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found, left = select_notes(
     ...     load_corpus("open-notes"), {"part": "depth", "fold": {"min": 0, "max": 1}}
@@ -243,8 +239,6 @@ def _still_there(corpus: Corpus, variables: tuple[Variable, ...]) -> tuple[Varia
 def describe_population(corpus: Corpus, site: str = "") -> PopulationFacts:
     """Return size, sites and text lengths.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = describe_population(load_corpus("open-notes"), "part")
     >>> found["notes"], found["sites"]

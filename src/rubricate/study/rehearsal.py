@@ -132,8 +132,6 @@ def write_example(folder: str | Path, *, seed: int = 1) -> Path:
     ``reference.jsonl`` holds what an attentive reader would mark, ``pilot.jsonl`` the same of a few
     notes of last year, from which a system can learn.
 
-    Examples
-    --------
     >>> import tempfile
     >>> sorted(p.name for p in write_example(Path(tempfile.mkdtemp()) / "x").parent.iterdir())
     ['guidelines.md', 'notes.csv', 'pilot.jsonl', 'reference.jsonl', 'rubric.csv', 'study.toml']

@@ -189,8 +189,6 @@ class EvaluationSettings:
 class StudySettings:
     """All of ``study.toml``.
 
-    Examples
-    --------
     >>> StudySettings(name="asthma").plan.half_width
     0.05
     """
@@ -220,8 +218,6 @@ class StudySettings:
 def read_settings(path: Path) -> StudySettings:
     r"""Read ``study.toml``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / STUDY_FILE
     >>> _ = place.write_text('name = "x"\n[population]\ncorpus = "open-notes"\n'

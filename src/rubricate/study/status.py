@@ -84,8 +84,6 @@ def study_status(study: Study) -> StudyStatus:
 def stale_warnings(study: Study, before: str) -> list[str]:
     """Return a warning for each step before this one that is out of date.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from rubricate.study.settings import StudySettings

@@ -25,8 +25,6 @@ def read_text(path: Path) -> str:
 def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
     r"""Read a CSV with a header as one mapping per row; an absent cell is an empty one.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> _ = place.write_text("name,tp\nasthma,271\n")
@@ -61,8 +59,6 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
 def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
     r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> write_table(place, ["note", "n"], [["=1+1", 2]])

@@ -63,8 +63,6 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()

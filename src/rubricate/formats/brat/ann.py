@@ -106,8 +106,6 @@ def parse_ann(content: str, note_text: str, faults: Faults) -> list[FoundAnnotat
     each with the label and offsets of the other end as value, and ``N`` with the reference as
     value. Notes about a sentence or the whole note hang on no annotation and are passed over.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> content = "T1\tFever 0 5\tfever\nA1\tNegated T1\n"
     >>> [found] = parse_ann(content, "fever", Faults(Path("n.ann")))

@@ -20,8 +20,6 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
 def flat(text: str) -> str:
     r"""Return the text with each line break shown as one space, as BRAT shows it.
 
-    Examples
-    --------
     >>> flat("no fever,\r\nchills")
     'no fever,  chills'
     """
@@ -31,8 +29,6 @@ def flat(text: str) -> str:
 def to_line(text: str) -> str:
     r"""Return the text with tabs, line breaks and backslashes escaped.
 
-    Examples
-    --------
     >>> to_line("see\tabove\n") == r"see\tabove\n"
     True
     """
@@ -44,8 +40,6 @@ def to_line(text: str) -> str:
 def from_line(line: str) -> str:
     r"""Inverse of `to_line`; a backslash before anything else stands for itself.
 
-    Examples
-    --------
     >>> from_line(r"a\tb, \o/")
     'a\tb, \\o/'
     """
@@ -63,8 +57,6 @@ def cut_at_breaks(spans: Sequence[Pair], text: str) -> list[Pair]:
 
     A span of nothing but line breaks, or one that is not inside the text, stays as it is.
 
-    Examples
-    --------
     >>> cut_at_breaks([(0, 13)], "chest\r\n  pain")
     [(0, 5), (7, 13)]
     """
@@ -82,8 +74,6 @@ def cut_at_breaks(spans: Sequence[Pair], text: str) -> list[Pair]:
 def line_text(spans: Sequence[Pair], text: str, *, joint: str = " ") -> str:
     """Return the fragments' words as a T line states them.
 
-    Examples
-    --------
     >>> line_text([(0, 6), (14, 22)], "denies palps, fainting")
     'denies fainting'
     """
@@ -95,8 +85,6 @@ def stated_text(written: str, spans: Sequence[Pair], text: str) -> str | None:
 
     Files from before BRAT 1.3 join fragments by nothing; they agree too.
 
-    Examples
-    --------
     >>> stated_text("no fever", [(0, 8)], "no fever")
     >>> stated_text("o fever,", [(0, 8)], "no fever")
     'o fever,'
@@ -108,8 +96,6 @@ def stated_text(written: str, spans: Sequence[Pair], text: str) -> str | None:
 def spans_to_field(spans: Sequence[Pair]) -> str:
     """Return the spans as BRAT writes them.
 
-    Examples
-    --------
     >>> spans_to_field([(0, 5), (16, 23)])
     '0 5;16 23'
     """

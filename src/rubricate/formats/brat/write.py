@@ -44,8 +44,6 @@ def write_brat(corpus: Corpus, path: Path, *, progress: Progress = silent) -> No
     of type ``WholeSpans`` keeps the spans as they were. Ids become file names by
     percent-encoding.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()

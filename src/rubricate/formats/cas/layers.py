@@ -77,8 +77,6 @@ def _layer_features(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
 def words(text: str) -> list[tuple[int, int]]:
     """Return the tokens: runs of letters and digits, and each other sign alone.
 
-    Examples
-    --------
     >>> words("58 yo.")
     [(0, 2), (3, 5), (5, 6)]
     """
@@ -88,8 +86,6 @@ def words(text: str) -> list[tuple[int, int]]:
 def sentences(text: str) -> list[tuple[int, int]]:
     r"""Return the sentences (or lines), without blanks at their ends; every token is in one.
 
-    Examples
-    --------
     >>> sentences(" No pain. Fever\r\nDenies chills ")
     [(1, 9), (10, 15), (17, 30)]
     """

@@ -282,8 +282,6 @@ def _encode(text: str) -> bytes:
 def feature_folders(corpus: Corpus) -> dict[str, str]:
     """Return the folder of each feature: the corpus's own names for its own three.
 
-    Examples
-    --------
     >>> feature_folders(Corpus((), (PICO,)))["outcomes"]
     'outcomes'
     """
@@ -297,8 +295,6 @@ def feature_folders(corpus: Corpus) -> dict[str, str]:
 def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:
     """Return what is lost because labels lie on tokens: cut annotations and merged ones.
 
-    Examples
-    --------
     >>> count_ebmnlp_losses(Corpus((), (PICO,)))
     {}
     """

@@ -162,8 +162,6 @@ def _regions(
 def labelling_config(corpus: Corpus, labels: Iterable[str]) -> str:
     """Return the configuration: the labels, the relation of fragments, choices for attributes.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder
     >>> print(labelling_config(CorpusBuilder().build(), ["1_Fever"]))
     <View>

@@ -37,8 +37,6 @@ def read_regions(
 ) -> Iterator[tuple[str, PlainAnnotation]]:
     """Yield the annotations of a ``result`` with their labels; faults name the task.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> value = {"start": 3, "end": 8, "labels": ["Fever"]}
     >>> result = [{"id": "a", "type": "labels", "value": value}]

@@ -38,8 +38,6 @@ def looks_like_submission(path: Path) -> bool:
 def submission_id(note_id: str, feature_id: str) -> str:
     """Return the id of a row: the competition's where both ids are numbers, else both joined.
 
-    Examples
-    --------
     >>> submission_id("16", "0"), submission_id("n-a", "f1")
     ('00016_000', 'n-a_f1')
     """

@@ -55,8 +55,6 @@ def open_notes(
 ) -> NoteSource:
     """Return where to read notes from: one at a time if the format can, else read whole first.
 
-    Examples
-    --------
     >>> source = open_notes("open-notes", where=["split=test"])
     >>> sum(1 for note in source.notes())
     200
@@ -89,8 +87,6 @@ def _of_corpus(corpus: Corpus, name: str, digest: str, where: Sequence[str]) -> 
 def with_only_case(notes: Iterable[T], rubrics: Mapping[str, Rubric]) -> Iterator[T]:
     """Give notes without a case the only case there is a rubric for.
 
-    Examples
-    --------
     >>> [note] = with_only_case([Note("n", "", "fever")], {"c": Rubric("c", ())})
     >>> note.case
     'c'

@@ -38,8 +38,6 @@ def understood_as(
 ) -> Iterator[None]:
     """Have notes understood so for a while; what is not given stays as it is.
 
-    Examples
-    --------
     >>> with understood_as(case="Case 1"):
     ...     understanding_now().case
     'Case 1'
@@ -56,8 +54,6 @@ def understood_as(
 def parse_columns(text: str) -> dict[str, str]:
     """Return what ``--columns`` says; other names than id, text and case rename a column.
 
-    Examples
-    --------
     >>> parse_columns("id=student_id,text=note")
     {'id': 'student_id', 'text': 'note'}
     """

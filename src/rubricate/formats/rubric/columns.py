@@ -34,8 +34,6 @@ _COMPETITION = {"feature num", "case num", "feature text"}
 def is_known(name: str) -> bool:
     """Tell whether a column's name is one of those understood.
 
-    Examples
-    --------
     >>> is_known("Max points"), is_known("colour")
     (True, False)
     """
@@ -56,8 +54,6 @@ def match_columns(
     and two names for one column are faults; but ``left_out`` is told of names that are like none,
     and a column that is ``empty`` gives way to another.
 
-    Examples
-    --------
     >>> match_columns(["Item", "Max points", "_seen"], print)
     {0: 'text', 1: 'weight'}
     >>> match_columns(["item", "text", "wieght"], print)
@@ -109,8 +105,6 @@ def _unknown(name: str, near: Sequence[str]) -> str:
 def has_hyphens(names: Sequence[str]) -> bool:
     """Tell whether the texts below these names have hyphens for spaces.
 
-    Examples
-    --------
     >>> has_hyphens(["feature_num", "case_num", "feature_text"])
     True
     """

@@ -70,8 +70,6 @@ class RubricFile:
         A sheet "Case 1 - Chest pain" is the rubric of "Case 1" (and of "1"), unless another sheet
         is called so. A file that names no case has the rubric of the only one there is.
 
-        Examples
-        --------
         >>> found = RubricFile((Rubric("Case 1 - Chest pain", ()), Rubric("Case 10", ())))
         >>> [(rubric.case, rubric.title) for rubric in found.for_cases(["Case 1", "Case 10"])]
         [('Case 1', 'Chest pain'), ('Case 10', '')]

@@ -110,8 +110,6 @@ def _feature(record: Record, identifier: str, faults: Faults) -> Feature | None:
 def parse_weight(text: str) -> float | str:
     """Return a weight (1 if there is none), or what is wrong with it.
 
-    Examples
-    --------
     >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
     (2.5, 1.0, 1.0, -1.0)
     >>> parse_weight("two")

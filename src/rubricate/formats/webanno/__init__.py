@@ -43,8 +43,6 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     (part of speech, lemma, ...) are passed over. See
     `rubricate.formats.webanno.read.parse_tsv` for how the text is put together.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()

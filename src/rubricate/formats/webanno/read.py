@@ -88,8 +88,6 @@ def parse_tsv(content: str, faults: Faults, *, strict: bool) -> tuple[str, list[
     a slot: role and first token of its filler, ``agent 1-3``); columns of relations are passed
     over.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> content = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|value\n\n\n#Text=No fever"
     >>> content += "\n1-1\t0-2\tNo\tx[1]\t\n1-2\t3-8\tfever\tx[1]\t\n"

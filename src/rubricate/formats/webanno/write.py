@@ -45,8 +45,6 @@ def write_webanno(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
     discontinuous spans: each fragment is a span of its own, and fragments of one annotation
     share the value of ``group``. Offsets are UTF-16 units.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import CorpusBuilder, Feature
     >>> builder = CorpusBuilder()
@@ -134,8 +132,6 @@ def note_to_tsv(text: str, marks: Sequence[TsvMark], layer: str, columns: Sequen
     begins or ends with them, and at the start of the text, where a sentence must begin with a
     token; otherwise the format could not say where they are.
 
-    Examples
-    --------
     >>> print(note_to_tsv("No fever", [TsvMark(0, 5, ("x",))], "custom.Span", ["value"]))
     #FORMAT=WebAnno TSV 3.3
     #T_SP=custom.Span|value
