@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.annotations import first_annotator, refuse_lone_surrogates
+from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
@@ -268,7 +268,6 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
     annotation touches is tagged whole. The tags of a note that nobody judged are ``_``, since
     ``O`` would say that there is nothing. Sentences end at line breaks outside annotations.
     """
-    refuse_lone_surrogates(corpus)
     chosen = first_annotator(corpus)
     tags = feature_tags(chosen)
     with path.open("w", encoding="utf-8", newline="\n") as stream:

@@ -41,10 +41,15 @@ HOLDABLE = {
 #: What a format keeps thanks to the frame file beside it (see `rubricate.formats.frame`).
 HELD_BY_FRAME = frozenset({"rubrics", "metadata", "groups", "unjudged", "scores", "foreign"})
 
-#: What annotation tools that know of annotators, comments and attributes hold, with a frame.
-HELD_BY_TOOLS = HELD_BY_FRAME | {
+#: What a list of labelled spans by annotator holds, with a frame.
+HELD_BY_SPANS = HELD_BY_FRAME | {
     "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-    "confidence", "reasons", "comments", "attributes", "stated text", "boundaries", "ids",
+    "boundaries", "ids",
+}  # fmt: skip
+
+#: What tools that know of comments and attributes, too, hold.
+HELD_BY_TOOLS = HELD_BY_SPANS | {
+    "confidence", "reasons", "comments", "attributes", "stated text",
 }  # fmt: skip
 
 

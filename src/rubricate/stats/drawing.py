@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from rubricate.stats.limits import F64
 from rubricate.stats.plans import Drawing, Expected, Target
-from rubricate.stats.sizes import narrow_bounds
-from rubricate.stats.widths import narrow_probability
+from rubricate.stats.sizes import narrow_bounds, narrow_probability
 
 DRAWINGS: tuple[Drawing, ...] = get_args(Drawing)
 #: Numbers farther from their mean than this many standard deviations are left out.

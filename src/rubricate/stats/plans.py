@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 from rubricate.stats.checks import inside_unit, one_of, raise_if_any
 from rubricate.stats.limits import METHODS, Method
-from rubricate.stats.widths import half_width_faults
+from rubricate.stats.sizes import half_width_faults
 
 FrequencyKind = Literal["internal", "external"]
 #: Notes as they occur, or fixed numbers of notes with and without a detection.

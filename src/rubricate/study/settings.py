@@ -16,7 +16,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
 from rubricate.stats.checks import at_least, inside_unit, one_of
-from rubricate.stats.widths import half_width_faults
+from rubricate.stats.sizes import half_width_faults
 from rubricate.study.tables import read_text
 
 STUDY_FILE = "study.toml"

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus
-from rubricate.formats.annotations import refuse_lone_surrogates
 from rubricate.formats.ebmnlp.layout import (
     AnnFile,
     Folders,
@@ -242,7 +241,6 @@ def write_ebmnlp(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
     one (`count_losses` counts both). Notes whose metadata do not say ``split: test`` are in
     ``train``. Ids are percent-encoded where a file name could not hold them.
     """
-    refuse_lone_surrogates(corpus)
     folder = path / "documents"
     folder.mkdir(parents=True)
     (path / "annotations").mkdir()

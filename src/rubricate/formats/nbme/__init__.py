@@ -20,7 +20,7 @@ from rubricate.formats.faults import Faults, read_text, refuse_link
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.nbme.annotations import (
     Known,
     find_rows,
@@ -271,9 +271,5 @@ FORMAT = Format(
     looks_like=looks_like_nbme,
     read=read_nbme,
     write=write_nbme,
-    holds=HELD_BY_FRAME
-    | {
-        "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes",
-        "newlines", "stated text", "boundaries", "ids",
-    },
-)  # fmt: skip
+    holds=HELD_BY_SPANS | {"stated text"},
+)

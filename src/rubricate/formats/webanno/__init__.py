@@ -12,8 +12,7 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame, read_frame
 from rubricate.formats.losses import HELD_BY_TOOLS
-from rubricate.formats.webanno.layer import spans_to_annotations
-from rubricate.formats.webanno.read import LayerSpan, parse_tsv
+from rubricate.formats.webanno.read import LayerSpan, parse_tsv, spans_to_annotations
 from rubricate.formats.webanno.write import NOBODY, write_webanno
 from rubricate.progress import Progress, silent, watched
 

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    lone_surrogate_faults,
-    rows_by_annotator,
-)
+from rubricate.formats.annotations import refuse_outside
 from rubricate.formats.encoded_names import id_to_name
-from rubricate.formats.frame import feature_labels, write_frame
+from rubricate.formats.frame import write_frame
+from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.utf16 import Utf16Map
-from rubricate.formats.webanno.layer import (
+from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,
     LAYER,
@@ -26,7 +22,7 @@ from rubricate.formats.webanno.layer import (
     columns_in_use,
 )
 from rubricate.formats.webanno.values import NO_ANNOTATION, TsvCell, cell_text, escape_text
-from rubricate.progress import Progress, silent, watched
+from rubricate.progress import Progress, silent
 from rubricate.spans import Span, merge_spans
 
 Pair = tuple[int, int]
@@ -59,42 +55,25 @@ def write_webanno(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
     1-1	0-2	no	7\_No-chills	1
     1-2	3-8	fever	_	_
     """
-    _refuse_unwritable(corpus)
+    refuse_outside(corpus, "WebAnno")
     path.mkdir()
-    labels = feature_labels(corpus)
     columns = columns_in_use(corpus)
     alone = len(corpus.annotators) < 2
     reserved = frozenset({NOBODY})
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+    for note, judged in judged_notes(corpus, progress):
         name = id_to_name(note.id)
-        rows_of = rows_by_annotator(corpus, note.id)
-        for annotator, rows in rows_of.items():
-            marks = list(_marks(corpus, rows, labels, columns))
-            whose = id_to_name(corpus.annotators[annotator].id, reserved=reserved)
+        for who, own in judged.items():
+            marks = list(_marks(own, columns))
+            whose = id_to_name(who, reserved=reserved)
             _write(path / (f"{name}.tsv" if alone else f"{name}/{whose}.tsv"), note, marks, columns)
-        if not rows_of:
+        if not judged:
             _write(path / name / f"{NOBODY}.tsv", note, [], columns)
     write_frame(corpus, path, is_folder=True)
 
 
-def _refuse_unwritable(corpus: Corpus) -> None:
-    faults = lone_surrogate_faults(corpus)
-    rows = corpus.rows
-    notes = rows.note[rows.span_row].tolist()
-    for i, start, end in zip(notes, rows.start.tolist(), rows.end.tolist(), strict=True):
-        note = corpus.notes[i]
-        if not 0 <= start < end <= len(note.text):
-            message = f"span {start} {end} is outside the text of note {note.id!r}, which WebAnno"
-            faults.append(Fault(f"{message} cannot hold. Repair it first: rubricate check --fix"))
-    if faults:
-        raise InputError(faults)
-
-
-def _marks(
-    corpus: Corpus, rows: list[int], labels: dict[str, str], columns: list[str]
-) -> Iterator[TsvMark]:
+def _marks(annotations: list[Labelled], columns: list[str]) -> Iterator[TsvMark]:
     n_groups = 0
-    for label, annotation in labelled_annotations(corpus, rows, labels):
+    for label, annotation in annotations:
         values = {FEATURE: label} | annotation_values(annotation)
         if len(annotation.spans) > 1:
             n_groups += 1
@@ -107,12 +86,7 @@ def _marks(
 
 def _write(place: Path, note: Note, marks: list[TsvMark], columns: list[str]) -> None:
     place.parent.mkdir(exist_ok=True)
-    try:
-        place.write_bytes(note_to_tsv(note.text, marks, LAYER, columns).encode("utf-8"))
-    except UnicodeEncodeError:
-        # The encoder's own message would quote the text.
-        what = "holds half a surrogate pair, which no file can"
-        raise InputError(f"an annotation of note {note.id!r} {what}") from None
+    place.write_bytes(note_to_tsv(note.text, marks, LAYER, columns).encode())
 
 
 @dataclass(frozen=True, slots=True)
