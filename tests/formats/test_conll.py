@@ -15,9 +15,8 @@ from rubricate.formats.conll import (
     read_conll,
     write_conll,
 )
-from rubricate.formats.losses import count_losses
-from rubricate.formats.pico import PICO
-from rubricate.formats.token_labels import note_tokens
+from rubricate.formats.format import count_losses
+from rubricate.formats.token_labels import PICO, note_tokens
 
 RESOURCES = Path(__file__).parents[1] / "resources" / "ebmnlp"
 DATA = Path(__file__).parents[2] / "../shared/data/ebmnlp"

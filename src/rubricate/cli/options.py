@@ -67,7 +67,7 @@ def from_option(function: F) -> F:
 
 def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
     from rubricate.errors import RubricateError
-    from rubricate.formats.notes.understanding import parse_columns, understood_as
+    from rubricate.formats.notes import parse_columns, understood_as
 
     try:
         columns = parse_columns(value) if value else {}
@@ -78,7 +78,7 @@ def _understand_columns(context: click.Context, option: click.Parameter, value: 
 
 
 def _understand_case(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    from rubricate.formats.notes.understanding import understood_as
+    from rubricate.formats.notes import understood_as
 
     context.with_resource(understood_as(case=value or ""))
 

@@ -25,11 +25,10 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import is_real
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.limits import read_whole
-from rubricate.formats.losses import HELD_BY_TOOLS
+from rubricate.formats.limits import read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,
@@ -39,7 +38,6 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_pair,
 )
-from rubricate.formats.xml_text import unsafe_xml
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 

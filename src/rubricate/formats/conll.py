@@ -19,11 +19,13 @@ from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.pico import CASE, PICO, PRIORITY, TAGS
 from rubricate.formats.token_labels import (
+    CASE,
+    PICO,
+    PRIORITY,
+    TAGS,
     Place,
     count_cut_and_merged,
     note_tokens,
@@ -282,7 +284,7 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
 def feature_tags(corpus: Corpus) -> dict[str, str]:
     """Return the tag of each feature: the corpus's own for participants and so on.
 
-    >>> from rubricate.formats.pico import PICO
+    >>> from rubricate.formats.token_labels import PICO
     >>> feature_tags(Corpus((), (PICO,)))["outcomes"]
     'OUT'
     """

@@ -22,11 +22,10 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
 from rubricate.formats.faults import Faults, no_json
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import parse_json
 from rubricate.formats.limits import need_within, read_whole
-from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,

@@ -24,10 +24,9 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import has_lone_surrogate, refuse_outside
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.limits import limits_now, need_within, read_whole
-from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.marked_texts import MarkedText, build_corpus, judged_notes, parse_names
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation

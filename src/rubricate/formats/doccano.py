@@ -36,10 +36,9 @@ from rubricate.formats.annotations import (
 )
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, no_json
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.marked_texts import Labelled, judged_notes, scalars, span_pair
 from rubricate.formats.utf16 import Utf16Map
 from rubricate.progress import Progress, silent, watched

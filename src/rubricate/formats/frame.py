@@ -28,8 +28,8 @@ from rubricate.formats.encoding import (
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
+from rubricate.formats.format import foreign_rows
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import foreign_rows
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import NO_METADATA, Feature, Metadata
 

@@ -21,9 +21,8 @@ from rubricate.formats.encoding import (
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text
-from rubricate.formats.format import Format, NoteStream, Unreadable
+from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HOLDABLE
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 

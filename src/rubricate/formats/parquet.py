@@ -20,9 +20,8 @@ from rubricate.formats.encoding import (
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
-from rubricate.formats.format import Format
+from rubricate.formats.format import HOLDABLE, Format
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HOLDABLE
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction, Detail, Rows

@@ -21,10 +21,9 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value
-from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,

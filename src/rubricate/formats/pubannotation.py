@@ -16,10 +16,9 @@ from typing import Any
 from rubricate.corpus import Corpus
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import FRAME_NAME, Frame, write_frame
 from rubricate.formats.json_text import first_value
-from rubricate.formats.losses import HELD_BY_SPANS
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,

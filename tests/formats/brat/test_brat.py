@@ -13,7 +13,7 @@ from rubricate.formats import write_corpus
 from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_brat
 from rubricate.formats.brat.ann import cut_at_breaks, from_line, parse_ann, to_line
 from rubricate.formats.faults import Faults
-from rubricate.formats.losses import count_losses
+from rubricate.formats.format import count_losses
 from rubricate.rows import Detail
 from stripping import stripped
 

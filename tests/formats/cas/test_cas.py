@@ -15,7 +15,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.cas import CAS_JSON, FORMAT, read_cas
 from rubricate.formats.cas.write import sentences, words
-from rubricate.formats.losses import count_losses
+from rubricate.formats.format import count_losses
 from rubricate.rows import Detail
 from stripping import stripped
 

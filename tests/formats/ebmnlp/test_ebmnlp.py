@@ -15,8 +15,8 @@ from rubricate.formats.ebmnlp import (
     read_ebmnlp,
     write_ebmnlp,
 )
+from rubricate.formats.format import count_losses
 from rubricate.formats.frame import FRAME_NAME
-from rubricate.formats.losses import count_losses
 from rubricate.formats.token_labels import note_tokens
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "ebmnlp"

@@ -8,7 +8,7 @@ from strategies import TEXT, corpora, spans
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
-from rubricate.formats.losses import count_losses
+from rubricate.formats.format import count_losses
 from rubricate.formats.webanno import FORMAT, looks_like_webanno, read_webanno, write_webanno
 from rubricate.formats.webanno.values import (
     TsvCell,

@@ -29,9 +29,8 @@ from rubricate.formats.brat.ann import (
 )
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation

@@ -31,10 +31,9 @@ from rubricate.formats.cas.read import ReadCas, read_cas_file
 from rubricate.formats.cas.write import INITIAL, write_cas, write_cas_json
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import FRAME_NAME, read_frame
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {".xmi", ".json", ".zip"}

@@ -30,17 +30,18 @@ from rubricate.formats.ebmnlp.layout import (
 )
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.pico import CASE, PICO, sublabel_attributes
 from rubricate.formats.token_labels import (
+    CASE,
+    PICO,
     Place,
     align_tokens,
     count_cut_and_merged,
     label_runs,
     mark_tokens,
     note_tokens,
+    sublabel_attributes,
 )
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Detail

@@ -29,11 +29,10 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import located_text
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
 from rubricate.formats.json_text import first_value
 from rubricate.formats.labelstudio.regions import FRAGMENT, read_regions
-from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.formats.marked_texts import (
     Judged,
     MarkedText,

@@ -15,8 +15,7 @@ from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import feature_to_json, metadata_from_json
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.limits import limits_now, need_within
-from rubricate.formats.rubric.columns import match_columns
-from rubricate.formats.rubric.records import Records
+from rubricate.formats.rubric.records import Records, match_columns
 from rubricate.rubric import Rubric, Scalar
 
 _ODD_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")

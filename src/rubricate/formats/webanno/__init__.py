@@ -9,9 +9,8 @@ from pathlib import Path
 from rubricate.corpus import Annotator, Corpus
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, read_frame
-from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.formats.webanno.read import LayerSpan, parse_tsv, spans_to_annotations
 from rubricate.formats.webanno.write import NOBODY, write_webanno
 from rubricate.progress import Progress, silent, watched
