@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any
-from rubricate.stats.drawing import Chances, Sampling, smallest_size, width_chances
+from rubricate.stats.checks import at_least, design_faults, inside_unit, raise_if_any
+from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import Method
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
@@ -289,10 +289,7 @@ def plan_assurance(
     (236, 282, 267, 290, 557)
     """
     target = target or Target()
-    faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
-    if pool is not None:
-        faults += at_least("pool", pool, 1)
-    raise_if_any(faults)
+    raise_if_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     needed = needed_sizes(expected, target, pool=pool, design_effect=design_effect)
@@ -309,10 +306,7 @@ def plan_assurance(
         whole = pool is not None and found.total >= pool
         return whole or width_chances(expected, target, found).least >= target.assurance
 
-    high = 2 * max(needed) + 1
-    while not holds(high):
-        high *= 2
-    sampling = drawn(smallest_size(holds, 0, high))
+    sampling = drawn(smallest_size(holds, 0, doubled(holds, 2 * max(needed) + 1)))
     chances = width_chances(expected, target, sampling)
     return plan_of_size("assurance", expected, target, sampling, sites, needed, chances)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, raise_if_any
-from rubricate.stats.drawing import Chances, Sampling, smallest_size, width_chances
+from rubricate.stats.checks import design_faults, raise_if_any
+from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import F64
 from rubricate.stats.planning import check_possible, plan_of_size
 from rubricate.stats.plans import Expected, Plan, Target
@@ -138,8 +136,7 @@ def plan_reported(
     (True, True)
     """
     target = target or Target(drawing="fixed")
-    faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
-    raise_if_any(faults + ([] if pool is None else at_least("pool", pool, 1)))
+    raise_if_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     def drawn(total: int) -> Sampling:
@@ -158,19 +155,12 @@ def plan_reported(
             _recall_chance(expected, target, drawn(total), studies, 0) >= target.assurance
         )
 
-    total = smallest_size(narrow, 2, _doubled(narrow, 64, most), in_a_row=5)
+    total = smallest_size(narrow, 2, doubled(narrow, 64, most), in_a_row=5)
     if not holds(total):
-        total = smallest_size(holds, total, _doubled(holds, total, most), in_a_row=1)
+        total = smallest_size(holds, total, doubled(holds, total, most), in_a_row=1)
     sampling = drawn(min(total, most))
     return plan_of_size(
         "reported", expected, target, sampling, sites,
         (sampling.positives, math.floor(sampling.total * expected.prevalence)),
         reported_chances(expected, target, sampling),
     )  # fmt: skip
-
-
-def _doubled(holds: Callable[[int], bool], size: int, most: int) -> int:
-    """Return the first of size, twice it and so on at which a condition holds, at most `most`."""
-    while size < most and not holds(size):
-        size *= 2
-    return min(size, most)

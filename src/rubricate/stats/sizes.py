@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
+from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any, shares
 from rubricate.stats.limits import F64, METHODS, Method, raw_limits
 
 #: The narrowest half width allowed; below it more than a million units are needed at p = 1/2.
@@ -36,7 +36,7 @@ def check_search(p: float, half_width: float, confidence: float, method: Method)
     raise_if_any(
         inside_unit("expected proportion", p)
         + half_width_faults(half_width)
-        + inside_unit("confidence", confidence)
+        + shares(confidence=confidence)
         + one_of("interval", method, METHODS)
     )
 
@@ -161,8 +161,7 @@ def assured_half_width(
     raise_if_any(
         at_least("n", n, 0)
         + inside_unit("expected proportion", p)
-        + inside_unit("assurance", assurance)
-        + inside_unit("confidence", confidence)
+        + shares(assurance=assurance, confidence=confidence)
         + one_of("interval", method, METHODS)
     )
     # Outcomes farther out than this have no probability that a float could show.
@@ -203,13 +202,7 @@ def always_narrow(half_width: float, confidence: float, method: Method) -> int:
     high = 1
     while _widest(high, confidence, method) >= 2 * half_width:
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _widest(middle, confidence, method) < 2 * half_width:
-            high = middle
-        else:
-            low = middle
+    high = first_where(lambda n: _widest(n, confidence, method) < 2 * half_width, high // 2, high)
     # For odd n no outcome sits at n / 2, so a smaller n may do; step back while all outcomes hold.
     while high > 1 and _widest_outcome(high - 1, confidence, method) < 2 * half_width:
         high -= 1
@@ -235,7 +228,7 @@ def _first_narrow(sizes: range, p: float, half_width: float, how: tuple[float, M
     return 0
 
 
-def _first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
+def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the first n above ``low`` from which on a condition holds; it does at ``high``."""
     while high - low > 1:
         middle = (low + high) // 2
@@ -287,7 +280,7 @@ def first_size(
     check_search(p, half_width, confidence, method)
     top = always_narrow(half_width, confidence, method)
     # No outcome is narrower than none at all, and its width falls with n.
-    start = _first_where(
+    start = first_where(
         lambda n: _narrowest_near(0.0, n, confidence, method) < 2 * half_width, 0, top
     )
     # Where few are expected, rounding may fall on that outcome, and the narrowest real x moves away
@@ -297,7 +290,7 @@ def first_size(
     found = _first_narrow(range(start, unruly + 1), p, half_width, how)
     if found:
         return found
-    start = _first_where(
+    start = first_where(
         lambda n: _narrowest_near(p, n, confidence, method) < 2 * half_width,
         max(start - 1, unruly),
         top,

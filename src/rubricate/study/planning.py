@@ -29,7 +29,7 @@ from rubricate.stats import (
     plan_variables,
     summarise_clusters,
 )
-from rubricate.stats.checks import at_least, one_of, raise_if_any
+from rubricate.stats.checks import design_faults, one_of, raise_if_any
 from rubricate.study.tables import read_table, read_text
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
@@ -52,9 +52,7 @@ class Design:
     def __post_init__(self) -> None:
         raise_if_any(
             one_of("method", self.method, METHODS_OF_PLAN)
-            + at_least("sites", self.sites, 1)
-            + ([] if self.pool is None else at_least("pool", self.pool, 1))
-            + at_least("design-effect", self.design_effect, 1)
+            + design_faults(self.sites, self.pool, self.design_effect)
         )
 
 
