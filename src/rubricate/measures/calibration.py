@@ -89,9 +89,7 @@ def calibration_counts(
     keys, p = presence.keys.take(known), probability[known]
     _need_probabilities(presence, probability)
     y = presence.values[known][:, [0, 2]].sum(axis=1).astype(np.float64)
-    w = np.ones(len(p))
-    if weights is not None:
-        w = np.array([weights[i] for i in keys.notes], dtype=np.float64)[keys.note]
+    w = keys.weights(weights)
     spread = p * (1 - p)
     columns = (w, w * (p - y) ** 2, w * p, w * y, w * spread, w**2 * spread, np.ones(len(p)))
     ids, group = keys.groups(by)

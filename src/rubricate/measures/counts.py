@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.errors import Fault, InputError
 from rubricate.measures.formulas import F64, Measure, Measured, mean_defined
 from rubricate.rows import I64
 
@@ -58,6 +59,15 @@ class RowKeys:
             "feature": _used(self.features, self.feature),
             "case": _used(self.cases, self.case),
         }
+
+    def weights(self, by_note: Mapping[str, float] | None) -> F64:
+        """Return the weight of each row's note; 1 everywhere without weights."""
+        if by_note is None:
+            return np.ones(len(self))
+        missing = [name for name in self.notes if name not in by_note]
+        if missing:
+            raise InputError([Fault(f"note {name} has no weight") for name in missing])
+        return np.array([by_note[name] for name in self.notes], dtype=np.float64)[self.note]
 
     def case_of_notes(self) -> I64:
         """Return the case of each note that has rows, in the order of ``groups("note")``."""

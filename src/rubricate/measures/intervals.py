@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.display import table_html
-from rubricate.errors import Fault, InputError
+from rubricate.errors import InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
 from rubricate.measures.counts import CountTable, sum_groups
 from rubricate.measures.evaluate import Evaluation
@@ -200,7 +199,7 @@ def add_intervals(
             "one case says nothing of cases like it: intervals for cases-like-these need two cases "
             "or more; ask for these-cases"
         )
-    row_weights = _row_weights(evaluation.characters, weights)
+    row_weights = None if weights is None else evaluation.characters.keys.weights(weights)
     keep = replace(settings, keep_replicates=True)
     unequal = row_weights is not None and len(np.unique(row_weights)) > 1
     levels: dict[MeasureKey, Levels] = {}
@@ -224,18 +223,6 @@ def _layout(table: CountTable) -> Layout:
         group=np.array(keys.features, dtype=object)[keys.feature].astype(str),
         stratum=np.array(keys.cases, dtype=object)[keys.case].astype(str),
     )
-
-
-def _row_weights(
-    table: CountTable, weights: Mapping[str, float] | None
-) -> npt.NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    missing = [i for i in table.keys.notes if i not in weights]
-    if missing:
-        raise InputError([Fault(f"note {i} has no weight") for i in missing])
-    by_note = np.array([weights[i] for i in table.keys.notes], dtype=np.float64)
-    return by_note[table.keys.note]
 
 
 def _macro(

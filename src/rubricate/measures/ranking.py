@@ -104,9 +104,7 @@ def rank(
     table = presence.keys.take(known)
     own = presence.values[known]
     is_present = (own[:, 0] + own[:, 2] > 0).astype(np.float64)
-    weight = np.ones(len(known))
-    if weights is not None:
-        weight = np.array([weights[note] for note in table.notes])[table.note]
+    weight = table.weights(weights)
     notes, note = np.unique(table.note, return_inverse=True)
     levels, place = np.unique(-probability[known], return_inverse=True)
     # places by notes, sparse, so that the places of a draw of notes are one product

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotation, Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoded_names import id_to_name
+from rubricate.formats.encoding import Head
 from rubricate.formats.frame import FRAME_NAME, feature_labels
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
@@ -164,11 +164,7 @@ def _file(path: Path, note_id: str, tool_format: str) -> Path:
 
 def build_collected(notes: Corpus, collected: Collected, annotators: Sequence[Annotator]) -> Corpus:
     """Put all judgements into one corpus under the notes' own ids."""
-    builder = CorpusBuilder(notes.metadata)
-    for rubric in notes.rubrics:
-        builder.add_rubric(rubric)
-    for annotator in annotators:
-        builder.add_annotator(annotator)
+    builder = Head(notes.rubrics, tuple(annotators), metadata=notes.metadata).builder()
     for note in notes.notes:
         builder.add_note(note)
     for (annotator_id, note_id), judged in collected.judged.items():

@@ -12,6 +12,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.formats.faults import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.rubric import Feature
 from rubricate.stats import (
@@ -30,7 +31,7 @@ from rubricate.stats import (
     summarise_clusters,
 )
 from rubricate.stats.checks import design_faults, one_of, raise_if_any
-from rubricate.study.tables import read_table, read_text
+from rubricate.study.tables import read_table
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
 _NUMBERS = ("precision", "recall", "frequency")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rubricate.formats import EMBEDDED
 from rubricate.study.collection import RETURNED
@@ -39,10 +39,7 @@ class StudyStatus:
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values."""
         return {
-            "steps": [
-                {"step": s.step, "state": s.state, "time": s.time, "folder": s.folder, "why": s.why}
-                for s in self.steps
-            ],
+            "steps": [asdict(step) for step in self.steps],
             "next": self.next_step,
             "advice": self.advice,
             "command": self.command,
