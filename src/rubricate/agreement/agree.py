@@ -9,8 +9,15 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.agreement.pairs import AnnotatorPairs, pair_annotators
-from rubricate.agreement.per_note import Empty, NoteMeans, SpanLengths, note_means, span_lengths
+from rubricate.agreement.pairs import (
+    AnnotatorPairs,
+    Empty,
+    NoteMeans,
+    SpanLengths,
+    note_means,
+    pair_annotators,
+    span_lengths,
+)
 from rubricate.agreement.raters import (
     ScoreAgreement,
     alpha_of_sums,

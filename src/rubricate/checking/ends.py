@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import JudgedRow, RuleHit, Traits, feature_traits
+from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, Traits, feature_traits
 from rubricate.checking.placement import has_words, is_joined, word_around
 from rubricate.text.words import word_set
 

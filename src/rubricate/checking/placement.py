@@ -7,8 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import JudgedRow, RuleHit, feature_traits
+from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, feature_traits
 from rubricate.rows import NO_DETAIL
 from rubricate.spans import Span, merge_spans
 

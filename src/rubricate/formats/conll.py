@@ -24,8 +24,6 @@ from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, 
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
-    PRIORITY,
-    TAGS,
     Place,
     count_cut_and_merged,
     note_tokens,
@@ -46,6 +44,11 @@ _SUFFIXES = {"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".i
 _ANNOTATOR = "annotator"
 #: Files whose first column is a number have at least so many columns.
 _NUMBERED_WIDTH = 8
+#: The tags of the CoNLL form.
+TAGS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+#: Which feature keeps a token that has several: interventions, then participants, then outcomes
+#: (Nye et al. 2018, as the corpus's own tagging files do).
+PRIORITY = ("interventions", "participants", "outcomes")
 _FEATURE_OF_TAG = {tag: feature_id for feature_id, tag in TAGS.items()}
 
 

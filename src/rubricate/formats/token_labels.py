@@ -25,13 +25,6 @@ PICO = Rubric(
     ),
 )
 
-#: The tags of the CoNLL form.
-TAGS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
-
-#: Which feature keeps a token that has several: interventions, then participants, then outcomes
-#: (Nye et al. 2018, as the corpus's own tagging files do).
-PRIORITY = ("interventions", "participants", "outcomes")
-
 #: What the numbers of ``hierarchical_labels`` mean (README of the release).
 SUBLABELS = {
     "participants": ("Age", "Sex", "Sample size", "Condition"),

@@ -57,7 +57,6 @@ from rubricate.stats.plans import (
     PlanMethod,
     Target,
 )
-from rubricate.stats.ratios import Statistic, precision_recall_f1, ratio
 from rubricate.stats.reported import plan_reported, reported_chances
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
@@ -65,7 +64,10 @@ from rubricate.stats.resampling import (
     BootstrapMethod,
     Population,
     Resampling,
+    Statistic,
     degrees_of_freedom,
+    precision_recall_f1,
+    ratio,
     resample_sums,
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement

@@ -13,10 +13,10 @@ from rubricate.errors import Fault
 from rubricate.stats.checks import raise_if_any
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import Statistic
 from rubricate.stats.resampling import (
     BootstrapMethod,
     Resampling,
+    Statistic,
     as_counts,
     degrees_of_freedom,
     resample_sums,

@@ -12,8 +12,7 @@ from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import F64, METHODS, Method
-from rubricate.stats.ratios import ratio
-from rubricate.stats.resampling import Resampling
+from rubricate.stats.resampling import Resampling, ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from rubricate.errors import Fault, InputError
 from rubricate.stats.checks import at_least, design_faults, inside_unit, raise_if_any
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import Method
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
 from rubricate.stats.resampling import as_counts
 from rubricate.stats.sizes import assured_size, half_width_faults
@@ -124,9 +123,7 @@ _SLACK = 1e-9
 STUDY_INTERVAL = "design-posterior"
 
 
-def estimate_frequency(
-    found: int, total: int, *, confidence: float = 0.95, method: Method = "wilson"
-) -> Estimate:
+def estimate_frequency(found: int, total: int) -> Estimate:
     """Estimate the frequency a plan needs, from a pilot or from a matcher's output.
 
     Parameters
@@ -135,15 +132,11 @@ def estimate_frequency(
         Notes of the pilot with the variable (found by the system: internal; truly: external).
     total : int
         Notes of the pilot.
-    confidence : float
-        Confidence of the interval.
-    method : Method
-        Interval.
 
     Returns
     -------
     Estimate
-        The share and its interval; plan with the lower limit to be on the safe side.
+        The share and its interval (Wilson 1927); plan with the lower limit to be on the safe side.
 
     Raises
     ------
@@ -157,7 +150,7 @@ def estimate_frequency(
     (0.48, 0.385, 0.577)
     """
     raise_if_any(at_least("total", total, 1))
-    return proportion_interval(found, total, method=method, confidence=confidence)
+    return proportion_interval(found, total, method="wilson")
 
 
 def finite_size(n: int, pool: float) -> int:

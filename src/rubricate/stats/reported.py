@@ -21,14 +21,7 @@ PRIOR = 0.5
 _MOST = 2_000_000
 
 
-def reported_chances(
-    expected: Expected,
-    target: Target,
-    sampling: Sampling,
-    *,
-    studies: int = STUDIES,
-    seed: int = 0,
-) -> Chances:
+def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> Chances:
     """Return how often the intervals that ``study evaluate`` reports are as narrow as asked.
 
     Studies are simulated: TP ~ Binomial(positives, P) and FN ~ Binomial(negatives, share missed);
@@ -44,10 +37,6 @@ def reported_chances(
         Width and confidence.
     sampling : Sampling
         The notes drawn.
-    studies : int
-        Studies simulated.
-    seed : int
-        Seed of the generator.
 
     Returns
     -------
@@ -60,11 +49,10 @@ def reported_chances(
     >>> found.precision > 0.98, found.recall > 0.98
     (True, True)
     """
-    precision, recall = (
+    return Chances(
         precision_chance(expected, target, sampling),
-        _recall_chance(expected, target, sampling, studies, seed),
+        _recall_chance(expected, target, sampling, STUDIES),
     )
-    return Chances(precision, recall)
 
 
 def precision_chance(expected: Expected, target: Target, sampling: Sampling) -> float:
@@ -73,11 +61,9 @@ def precision_chance(expected: Expected, target: Target, sampling: Sampling) -> 
     return width_chances(expected, exact, sampling).precision
 
 
-def _recall_chance(
-    expected: Expected, target: Target, sampling: Sampling, studies: int, seed: int
-) -> float:
+def _recall_chance(expected: Expected, target: Target, sampling: Sampling, studies: int) -> float:
     p, r, f = expected.precision, expected.recall, expected.detected
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     positives, negatives = sampling.positives, sampling.negatives
     tp = rng.binomial(positives, p, size=(studies, 1)).astype(np.float64)
     fn = rng.binomial(negatives, f * p * (1 - r) / r / (1 - f), size=(studies, 1)).astype(float)
@@ -152,7 +138,7 @@ def plan_reported(
 
     def holds(total: int) -> bool:
         return total >= most or (
-            _recall_chance(expected, target, drawn(total), studies, 0) >= target.assurance
+            _recall_chance(expected, target, drawn(total), studies) >= target.assurance
         )
 
     total = smallest_size(narrow, 2, doubled(narrow, 64, most), in_a_row=5)

@@ -187,9 +187,8 @@ def _narrowest_near(p: float, n: int, confidence: float, method: Method) -> floa
     return float(interval_width(ends, np.full(2, float(n)), confidence, method).min())
 
 
-def _widest(n: int, confidence: float, method: Method) -> float:
-    """Return the width at x = n / 2, the widest of all."""
-    return float(interval_width(np.array([n / 2]), np.array([float(n)]), confidence, method)[0])
+def _width_at(x: float, n: int, confidence: float, method: Method) -> float:
+    return float(interval_width(np.array([float(x)]), np.array([float(n)]), confidence, method)[0])
 
 
 @lru_cache(maxsize=256)
@@ -200,20 +199,16 @@ def always_narrow(half_width: float, confidence: float, method: Method) -> int:
     402
     """
     high = 1
-    while _widest(high, confidence, method) >= 2 * half_width:
+    # The interval is widest at n / 2.
+    while _width_at(high / 2, high, confidence, method) >= 2 * half_width:
         high *= 2
-    high = first_where(lambda n: _widest(n, confidence, method) < 2 * half_width, high // 2, high)
+    high = first_where(
+        lambda n: _width_at(n / 2, n, confidence, method) < 2 * half_width, high // 2, high
+    )
     # For odd n no outcome sits at n / 2, so a smaller n may do; step back while all outcomes hold.
-    while high > 1 and _widest_outcome(high - 1, confidence, method) < 2 * half_width:
+    while high > 1 and _width_at((high - 1) // 2, high - 1, confidence, method) < 2 * half_width:
         high -= 1
     return high
-
-
-def _widest_outcome(n: int, confidence: float, method: Method) -> float:
-    """Return the widest width over whole outcomes."""
-    return float(
-        interval_width(np.array([float(n // 2)]), np.array([float(n)]), confidence, method)[0]
-    )
 
 
 def _first_narrow(sizes: range, p: float, half_width: float, how: tuple[float, Method]) -> int:

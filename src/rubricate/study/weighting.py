@@ -20,7 +20,7 @@ from rubricate.stats import (
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
-from rubricate.stats.ratios import table_rates
+from rubricate.stats.resampling import table_rates
 from rubricate.study.summaries import BySite, SiteResult
 
 F64 = npt.NDArray[np.float64]
