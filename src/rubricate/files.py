@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import platform
@@ -229,7 +230,7 @@ def _stage(target: Path) -> tuple[Path, FolderLock]:
 def _remove_left(target: Path) -> None:
     """Remove what processes that were killed left when they made the same output."""
     start = f".{target.name}"
-    for staging in target.parent.glob(f"{_literal(start)}.making-*"):
+    for staging in target.parent.glob(f"{glob.escape(start)}.making-*"):
         if not _STAGING.fullmatch(staging.name.removeprefix(start)) or not staging.is_dir():
             continue
         with suppress(FileNotFoundError):
@@ -243,10 +244,6 @@ def _remove_left(target: Path) -> None:
                     old.replace(place)
             lock.release()
             shutil.rmtree(staging, ignore_errors=True)
-
-
-def _literal(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _refuse_large(path: Path) -> None:

@@ -178,7 +178,10 @@ def case_splits(
     rng = np.random.default_rng(seed)
     hands = _dealt(cases, folds, rng)
     most = max(notes_per_case)
-    order = {case: _order(corpus, case, rng) for case in cases}
+    order = {
+        case: shuffled([note.id for note in corpus.notes if note.case == case], rng)
+        for case in cases
+    }
     _check_enough(order, most)
     splits = []
     for n in notes_per_case:
@@ -216,10 +219,6 @@ def learning_splits(
             train = frozenset(note for ids in pool.values() for note in ids[:n])
             splits.append(Split(f"fold {i}, {n} notes", train, frozenset(test), str(n)))
     return splits
-
-
-def _order(corpus: Corpus, case: str, rng: np.random.Generator) -> list[str]:
-    return shuffled([note.id for note in corpus.notes if note.case == case], rng)
 
 
 def _check_enough(pool: dict[str, list[str]], most: int) -> None:

@@ -28,7 +28,7 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.limits import read_whole, unsafe_xml
+from rubricate.formats.limits import first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,
@@ -146,9 +146,7 @@ _LARGEST_GAP = 1_000_000
 
 def looks_like_bioc(path: Path) -> bool:
     """Tell whether it is a JSON file with documents of passages."""
-    if not path.is_file() or path.suffix.lower() != ".json":
-        return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, {".json"}, in_list=True)
     return isinstance(value, dict) and isinstance(value.get("documents"), list)
 
 
@@ -156,8 +154,7 @@ def looks_like_bioc_xml(path: Path) -> bool:
     """Tell whether it is an XML file whose root is a collection."""
     if not path.is_file() or path.suffix.lower() not in {".xml", ".bioc"}:
         return False
-    with path.open("rb") as stream:
-        return b"<collection" in stream.read(4096)
+    return b"<collection" in first_bytes(path)
 
 
 def _listed(value: Any, name: str) -> list[Any]:

@@ -21,6 +21,7 @@ from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
@@ -71,11 +72,7 @@ def looks_like_conll(path: Path) -> bool:
     """Tell whether the first lines are a ``-DOCSTART-`` or tokens with tags."""
     if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
         return False
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(4096).decode("utf-8", errors="replace").removeprefix("\ufeff")
-    except OSError:
-        return False
+    head = first_bytes(path).decode("utf-8", errors="replace")
     if head.startswith("-DOCSTART-"):
         return True
     # The last line may be cut off.

@@ -59,9 +59,7 @@ def looks_like_doccano(path: Path) -> bool:
     if path.is_dir():
         files = sorted(path.glob("*.jsonl"))
         return bool(files) and all(looks_like_doccano(file) for file in files[:8])
-    if not path.is_file() or path.suffix not in {".jsonl", ".json", ".ndjson"}:
-        return False
-    value = first_value(path)
+    value = first_value(path, {".jsonl", ".json", ".ndjson"})
     return (
         isinstance(value, dict)
         and any(isinstance(value.get(key), str) for key in _TEXT_KEYS)

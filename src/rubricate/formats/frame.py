@@ -174,7 +174,8 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     taken: set[str] = set()
     last: dict[str, int] = {}  # where counting goes on, so that equal stems cost no search
     for feature in corpus.features:
-        stem = _safe(f"{feature.id}_{feature.text}")[:80].rstrip("-_") or "feature"
+        words = re.sub(r"[^A-Za-z0-9_]+", "-", f"{feature.id}_{feature.text}")
+        stem = words.strip("-")[:80].rstrip("-_") or "feature"
         label, n = stem, last.get(stem, 1)
         while label in taken:
             n += 1
@@ -183,10 +184,6 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
         taken.add(label)
         labels[feature.id] = label
     return labels
-
-
-def _safe(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")
 
 
 def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:

@@ -23,6 +23,7 @@ from rubricate.formats.encoding import (
 from rubricate.formats.faults import Faults, no_json, read_text
 from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
 from rubricate.formats.json_text import parse_json
+from rubricate.formats.limits import first_bytes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 
@@ -35,8 +36,7 @@ def looks_like_jsonl(path: Path) -> bool:
     """Tell whether the first line is our head."""
     if not path.is_file() or path.suffix not in {".jsonl", ".ndjson", ".json"}:
         return False
-    with path.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf").startswith(b'{"rubricate"')
+    return first_bytes(path).startswith(b'{"rubricate"')
 
 
 def write_jsonl(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:

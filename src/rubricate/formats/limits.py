@@ -127,6 +127,15 @@ def read_whole(path: Path) -> bytes:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
 
 
+def first_bytes(path: Path, most: int = 4096) -> bytes:
+    """Return how a file begins, without a byte order mark; nothing of what cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(most).removeprefix(b"\xef\xbb\xbf")
+    except OSError:
+        return b""
+
+
 def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     """Raise InputError if a ZIP archive would become too large; reading never goes beyond that."""
     members = archive.infolist()

@@ -24,6 +24,7 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,
@@ -44,10 +45,9 @@ def looks_like_prodigy(path: Path) -> bool:
     """Tell whether the first line is a text with the spans of Prodigy or spaCy."""
     if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
         return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, _SUFFIXES, in_list=True)
     if not isinstance(value, dict):
-        with path.open("rb") as stream:
-            head = stream.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
+        head = first_bytes(path, 1 << 16)
         return re.match(rb'\s*(?:\[\s*)?\["', head) is not None and b'"entities"' in head
     return isinstance(value.get("text"), str) and (
         any(isinstance(value.get(key), list) for key in ("spans", "ents"))

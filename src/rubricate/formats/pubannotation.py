@@ -37,9 +37,7 @@ def looks_like_pubannotation(path: Path) -> bool:
     """Tell whether it is a JSON file of PubAnnotation, or a folder of them."""
     if path.is_dir():
         return any(looks_like_pubannotation(file) for file in _files(path)[:4])
-    if path.suffix.lower() not in {".json", ".jsonl"}:
-        return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, {".json", ".jsonl"}, in_list=True)
     return (
         isinstance(value, dict)
         and isinstance(value.get("text"), str)

@@ -169,13 +169,13 @@ def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
             for column in range(area.min_col, area.max_col + 1)
             if (row, column) != (area.min_row, area.min_col)
         }
-        filled = [(number, row) for number, row in rows if any(cell or _odd(cell) for cell in row)]
+        filled = [
+            (number, row)
+            for number, row in rows
+            if any(cell or isinstance(cell, Odd) for cell in row)
+        ]
         sheets.append(SheetRows(shown.title, filled, merged))
     return sheets, hidden
-
-
-def _odd(cell: str) -> bool:
-    return isinstance(cell, Odd)
 
 
 def _open_workbook(path: Path) -> tuple[Any, Any]:

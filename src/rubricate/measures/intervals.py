@@ -212,7 +212,7 @@ def add_intervals(
         for level, groups in (("features", found.groups), ("cases", found.strata)):
             mean = _macro_of_cases if new_cases else _macro
             macro[key, level] = _widen(mean(groups, table, level, settings), table, support)
-        levels[key] = _without_replicates(_widen_levels(found, table, support))
+        levels[key] = _widen_levels(found, table, support)
     return EvaluationWithIntervals(evaluation, settings, levels, macro, weights)
 
 
@@ -256,17 +256,8 @@ def _macro_of_cases(
     return bootstrap_interval(sums, lambda pair: ratio(pair[..., 0], pair[..., 1]), plain)
 
 
-def _without_replicates(levels: Levels) -> Levels:
-    return replace(
-        levels,
-        overall=replace(levels.overall, replicates=None),
-        strata=replace(levels.strata, replicates=None),
-        groups=replace(levels.groups, replicates=None),
-    )
-
-
 def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) -> Levels:
-    """Join every interval with the limits by items where few notes are wrong."""
+    """Join every interval with the limits by items where few notes are wrong; drop replicates."""
     keys = table.keys
     supports: list[Support | None] = [None, None]
     if overall is not None:
@@ -281,9 +272,9 @@ def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) ->
             supports[i] = item_support(table, group, len(labels))
     return replace(
         levels,
-        overall=_widen(levels.overall, table, overall),
-        strata=_widen(levels.strata, table, supports[0]),
-        groups=_widen(levels.groups, table, supports[1]),
+        overall=replace(_widen(levels.overall, table, overall), replicates=None),
+        strata=replace(_widen(levels.strata, table, supports[0]), replicates=None),
+        groups=replace(_widen(levels.groups, table, supports[1]), replicates=None),
     )
 
 

@@ -121,7 +121,9 @@ def _check_batch(
         place = _file(path, task.shown_id, tool_format)
         rows = [
             row
-            for row in (corpus.note_rows(task.shown_id) if _has(corpus, task) else ())
+            for row in (
+                corpus.note_rows(task.shown_id) if task.shown_id in corpus.note_index else ()
+            )
             if who is not None and corpus.rows.annotator[row] == corpus.annotator_index[who]
         ]
         if not rows:
@@ -143,10 +145,6 @@ def _check_batch(
                 what = f"unknown label {feature!r} for note {task.shown_id!r}; allowed: {known}"
                 found.faults.append(Fault(what, place))
         found.judged[task.annotator, task.note] = judged
-
-
-def _has(corpus: Corpus, task: Task) -> bool:
-    return task.shown_id in corpus.note_index
 
 
 def _who(corpus: Corpus, annotator: str) -> str | None:

@@ -48,7 +48,7 @@ def union_marks(first: Marks, second: Marks) -> Marks:
     """
     groups: list[list[Span]] = []
     for mark in (*first, *second):
-        touching = [g for g in groups if _share(g, mark)]
+        touching = [g for g in groups if any(a.overlaps(b) for a in g for b in mark)]
         groups = [g for g in groups if g not in touching]
         groups.append([*mark, *(s for g in touching for s in g)])
     return _sorted(tuple(merge_spans(group)) for group in groups)
@@ -72,10 +72,6 @@ def intersect_marks(first: Marks, second: Marks) -> Marks:
             if common:
                 found.add(tuple(merge_spans(common)))
     return _sorted(found)
-
-
-def _share(one: Sequence[Span], two: Sequence[Span]) -> bool:
-    return any(a.overlaps(b) for a in one for b in two)
 
 
 def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
@@ -161,15 +157,10 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
             found, key=lambda i: corpus.annotators[int(rows.annotator[i])].id not in seniors
         )
         who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in ranked)
-        marks = tuple(_marks(corpus, i) for i in ranked)
+        marks = tuple(_sorted({a.spans for a in corpus.row_annotations(i)}) for i in ranked)
         listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
     several = [row for row in listed if len(row.annotators) > 1]
     return several, [row for row in listed if len(row.annotators) == 1]
-
-
-def _marks(corpus: Corpus, row: int) -> Marks:
-    """Return a row's annotations as spans, repeated ones once."""
-    return _sorted({a.spans for a in corpus.row_annotations(row)})
 
 
 def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, ...]:

@@ -188,7 +188,7 @@ def present_notes(
     wanted = np.zeros(len(corpus.features), dtype=bool)
     for feature_id in feature_ids:
         if feature_id not in corpus.feature_index:
-            raise UnknownNameError("feature", feature_id, _some(list(corpus.feature_index)))
+            raise UnknownNameError("feature", feature_id, list(corpus.feature_index)[:20])
         wanted[corpus.feature_index[feature_id]] = True
     rows = corpus.rows
     own = wanted[rows.feature] & (rows.annotator == number)
@@ -304,7 +304,3 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
         faults.append(Fault("there is no cluster in it", place))
     raise_if_any(faults)
     return summarise_clusters([c[0] for c in counts], [c[1] for c in counts])
-
-
-def _some(names: list[str], most: int = 20) -> list[str]:
-    return names if len(names) <= most else [*names[:most], "..."]

@@ -31,6 +31,7 @@ from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
@@ -168,8 +169,7 @@ def looks_like_brat(path: Path) -> bool:
         found = next((place for place in candidates if not place.name.startswith(".")), None)
         if found is None:
             return False
-        with found.open("rb") as stream:
-            first = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        first = first_bytes(found).lstrip()[:1]
         # An empty .ann is BRAT's way to say "nothing found", if there is a text with it.
         return first in _FIRST_BYTES if first else found.with_suffix(".txt").is_file()
     except OSError:
@@ -194,17 +194,6 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     features, worded as in visual.conf, and all notes belong to one case. Offsets are code
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
-
-    >>> import tempfile
-    >>> from rubricate import CorpusBuilder, Feature, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n 1", "c", "no fever"))
-    >>> builder.add_feature(Feature("7", "c", "No fever"))
-    >>> builder.annotate("a", "n 1", "7", [(0, 8)])
-    >>> folder = Path(tempfile.mkdtemp()) / "out"
-    >>> write_brat(builder.build(), folder)
-    >>> read_brat(folder) == builder.build()
-    True
     """
     faults = Faults(path)
     if not path.is_dir():

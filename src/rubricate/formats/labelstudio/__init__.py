@@ -56,13 +56,11 @@ _SUFFIXES = {"", ".json", ".jsonl", ".ndjson", ".txt"}
 
 def looks_like_labelstudio(path: Path) -> bool:
     """Tell whether the file is a list of tasks, one task, or one task per line."""
-    if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
-        return False
-    task = first_value(path, in_list=True)
+    task = first_value(path, _SUFFIXES, in_list=True)
     if not (_is_task(task) or _is_compact(task)):
         return False
     # A task that stands alone needs more to be known by.
-    return first_value(path) is None or bool(_JUDGED & task.keys()) or _is_compact(task)
+    return first_value(path, _SUFFIXES) is None or bool(_JUDGED & task.keys()) or _is_compact(task)
 
 
 def _is_task(value: Any) -> bool:

@@ -11,6 +11,7 @@ from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, read_frame
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.webanno.read import LayerSpan, parse_tsv, spans_to_annotations
 from rubricate.formats.webanno.write import NOBODY, write_webanno
 from rubricate.progress import Progress, silent, watched
@@ -18,14 +19,10 @@ from rubricate.progress import Progress, silent, watched
 
 def looks_like_webanno(path: Path) -> bool:
     """Tell whether the file, or the first .tsv file of the folder, is WebAnno TSV 3."""
-    try:
-        place = next((p for p, _, _ in _files(path, Frame())), None) if path.is_dir() else path
-        if place is None or place.suffix != ".tsv" or not place.is_file():
-            return False
-        with place.open("rb") as stream:
-            return stream.read(40).removeprefix(b"\xef\xbb\xbf").startswith(b"#FORMAT=WebAnno TSV")
-    except OSError:
+    place = next((p for p, _, _ in _files(path, Frame())), None) if path.is_dir() else path
+    if place is None or place.suffix != ".tsv" or not place.is_file():
         return False
+    return first_bytes(place).startswith(b"#FORMAT=WebAnno TSV")
 
 
 def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
@@ -37,20 +34,8 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     ``feature`` (our own layer), ``value`` or ``label``, else its first value, else the name of
     its layer; the other values become attributes, ``comment`` the comment. A link of a chain is
     an annotation, too; its chain and place in it, and each filled slot of an annotation, become
-    attributes. Layers about words
-    (part of speech, lemma, ...) are passed over. See
+    attributes. Layers about words (part of speech, lemma, ...) are passed over. See
     `rubricate.formats.webanno.read.parse_tsv` for how the text is put together.
-
-    >>> import tempfile
-    >>> from rubricate import CorpusBuilder, Feature, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n 1", "c", "no fever"))
-    >>> builder.add_feature(Feature("7", "c", "No fever"))
-    >>> builder.annotate("a", "n 1", "7", [(0, 8)])
-    >>> folder = Path(tempfile.mkdtemp()) / "out"
-    >>> write_webanno(builder.build(), folder)
-    >>> read_webanno(folder) == builder.build()
-    True
     """
     faults = Faults(path)
     frame = read_frame(path, is_folder=path.is_dir())
