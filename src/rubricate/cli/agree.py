@@ -91,7 +91,7 @@ def agree_command(
     from rubricate.agreement import agree
     from rubricate.builder import join_corpora
     from rubricate.formats import stored_tokens
-    from rubricate.formats.where import keep_where
+    from rubricate.formats.notes import keep_where
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")

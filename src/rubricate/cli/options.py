@@ -129,7 +129,7 @@ def open_corpus(
     The rubrics of a file take the place of its own.
     """
     from rubricate.formats import read_corpus
-    from rubricate.formats.where import keep_where
+    from rubricate.formats.notes import keep_where
     from rubricate.progress import shown_progress
 
     with shown_progress() as progress:

@@ -28,7 +28,7 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.limits import first_bytes, read_whole, unsafe_xml
+from rubricate.formats.limits import NOT_XML, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,
@@ -41,7 +41,6 @@ from rubricate.formats.marked_texts import (
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KEPT = {"\r": "&#13;"}
 _IN_ATTRIBUTES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 #: The lists of each part, by the element that holds one of their items.
@@ -132,7 +131,7 @@ def _attribute(text: str) -> str:
 
 
 def _sound(text: str) -> str:
-    found = _NOT_XML.search(text)
+    found = NOT_XML.search(text)
     if found:
         raise ValueError(f"XML cannot hold the character U+{ord(found.group()):04X}")
     return text

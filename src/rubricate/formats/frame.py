@@ -22,6 +22,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import LONGEST_SHOWN, Fault, InputError, shown
 from rubricate.formats.encoding import (
     Head,
+    given,
     head_from_json,
     head_to_json,
     json_reason,
@@ -193,10 +194,7 @@ def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
         "rubricate_frame": FRAME_VERSION,
         **head_to_json(corpus),
         "labels": {label: feature_id for feature_id, label in labels.items()},
-        "notes": {
-            n.id: {"case": n.case, **({"metadata": dict(n.metadata)} if n.metadata else {})}
-            for n in corpus.notes
-        },
+        "notes": {n.id: {"case": n.case, **given(metadata=dict(n.metadata))} for n in corpus.notes},
         "judged": _partly_judged(corpus),
     }
     target = frame_path(path, is_folder=is_folder)

@@ -16,6 +16,7 @@ from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import (
     contradiction_to_json,
     detail_from_json,
+    given,
     head_from_json,
     head_to_json,
     metadata_from_json,
@@ -52,8 +53,7 @@ def corpus_to_lines(corpus: Corpus) -> Iterator[dict[str, Any]]:
     yield {"rubricate": VERSION, **head_to_json(corpus)}
     for note in corpus.notes:
         line: dict[str, Any] = {"note": note.id, "case": note.case, "text": note.text}
-        if note.metadata:
-            line["metadata"] = dict(note.metadata)
+        line |= given(metadata=dict(note.metadata))
         found: dict[str, dict[str, Any]] = {}
         for row in corpus.note_rows(note.id):
             annotator = corpus.annotators[int(corpus.rows.annotator[row])].id

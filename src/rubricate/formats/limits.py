@@ -154,6 +154,9 @@ _PLAIN_DOCTYPE = re.compile(
     rb"""<!DOCTYPE\s+[\w.:-]+(?:\s+(?:SYSTEM|PUBLIC)(?:\s+["'][^"']*["'])+)?\s*>"""
 )
 
+#: Characters that no XML file can hold.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
     """Return why an XML file is not read, for safety; None if it may be.

@@ -27,10 +27,10 @@ from rubricate.measures.formulas import (
     Measured,
     mean_defined,
 )
+from rubricate.measures.marks import KINDS
 from rubricate.measures.pairing import Coverage, Pairing, pair_rows
 from rubricate.measures.pilot import plan_from_pilot
 from rubricate.measures.span_matching import Matching, span_counts, words
-from rubricate.measures.span_pairs import KINDS
 
 __all__ = [
     "CHARACTERS",

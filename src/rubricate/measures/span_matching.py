@@ -29,9 +29,8 @@ import numpy.typing as npt
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures.counts import CountTable
 from rubricate.measures.formulas import SPANS
-from rubricate.measures.marks import Marks, zones
+from rubricate.measures.marks import Marks, Pairs, agreeing_pairs, distinct_annotations, zones
 from rubricate.measures.pairing import Pairing
-from rubricate.measures.span_pairs import Pairs, agreeing_pairs, distinct_annotations
 from rubricate.rows import I64
 
 #: Gives the (start, end) of each token of a text, in order, none overlapping another.

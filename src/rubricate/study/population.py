@@ -12,9 +12,8 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.formats.notes import parse_columns, understood_as
+from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
 from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
-from rubricate.formats.where import Condition, NoteFilter
 from rubricate.rows import I64, Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features

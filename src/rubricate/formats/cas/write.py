@@ -13,6 +13,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.frame import FRAME_NAME, write_frame
+from rubricate.formats.limits import NOT_XML
 from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.utf16 import Utf16Map
 from rubricate.progress import Progress, silent
@@ -112,7 +113,6 @@ TYPES_NAME = "TypeSystem.xml"
 INITIAL = "INITIAL_CAS"
 NOTE_RESERVED = frozenset({TYPES_NAME, FRAME_NAME})
 ANNOTATOR_RESERVED = frozenset({INITIAL})
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_cas(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -212,7 +212,7 @@ def _refuse_what_xml_cannot_hold(corpus: Corpus) -> None:
     faults = []
     for note in corpus.notes:
         for what, text in _texts(corpus, note):
-            found = _NOT_XML.search(text)
+            found = NOT_XML.search(text)
             if found:
                 character = f"U+{ord(found.group()):04X} at {found.start()}"
                 faults.append(Fault(f"note {note.id!r}, {what}: {character}. {hint}."))
