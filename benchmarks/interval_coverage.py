@@ -46,7 +46,7 @@ from rubricate.stats import (
     stratified_posterior,
     summarise,
 )
-from rubricate.stats.ratios import table_rates
+from rubricate.stats.resampling import table_rates
 from rubricate.study.weighting import DesignNotes, design_posterior
 
 F64 = npt.NDArray[np.float64]

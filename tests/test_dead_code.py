@@ -36,6 +36,7 @@ PUBLIC = {
     "*Matcher": "named in the registry of matchers",
     "BIOC_XML": "named in the registry of formats",
     "CAS_JSON": "named in the registry of formats",
+    "SUBMISSION": "named in the registry of formats",
     "serve": "the command line of a worker process calls it",
     "to_frame": "for those who use the package from Python",
     "_repr_html_": "notebooks call it",

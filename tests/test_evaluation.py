@@ -1,10 +1,10 @@
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
+from rubricate.builder import join_corpora
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.evaluation import evaluate_systems, note_weights, refuse_unweighted
 from rubricate.measures import Matching
-from rubricate.merge import join_corpora
 from rubricate.stats import Resampling
 
 CORPUS = load_corpus("open-notes").select(cases=["0", "1"])

@@ -17,7 +17,7 @@ LAYERS = [
     {"rubric"},
     {"rows"},
     {"corpus"},
-    {"builder", "merge", "splits", "summary", "text"},
+    {"builder", "splits", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"run"},
     {"agreement", "checking", "matchers"},
@@ -31,7 +31,7 @@ LAYERS = [
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Parts of one layer that may still use each other, in this direction only.
-BESIDE = {("merge", "builder"), ("stats", "errors"), ("batch", "files")}
+BESIDE = {("stats", "errors"), ("batch", "files")}
 MAX_LINES = 400
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -40,7 +40,6 @@ SHARED_CLASS_NAMES: set[str] = set()
 # Small modules with one importer: some are notions of their own (a source of the lexicon, a
 # checking rule, a writer beside its reader), the others wait to be merged.
 SMALL_WITH_ONE_IMPORTER = {
-    "merge",
     "neural.training.losses",
     "scoring.decisions",
     "store.migrations",

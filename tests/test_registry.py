@@ -2,8 +2,7 @@ import pytest
 
 from rubricate.errors import UnknownNameError
 from rubricate.formats import FORMATS
-from rubricate.formats.format import Format
-from rubricate.formats.losses import HOLDABLE
+from rubricate.formats.format import HOLDABLE, Format
 from rubricate.matchers import MATCHERS
 from rubricate.registry import Registry
 

@@ -27,7 +27,7 @@ _PLACES = {
     "load_corpus": "rubricate.formats",
     "load_matcher": "rubricate.matchers",
     "match": "rubricate.notebook",
-    "odd_features": "rubricate.formats.rubric.oddities",
+    "odd_features": "rubricate.rubric",
     "plan": "rubricate.notebook",
     "plot": "rubricate.notebook.plots",
     "read_corpus": "rubricate.formats",
@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
     from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
-    from rubricate.formats.rubric.oddities import odd_features
     from rubricate.matchers import fit_matcher, load_matcher
     from rubricate.notebook import (
         agree,
@@ -92,7 +91,7 @@ if TYPE_CHECKING:
         show_note,
     )
     from rubricate.notebook.plots import plot
-    from rubricate.rubric import Feature, Metadata, Rubric
+    from rubricate.rubric import Feature, Metadata, Rubric, odd_features
     from rubricate.spans import Span
 
 

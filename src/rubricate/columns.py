@@ -23,8 +23,6 @@ _NOTE = ("note", "notes")
 def plain_name(name: str) -> str:
     """Return a column's name in lower case, with single spaces for all but letters and digits.
 
-    Examples
-    --------
     >>> plain_name(" Max. points "), plain_name("feature_num"), plain_name("#")
     ('max points', 'feature num', 'no')
     """
@@ -36,8 +34,6 @@ def plain_name(name: str) -> str:
 def find_note_columns(header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
     """Return the place of the id, the text, the case, and of columns that get another name.
 
-    Examples
-    --------
     >>> find_note_columns(["student_id", "note", "school"], {"site": "school"})
     {'site': 2, 'text': 1, 'id': 0}
     """
@@ -61,8 +57,6 @@ def find_note_columns(header: Sequence[str], given: Mapping[str, str]) -> dict[s
 def own_ids(names: Iterable[tuple[str, str]]) -> bool:
     """Tell whether names of notes, each with its case, do without the case.
 
-    Examples
-    --------
     >>> own_ids([("s1", "Case 1"), ("s2", "Case 2")]), own_ids([("s1", "a"), ("s1", "b")])
     (True, False)
     """

@@ -13,8 +13,6 @@ MOST_LINES = 20
 def table_html(header: Sequence[str], lines: Iterable[Sequence[object]], *, title: str = "") -> str:
     """Return a table in HTML; everything in it is escaped, and long ones are cut.
 
-    Examples
-    --------
     >>> table_html(["a"], [["<b>"], [0.5]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr><tr><td>0.500...
     """

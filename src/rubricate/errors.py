@@ -31,8 +31,6 @@ def shown(name: str) -> str:
 
     Files with swapped columns have notes where ids should be.
 
-    Examples
-    --------
     >>> shown("case 4"), shown("no fever\nno chills")
     ("'case 4'", '(18 characters)')
     """
@@ -48,8 +46,6 @@ class RubricateError(Exception):
 class Fault:
     """One thing wrong with an input, and where.
 
-    Examples
-    --------
     >>> print(Fault("column 'pn_num' is missing", path=Path("train.csv")))
     train.csv: column 'pn_num' is missing
     >>> print(Fault("offset 90 is past the end (80)", Path("train.csv"), 3, "row"))
@@ -71,8 +67,6 @@ class Fault:
 class InputError(RubricateError, ValueError):
     """An input is wrong. All its faults are reported at once.
 
-    Examples
-    --------
     >>> error = InputError([Fault("a"), Fault("b")])
     >>> len(error.faults)
     2
@@ -92,8 +86,6 @@ class InputError(RubricateError, ValueError):
 class UnknownNameError(RubricateError, LookupError):
     """A name that is not known, with the nearest one that is.
 
-    Examples
-    --------
     >>> print(UnknownNameError("format", "brta", ["brat", "nbme"]))
     no format 'brta'; did you mean 'brat'? Known: brat, nbme
     """

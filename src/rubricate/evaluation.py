@@ -78,8 +78,6 @@ def evaluate_systems(
     than the first system, by more than the margin, and within it of them
     (`rubricate.stats.margin_test`). P values are adjusted for the number of differences (Holm).
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> rater = corpus.select(annotators=["second_rater"])
@@ -185,8 +183,6 @@ def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
 def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
     """Return each note's design weight, 1 / its inclusion probability (Horvitz & Thompson 1952).
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Metadata, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "", Metadata(inclusion_probability=0.25)))

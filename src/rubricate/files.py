@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import platform
@@ -33,8 +34,6 @@ class FolderLock:
     The system takes it from a process that ends, however it ends: a killed one leaves nothing that
     has to be removed by hand.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> first = FolderLock.take(folder)
@@ -145,8 +144,6 @@ def hold_folder(folder: Path) -> Iterator[None]:
 def write_whole(path: Path, body: bytes) -> None:
     """Write a file that is either complete or not there, whatever happens to this process.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a"
     >>> write_whole(path, b"abc")
@@ -173,8 +170,6 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     into that folder (a file with a companion beside it, or a folder) is moved when the block
     ends, and thrown away when it raises.
 
-    Examples
-    --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "out.txt"
     >>> with whole_output(target) as place:
@@ -235,7 +230,7 @@ def _stage(target: Path) -> tuple[Path, FolderLock]:
 def _remove_left(target: Path) -> None:
     """Remove what processes that were killed left when they made the same output."""
     start = f".{target.name}"
-    for staging in target.parent.glob(f"{_literal(start)}.making-*"):
+    for staging in target.parent.glob(f"{glob.escape(start)}.making-*"):
         if not _STAGING.fullmatch(staging.name.removeprefix(start)) or not staging.is_dir():
             continue
         with suppress(FileNotFoundError):
@@ -249,10 +244,6 @@ def _remove_left(target: Path) -> None:
                     old.replace(place)
             lock.release()
             shutil.rmtree(staging, ignore_errors=True)
-
-
-def _literal(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _refuse_large(path: Path) -> None:
@@ -283,8 +274,6 @@ def _replace(new: Path, target: Path, staging: Path) -> None:
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, or of a folder's files with their names.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a"
     >>> _ = path.write_bytes(b"abc")
@@ -306,8 +295,6 @@ def file_hash(path: Path) -> str:
 def is_plain_name(name: str) -> bool:
     """Tell whether a text is the name of something in a folder, and no way out of it.
 
-    Examples
-    --------
     >>> is_plain_name("network.onnx"), is_plain_name(".."), is_plain_name("a/b")
     (True, False, False)
     """

@@ -25,8 +25,6 @@ def watched(
 ) -> Iterator[T]:
     """Yield the items and report each one when the next is asked for.
 
-    Examples
-    --------
     >>> seen = []
     >>> list(watched("ab", lambda *now: seen.append(now), "reading", 2))
     ['a', 'b']
@@ -45,8 +43,6 @@ def shown_progress() -> Iterator[Progress]:
 
     One bar per label: a new label closes the bar before it.
 
-    Examples
-    --------
     >>> with shown_progress() as progress:
     ...     progress(1, 2, "matching")
     """

@@ -15,8 +15,6 @@ class Registry(Mapping[str, Any]):
     Installed packages may add names through the entry-point group ``rubricate.<group>``; a name
     that is already taken is refused.
 
-    Examples
-    --------
     >>> table = Registry("number", {"pi": "math:pi"})
     >>> round(table["pi"], 2)
     3.14

@@ -59,8 +59,6 @@ class PlainAnnotation(NamedTuple):
 def ranges(first: I64, count: I64) -> I64:
     """Return the concatenation of ``arange(first[i], first[i] + count[i])``.
 
-    Examples
-    --------
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """

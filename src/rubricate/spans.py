@@ -50,8 +50,6 @@ class Span:
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Return the union of the spans as sorted spans that neither overlap nor touch.
 
-    Examples
-    --------
     >>> merge_spans([Span(0, 3), Span(3, 5), Span(7, 9)])
     [Span(start=0, end=5), Span(start=7, end=9)]
     """
@@ -68,8 +66,6 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 def covered_text(spans: Iterable[Span], note_text: str) -> str:
     """Return the fragments' words joined by one space, as BRAT and the competition write them.
 
-    Examples
-    --------
     >>> covered_text([Span(0, 6), Span(14, 22)], "denies palps, fainting")
     'denies fainting'
     """

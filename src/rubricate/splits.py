@@ -43,8 +43,6 @@ def shuffled(items: Sequence[T], rng: np.random.Generator) -> list[T]:
 def draw_share(ids: Iterable[str], share: float, seed: int) -> set[str]:
     """Return a share of the notes to hold out, at least one if any, and never all.
 
-    Examples
-    --------
     >>> len(draw_share("abcde", 0.01, seed=0)), draw_share("a", 0.5, seed=0)
     (1, set())
     """
@@ -60,8 +58,6 @@ def hold_out(notes: Mapping[int, int], share: float, seed: int, *, fewest: int) 
 
     ``notes`` gives the case of each note. A case with less than ``fewest`` notes gives none away.
 
-    Examples
-    --------
     >>> part = hold_out({i: i // 5 for i in range(8)}, 0.4, seed=0, fewest=5)
     >>> len(part.learn), len(part.held), max(part.held) < 5
     (6, 2, True)
@@ -85,8 +81,6 @@ def grouped_folds(
     ``notes`` gives the case of each note, ``alike`` what notes of one case that must not be
     parted have in common (their text, say).
 
-    Examples
-    --------
     >>> notes = dict.fromkeys(range(4), 0)
     >>> parts = grouped_folds(notes, {0: "a", 1: "b", 2: "a", 3: "c"}, 3, seed=0)
     >>> sorted(sorted(part.held) for part in parts)
@@ -122,8 +116,6 @@ def _dealt(ids: Sequence[str], n_hands: int, rng: np.random.Generator) -> list[l
 def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
     """Deal the notes of each case into folds, at random.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> folds = note_folds(load_corpus("open-notes").select(cases=["0", "1"]), 10, seed=0)
     >>> [len(fold) for fold in folds][:3]
@@ -151,8 +143,6 @@ def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
 def fold_splits(corpus: Corpus, *, folds: int, train_folds: int, seed: int = 0) -> list[Split]:
     """Return cross-validation splits by note.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> split = fold_splits(corpus, folds=10, train_folds=1)[0]
@@ -176,8 +166,6 @@ def case_splits(
 ) -> list[Split]:
     """Leave whole cases out: learn on the other cases, test on unseen ones.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0", "1"])
     >>> split = case_splits(corpus, folds=2, notes_per_case=[5])[0]
@@ -190,7 +178,10 @@ def case_splits(
     rng = np.random.default_rng(seed)
     hands = _dealt(cases, folds, rng)
     most = max(notes_per_case)
-    order = {case: _order(corpus, case, rng) for case in cases}
+    order = {
+        case: shuffled([note.id for note in corpus.notes if note.case == case], rng)
+        for case in cases
+    }
     _check_enough(order, most)
     splits = []
     for n in notes_per_case:
@@ -209,8 +200,6 @@ def learning_splits(
 
     Smaller numbers are part of larger ones, and every number is tested on the same notes.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> few, more = learning_splits(corpus, folds=2, notes_per_case=[5, 20])[::2]
@@ -230,10 +219,6 @@ def learning_splits(
             train = frozenset(note for ids in pool.values() for note in ids[:n])
             splits.append(Split(f"fold {i}, {n} notes", train, frozenset(test), str(n)))
     return splits
-
-
-def _order(corpus: Corpus, case: str, rng: np.random.Generator) -> list[str]:
-    return shuffled([note.id for note in corpus.notes if note.case == case], rng)
 
 
 def _check_enough(pool: dict[str, list[str]], most: int) -> None:

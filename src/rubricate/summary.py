@@ -59,8 +59,6 @@ class CorpusSummary(TypedDict):
 def describe_corpus(corpus: Corpus) -> CorpusSummary:
     """Count notes, features, annotators, rows and annotations, overall and by case.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> describe_corpus(load_corpus("open-notes"))["notes"]
     2040

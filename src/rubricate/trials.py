@@ -126,8 +126,6 @@ def run_trials(
 ) -> TrialResult:
     """Fit and test every matcher on every split.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.trials import fold_splits
     >>> corpus = load_corpus("open-notes").select(cases=["0"])

@@ -13,7 +13,7 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, load_corpus
 from rubricate.checking import check_corpus, fix_corpus
-from rubricate.checking.judged import feature_traits
+from rubricate.checking.findings import feature_traits
 from rubricate.rows import Detail
 
 Spans = list[tuple[int, int]]

@@ -7,14 +7,15 @@ from strategies import corpora
 
 from rubricate import Corpus, Note
 from rubricate.errors import InputError
-from rubricate.formats import FORMATS
+from rubricate.formats import write_corpus
 from rubricate.formats.annotations import (
     has_fragments,
     linked_groups,
     located_text,
     refuse_lone_surrogates,
-    rows_by_annotator,
 )
+from rubricate.formats.marked_texts import judged_notes
+from rubricate.progress import silent
 
 
 @given(corpus=corpora())
@@ -33,11 +34,15 @@ def test_plain_annotations_are_those_of_the_corpus(corpus: Corpus) -> None:
 
 
 @given(corpus=corpora())
-def test_every_row_is_under_its_annotator(corpus: Corpus) -> None:
-    found = [
-        r for n in corpus.notes for own in rows_by_annotator(corpus, n.id).values() for r in own
-    ]
-    assert found == list(range(len(corpus.rows)))
+def test_everything_marked_is_under_its_annotator(corpus: Corpus) -> None:
+    for note, judged in judged_notes(corpus, silent):
+        rows = corpus.note_rows(note.id)
+        assert list(judged) == list(
+            dict.fromkeys(corpus.annotators[int(corpus.rows.annotator[row])].id for row in rows)
+        )
+        for who, own in judged.items():
+            mine = [r for r in rows if corpus.annotators[int(corpus.rows.annotator[r])].id == who]
+            assert [a for _, a in own] == [a for r in mine for a in corpus.rows.annotations(r)]
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(
@@ -60,7 +65,7 @@ def test_a_wrong_span_locates_nothing() -> None:
 def test_texts_no_file_can_hold_are_refused(name: str, tmp_path: Path) -> None:
     corpus = Corpus(notes=(Note("n", "c", "secret\ud83d"), Note("m", "c", "x")), rubrics=())
     with pytest.raises(InputError, match="note 'n'") as caught:
-        FORMATS[name].write(corpus, tmp_path / "c")
+        write_corpus(corpus, tmp_path / "c", format=name)
     assert "secret" not in str(caught.value)
     assert not (tmp_path / "c").exists()
     with pytest.raises(InputError):

@@ -6,6 +6,7 @@ from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
+from rubricate.formats import write_corpus
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.conll import (
     FORMAT,
@@ -14,9 +15,8 @@ from rubricate.formats.conll import (
     read_conll,
     write_conll,
 )
-from rubricate.formats.losses import count_losses
-from rubricate.formats.pico import PICO
-from rubricate.formats.token_labels import note_tokens
+from rubricate.formats.format import count_losses
+from rubricate.formats.token_labels import PICO, note_tokens
 
 RESOURCES = Path(__file__).parents[1] / "resources" / "ebmnlp"
 DATA = Path(__file__).parents[2] / "../shared/data/ebmnlp"
@@ -153,7 +153,7 @@ def test_cut_words_are_counted() -> None:
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     corpus = Corpus((Note("n", "c", "a\ud83d"),), ())
     with pytest.raises(InputError, match="note 'n'"):
-        write_conll(corpus, tmp_path / "out")
+        write_corpus(corpus, tmp_path / "out", format="conll")
     assert not (tmp_path / "out").exists()
 
 

@@ -8,7 +8,7 @@ from strategies import corpora
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats.doccano import FORMAT, read_doccano, write_doccano
-from rubricate.formats.losses import count_losses
+from rubricate.formats.format import count_losses
 from stripping import stripped
 
 RESOURCES = Path(__file__).parents[1] / "resources" / "doccano"

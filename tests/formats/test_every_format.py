@@ -7,7 +7,7 @@ import pytest
 from rubricate import Corpus, load_corpus, read_corpus, write_corpus
 from rubricate.errors import InputError, LossError
 from rubricate.formats import FORMATS, detect_format
-from rubricate.formats.losses import HOLDABLE
+from rubricate.formats.format import HOLDABLE
 
 #: Formats that are written, and read without another corpus beside them.
 READABLE = [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].read_beside]

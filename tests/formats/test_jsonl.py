@@ -9,8 +9,8 @@ from strategies import corpora
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS
+from rubricate.formats.format import count_losses
 from rubricate.formats.jsonl import corpus_to_lines
-from rubricate.formats.losses import count_losses
 
 
 @pytest.mark.parametrize("name", ["jsonl", "parquet"])

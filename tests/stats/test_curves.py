@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rubricate.errors import InputError
-from rubricate.stats import Expected, Target, plan_assurance, plan_curve, plan_slice
+from rubricate.stats import (
+    Expected,
+    FrequencyKind,
+    Target,
+    first_size,
+    plan_assurance,
+    plan_curve,
+    plan_slice,
+)
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
 
@@ -34,3 +44,86 @@ def test_impossible_values_are_skipped_not_fatal() -> None:
 def test_unknown_axis_is_refused() -> None:
     with pytest.raises(InputError, match="vary"):
         plan_curve(ASTHMA, vary="f1")  # type: ignore[arg-type]
+
+
+# Source: Canales et al. 2021, phase 2 (519 notes, 249 positive, six hospitals of 87), at the
+# frequency .48 that reproduces them.
+def test_the_asthma_study() -> None:
+    plan = plan_slice(Expected(0.85, 0.80, 0.48), sites=6)
+    assert (plan.n_precision, plan.n_recall) == (214, 265)
+    assert (plan.cells.tp, plan.cells.fp, plan.cells.fn) == (212, 37, 53)
+    assert (plan.positives, plan.negatives, plan.total) == (249, 270, 519)
+    site = plan.per_site
+    assert (site.positives, site.negatives, site.total) == (42, 45, 87)
+
+
+# Source: the program run at the printed frequency .485.
+def test_the_asthma_study_at_its_printed_frequency() -> None:
+    assert plan_slice(Expected(0.85, 0.80, 0.485)).total == 514
+    assert plan_slice(Expected(0.85, 0.80, 0.485, "external")).total == 546
+
+
+# Source: the program's own test.
+@pytest.mark.parametrize(("kind", "tn", "total"), [("internal", 581, 883), ("external", 529, 831)])
+def test_its_own_example(kind: FrequencyKind, tn: int, total: int) -> None:
+    plan = plan_slice(Expected(0.80, 0.85, 0.30, kind))
+    cells = plan.cells
+    assert (cells.tp, cells.fp, cells.fn, cells.tn) == (212, 53, 37, tn)
+    assert (plan.positives, plan.total) == (265, total)
+
+
+def _program(expected: Expected, half_width: float) -> tuple[int, int]:
+    """Positives and total by the described rule, one scenario a column."""
+    p, r, f = expected.precision, expected.recall, expected.frequency
+    tables = []
+    for tp in (first_size(p, half_width) * p, first_size(r, half_width) * r):
+        fp, fn = tp * (1 - p) / p, tp * (1 - r) / r
+        found = tp + fp if expected.frequency_kind == "internal" else tp + fn
+        tables.append((tp, fp, fn, max(0.0, found / f - tp - fp - fn)))
+    tp, fp, fn, tn = (round(max(cell)) for cell in zip(*tables, strict=True))
+    return tp + fp, tp + fp + fn + tn
+
+
+@given(
+    st.floats(0.05, 0.99),
+    st.floats(0.05, 0.99),
+    st.floats(0.02, 0.98),
+    st.sampled_from(["internal", "external"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_rule_as_described(p: float, r: float, f: float, kind: FrequencyKind) -> None:
+    expected = Expected(p, r, f, kind)
+    plan = plan_slice(expected, half_width=0.1)
+    positives, total = _program(expected, 0.1)
+    # Exact halves may round either way when the operations are ordered differently.
+    assert abs(plan.positives - positives) <= 1
+    assert abs(plan.total - total) <= 2
+
+
+def test_an_impossible_frequency_is_computed_but_not_in_silence() -> None:
+    plan = plan_slice(Expected(0.85, 0.30, 0.90))
+    assert plan.cells.tn == 0
+    assert any("frequency 0.9 is impossible" in warning for warning in plan.warnings)
+    possible = plan_slice(Expected(0.85, 0.80, 0.48))
+    assert not any("impossible" in warning for warning in possible.warnings)
+
+
+def test_the_chance_of_success_is_told() -> None:
+    assert any("54%" in warning for warning in plan_slice(Expected(0.85, 0.80, 0.48)).warnings)
+
+
+@pytest.mark.parametrize("name", ["precision", "recall", "frequency"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1.1, float("nan")])
+def test_values_that_break_the_program_are_refused(name: str, value: float) -> None:
+    values = {"precision": 0.85, "recall": 0.80, "frequency": 0.48, name: value}
+    with pytest.raises(InputError, match=name):
+        Expected(**values)
+
+
+def test_bad_options_are_refused() -> None:
+    with pytest.raises(InputError, match="sites"):
+        plan_slice(Expected(0.85, 0.80, 0.48), sites=0)
+    with pytest.raises(InputError, match="half-width"):
+        plan_slice(Expected(0.85, 0.80, 0.48), half_width=0.5)
+    with pytest.raises(InputError, match="frequency-kind"):
+        Expected(0.85, 0.80, 0.48, "other")  # type: ignore[arg-type]

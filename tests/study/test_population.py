@@ -29,7 +29,6 @@ SMOKING = Variable("smoking", "primary", ("f1",))
         ({"date": {"from": "2015-05-01", "to": "2016-12-31"}}, 24),
         ({"date": {"from": date(2015, 5, 1), "to": datetime(2016, 12, 31, 12)}}, 24),
         ({"date": date(2015, 5, 1)}, 12),
-        ({"date": {"to": "2009-12-31"}}, 0),
         ({"site": "A", "age": {"max": 30}}, 18),
         ({"case": "c"}, 120),
     ],
@@ -42,6 +41,7 @@ def test_filters(corpus: Corpus, where: dict, n: int) -> None:
     ("where", "named"),
     [
         ({"sight": "A"}, "site"),
+        ({"date": {"to": "2009-12-31"}}, "date: no note is left"),
         ({"age": {"least": 3}}, "age"),
         ({"age": {"min": 3, "from": "2020-01-01"}}, "age"),
         ({"age": {"min": "x"}}, "age"),

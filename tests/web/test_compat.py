@@ -7,7 +7,7 @@ import cassis
 import pytest
 from workbench import Browsers, small_project
 
-from rubricate.formats.cas.layers import TOKEN
+from rubricate.formats.cas.write import TOKEN
 from rubricate.store.people import make_token
 from rubricate.web.calls import Bench
 

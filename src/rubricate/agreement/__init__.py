@@ -7,8 +7,14 @@ PICO paper's Tables 2 and 3).
 """
 
 from rubricate.agreement.agree import Agreement, agree
-from rubricate.agreement.pairs import AnnotatorPairs, pair_annotators
-from rubricate.agreement.per_note import Empty, NoteMeans, note_means, span_lengths
+from rubricate.agreement.pairs import (
+    AnnotatorPairs,
+    Empty,
+    NoteMeans,
+    note_means,
+    pair_annotators,
+    span_lengths,
+)
 from rubricate.agreement.raters import fleiss_kappa, krippendorff_alpha, presence_table
 
 __all__ = [

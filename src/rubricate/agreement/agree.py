@@ -9,8 +9,15 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.agreement.pairs import AnnotatorPairs, pair_annotators
-from rubricate.agreement.per_note import Empty, NoteMeans, SpanLengths, note_means, span_lengths
+from rubricate.agreement.pairs import (
+    AnnotatorPairs,
+    Empty,
+    NoteMeans,
+    SpanLengths,
+    note_means,
+    pair_annotators,
+    span_lengths,
+)
 from rubricate.agreement.raters import (
     ScoreAgreement,
     alpha_of_sums,
@@ -355,8 +362,6 @@ def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[s
 
     Both are uncertain; see `rubricate.stats.compare_with_ceiling`.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])

@@ -1,16 +1,28 @@
-"""All pairs of annotators at once: every two rows of the same note and feature side by side."""
+"""All pairs of annotators side by side, their span agreement note by note, and span lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
+from rubricate.measures import CountTable, Matching, span_counts, words
 from rubricate.measures.pairing import Coverage, Pairing, row_keys
 from rubricate.rows import I64
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    Support,
+    bootstrap_interval,
+    defined,
+    limit_by_items,
+    ratio,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +110,191 @@ def _chosen(
         if name not in corpus.annotator_index:
             raise UnknownNameError("annotator", name, known)
     return np.array([ids is None or i in ids for i in known], dtype=bool)
+
+
+F64 = npt.NDArray[np.float64]
+#: What an annotator without a span in a row does to the row's value.
+Empty = Literal["zero", "agree", "skip"]
+STATISTICS = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True, eq=False)
+class NoteMeans:
+    """Mean and sample standard deviation over notes of one kind of span agreement.
+
+    Parameters
+    ----------
+    mean, sd : mapping from statistic to float
+    f1 : Estimate
+        The mean F1 with its bootstrap interval, by note.
+    n_notes, n_pairs : int
+        Notes, and ordered pairs of annotators in them.
+    """
+
+    mean: dict[str, float]
+    sd: dict[str, float]
+    f1: Estimate
+    n_notes: int
+    n_pairs: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        return {
+            **{name: defined(value) for name, value in self.mean.items()},
+            "sd": {name: defined(value) for name, value in self.sd.items()},
+            "interval": self.f1.to_dict(),
+            "n_notes": self.n_notes,
+            "n_pairs": self.n_pairs,
+        }
+
+
+class MeanSd(TypedDict):
+    """Mean and sample SD; None where undefined."""
+
+    mean: float | None
+    sd: float | None
+
+
+class SpanLengths(TypedDict):
+    """How long some spans are."""
+
+    n_spans: int
+    tokens: MeanSd
+    characters: MeanSd
+
+
+def note_means(
+    pairs: AnnotatorPairs,
+    matching: Matching,
+    *,
+    empty: Empty = "zero",
+    settings: Resampling | None = None,
+) -> dict[str, dict[str, NoteMeans]]:
+    """Average span precision, recall and F1 over ordered pairs in a note, then over notes.
+
+    This is the PICO paper's way (Lee and Sun 2019, section 3), which makes a long note count as
+    much as a short one.
+
+    Parameters
+    ----------
+    pairs : AnnotatorPairs
+        Ordered pairs: both directions for agreement inside a group, one for a group against
+        another.
+    matching : Matching
+        Protocol and unit; ``paper`` with the default ``empty`` reproduces the paper's Table 2.
+    empty : {"zero", "agree", "skip"}
+        An annotator who marked nothing scores 0 in that row, against anybody (``zero``, as the
+        paper); two who both marked nothing agree fully (``agree``: 1); or rows in which somebody
+        marked nothing are left out (``skip``).
+
+    Returns
+    -------
+    dict
+        Feature id (and ``""`` for all features together) → kind of agreement → `NoteMeans`.
+    """
+    tables = span_counts(pairs.pairing, matching)
+    found: dict[str, dict[str, NoteMeans]] = {}
+    for kind, table in tables.items():
+        values, keep = _row_values(table, empty)
+        note, feature = table.keys.note[keep], table.keys.feature[keep]
+        for place in [-1, *np.unique(feature).tolist()]:
+            own = np.ones(len(note), dtype=bool) if place < 0 else feature == place
+            name = "" if place < 0 else table.keys.features[place]
+            means = _over_notes(values[keep][own], note[own], settings or Resampling())
+            found.setdefault(name, {})[kind] = means
+    return found
+
+
+def _row_values(table: CountTable, empty: Empty) -> tuple[F64, npt.NDArray[np.bool_]]:
+    """Return precision, recall and F1 of each row, and which rows count."""
+    values = np.nan_to_num(table.measure.values(table.values), nan=0.0)
+    nothing = (table.column("reference") == 0, table.column("predicted") == 0)
+    keep = np.ones(len(table), dtype=bool)
+    if empty == "agree":
+        values[nothing[0] & nothing[1]] = 1.0
+    elif empty == "skip":
+        keep = ~(nothing[0] | nothing[1])
+    return values, keep
+
+
+def _over_notes(values: F64, note: I64, settings: Resampling) -> NoteMeans:
+    notes, place = np.unique(note, return_inverse=True)
+    n_pairs = np.bincount(place, minlength=len(notes)).astype(np.float64)
+    by_note = np.stack(
+        [np.bincount(place, weights=column, minlength=len(notes)) / n_pairs for column in values.T],
+        axis=-1,
+    )
+    mean = by_note.mean(axis=0) if len(notes) else np.full(3, np.nan)
+    sd = by_note.std(axis=0, ddof=1) if len(notes) > 1 else np.full(3, np.nan)
+    f1 = Estimate(float(mean[2]))
+    if len(notes) > 1:
+        # A mean over notes is a ratio of sums over notes: (value, 1) add like any counts.
+        counts = np.stack([by_note[:, 2], np.ones(len(notes))], axis=-1)
+        drawn = limit_by_items(
+            bootstrap_interval(counts, lambda sums: ratio(sums[..., 0], sums[..., 1]), settings),
+            Support(len(notes), (by_note[:, 2] < 1).sum(), (by_note[:, 2] > 0).sum()),
+        )
+        f1 = replace(drawn.at(), value=f1.value)
+    return NoteMeans(
+        dict(zip(STATISTICS, mean.tolist(), strict=True)),
+        dict(zip(STATISTICS, sd.tolist(), strict=True)),
+        f1,
+        len(notes),
+        len(values),
+    )
+
+
+def span_lengths(
+    corpus: Corpus, tokens: Mapping[str, npt.ArrayLike] | None = None
+) -> dict[str, dict[str, SpanLengths]]:
+    """Return tokens and characters per span: mean and sample SD, by group and feature.
+
+    As the PICO paper's Table 4, which compares experts with crowd workers. Each fragment counts as
+    a span. Annotators without a group form the group ``""``. ``tokens`` are the corpus's own, by
+    note id (`rubricate.formats.stored_tokens`); notes that have none are cut into words.
+
+    Examples
+    --------
+    >>> from rubricate import load_corpus
+    >>> found = span_lengths(load_corpus("open-notes").select(cases=["0"]))
+    >>> sorted(found), found["rater"]["1"]["n_spans"]
+    (['rater', 'writer'], 18)
+    """
+    rows = corpus.rows
+    row = rows.span_row
+    lengths = _tokens_in_spans(corpus, tokens or {})
+    characters = rows.end - rows.start
+    groups = sorted({a.group for a in corpus.annotators})
+    group_of = np.array([groups.index(a.group) for a in corpus.annotators], dtype=np.int64)
+    group, feature = group_of[rows.annotator[row]], rows.feature[row]
+    result: dict[str, dict[str, SpanLengths]] = {}
+    for g, name in enumerate(groups):
+        for f in np.unique(feature[group == g]).tolist():
+            own = (group == g) & (feature == f)
+            result.setdefault(name, {})[corpus.features[f].id] = {
+                "n_spans": int(own.sum()),
+                "tokens": _mean_sd(lengths[own]),
+                "characters": _mean_sd(characters[own]),
+            }
+    return result
+
+
+def _tokens_in_spans(corpus: Corpus, tokens: Mapping[str, npt.ArrayLike]) -> I64:
+    """Count the tokens each span shares a character with."""
+    rows = corpus.rows
+    note = rows.note[rows.span_row]
+    counts = np.zeros(len(note), dtype=np.int64)
+    for i in np.unique(note).tolist():
+        own = np.flatnonzero(note == i)
+        known = corpus.notes[i]
+        given = tokens[known.id] if known.id in tokens else words(known.text)
+        pieces = np.asarray(given, dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(pieces[:, 1], rows.start[own], side="right")
+        last = np.searchsorted(pieces[:, 0], rows.end[own], side="left")
+        counts[own] = np.maximum(last - first, 0)
+    return counts
+
+
+def _mean_sd(values: I64) -> MeanSd:
+    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return {"mean": defined(float(values.mean())), "sd": defined(sd)}

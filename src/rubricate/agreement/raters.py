@@ -180,8 +180,6 @@ def note_scores(corpus: Corpus) -> tuple[list[str], F64]:
 
     A score is the sum of the weights of the features that an annotator marked.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> notes, scores = note_scores(load_corpus("open-notes").select(cases=["0"]))
     >>> len(notes), scores.shape
@@ -213,8 +211,6 @@ def _possible_scores(corpus: Corpus, notes: list[str]) -> F64 | None:
 def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement | None:
     """Return the agreement on scores; None without two notes that everybody judged alike.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> found = score_agreement_of(corpus, Resampling(resamples=99))

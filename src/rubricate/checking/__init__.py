@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from rubricate.checking.check import RULES, check_corpus, choose_rules
-from rubricate.checking.findings import CheckResult, Finding, LoggedRepair, Repair, write_changes
+from rubricate.checking.findings import (
+    CheckResult,
+    CheckRule,
+    Finding,
+    LoggedRepair,
+    Repair,
+    write_changes,
+)
 from rubricate.checking.fix import fix_corpus
-from rubricate.checking.judged import CheckRule
 
 __all__ = [
     "RULES",

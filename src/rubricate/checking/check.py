@@ -13,8 +13,7 @@ from rubricate.checking.ends import (
     find_leading_reference,
     find_white_space,
 )
-from rubricate.checking.findings import CheckResult, Finding
-from rubricate.checking.judged import CheckRule, JudgedRow, judged_rows
+from rubricate.checking.findings import CheckResult, CheckRule, Finding, JudgedRow, judged_rows
 from rubricate.checking.negation import find_negation_left_out
 from rubricate.checking.placement import (
     find_foreign_feature,

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import JudgedRow, RuleHit, Traits, feature_traits
+from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, Traits, feature_traits
 from rubricate.checking.placement import has_words, is_joined, word_around
 from rubricate.text.words import word_set
 
@@ -43,8 +42,6 @@ def _without_space(text: str, spans: RawSpans) -> RawSpans:
 def strip_span(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the span without white space at its ends; None if nothing is left.
 
-    Examples
-    --------
     >>> strip_span("no  fever ", 2, 10)
     (4, 9)
     """
@@ -121,8 +118,6 @@ def skip_leading_marks(text: str, span: tuple[int, int], whole: str, *, is_first
     Signs that carry meaning stay (``-CP``, ``+N``, ``?asthma``, ``(-) fever``), and so do a
     bracket and a quote that close again inside the annotation, whose words are ``whole``.
 
-    Examples
-    --------
     >>> skip_leading_marks(", (fever", (0, 8), ", (fever", is_first=True)
     3
     """

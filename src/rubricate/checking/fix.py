@@ -10,8 +10,16 @@ import numpy as np
 
 from rubricate.builder import RowsBuilder
 from rubricate.checking.check import check_row, choose_rules
-from rubricate.checking.findings import CheckResult, Finding, LoggedRepair, RawSpans
-from rubricate.checking.judged import CheckRule, JudgedRow, Marked, judged_rows
+from rubricate.checking.findings import (
+    CheckResult,
+    CheckRule,
+    Finding,
+    JudgedRow,
+    LoggedRepair,
+    Marked,
+    RawSpans,
+    judged_rows,
+)
 from rubricate.corpus import Corpus
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import JudgedRow, RuleHit, feature_traits
+from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, feature_traits
 from rubricate.spans import Span, merge_spans
 from rubricate.text.negation import NegationScope, find_negations
 

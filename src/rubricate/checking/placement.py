@@ -7,8 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from rubricate.checking.findings import RawSpans, Repair
-from rubricate.checking.judged import JudgedRow, RuleHit, feature_traits
+from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, feature_traits
 from rubricate.rows import NO_DETAIL
 from rubricate.spans import Span, merge_spans
 
@@ -23,8 +22,6 @@ def is_joined(text: str, place: int) -> bool:
     combining mark joins what it marks. A digit does not join a letter (``58M``), nor a small
     letter a capital (``yoF``), nor do letters of scripts that put no spaces between words.
 
-    Examples
-    --------
     >>> [is_joined("hot 58M 2.5", place) for place in (1, 3, 5, 6, 9, 10)]
     [True, False, True, False, True, True]
     """
@@ -46,8 +43,6 @@ def is_joined(text: str, place: int) -> bool:
 def word_around(text: str, place: int) -> tuple[int, int]:
     """Return the word that holds the character at a place, as a half-open pair.
 
-    Examples
-    --------
     >>> word_around("has hot flashes", 5)
     (4, 7)
     """
@@ -161,8 +156,6 @@ def locate(text: str, stated: str, spans: RawSpans) -> RawSpans | None:
     there is one only; else the only place where it stands in the note. A text of several
     fragments is looked for fragment by fragment.
 
-    Examples
-    --------
     >>> locate("no fever, no chills", "no chills", ((9, 18),))
     ((10, 19),)
     >>> locate("denies fever, chills", "denies chills", ((1, 7), (15, 20)))

@@ -89,9 +89,9 @@ def agree_command(
 ) -> None:
     """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
     from rubricate.agreement import agree
+    from rubricate.builder import join_corpora
     from rubricate.formats import stored_tokens
-    from rubricate.formats.where import keep_where
-    from rubricate.merge import join_corpora
+    from rubricate.formats.notes import keep_where
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")

@@ -104,7 +104,7 @@ def evaluate_command(
     systems, each is compared with the first.
     """
     from rubricate.evaluation import evaluate_systems
-    from rubricate.formats.where import keep_where
+    from rubricate.formats.notes import keep_where
 
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")

@@ -67,7 +67,7 @@ def from_option(function: F) -> F:
 
 def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
     from rubricate.errors import RubricateError
-    from rubricate.formats.notes.understanding import parse_columns, understood_as
+    from rubricate.formats.notes import parse_columns, understood_as
 
     try:
         columns = parse_columns(value) if value else {}
@@ -78,7 +78,7 @@ def _understand_columns(context: click.Context, option: click.Parameter, value: 
 
 
 def _understand_case(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    from rubricate.formats.notes.understanding import understood_as
+    from rubricate.formats.notes import understood_as
 
     context.with_resource(understood_as(case=value or ""))
 
@@ -129,7 +129,7 @@ def open_corpus(
     The rubrics of a file take the place of its own.
     """
     from rubricate.formats import read_corpus
-    from rubricate.formats.where import keep_where
+    from rubricate.formats.notes import keep_where
     from rubricate.progress import shown_progress
 
     with shown_progress() as progress:

@@ -60,7 +60,7 @@ def _cell(value: Any) -> str:
 
 def print_losses(lost: Mapping[str, int]) -> None:
     """Print what a format could not hold, one line per kind."""
-    from rubricate.formats.losses import HOLDABLE
+    from rubricate.formats.format import HOLDABLE
 
     for kind, count in lost.items():
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")

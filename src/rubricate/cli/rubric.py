@@ -32,7 +32,7 @@ def rubric_command(
     """
     from rubricate.errors import UnknownNameError
     from rubricate.formats.rubric.files import KINDS, RubricFile, write_rubrics
-    from rubricate.formats.rubric.oddities import odd_features
+    from rubricate.rubric import odd_features
     from rubricate.run.totals import total_score
 
     is_rubric = Path(path).suffix.lower() in KINDS

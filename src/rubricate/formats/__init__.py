@@ -12,9 +12,8 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError, LossError, UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.annotations import refuse_lone_surrogates
-from rubricate.formats.format import Format, Writer
+from rubricate.formats.format import HOLDABLE, Format, Writer
 from rubricate.formats.limits import ReadLimits, limits_in_force
-from rubricate.formats.losses import HOLDABLE
 from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 
@@ -38,7 +37,7 @@ FORMATS = Registry(
         "parquet": "rubricate.formats.parquet:FORMAT",
         "jsonl": "rubricate.formats.jsonl:FORMAT",
         "nbme": "rubricate.formats.nbme:FORMAT",
-        "submission": "rubricate.formats.nbme.submission:FORMAT",
+        "submission": "rubricate.formats.nbme:SUBMISSION",
         "brat": "rubricate.formats.brat:FORMAT",
         "webanno": "rubricate.formats.webanno:FORMAT",
         "cas": "rubricate.formats.cas:FORMAT",
@@ -98,9 +97,9 @@ def detect_format(path: Path) -> str:
 
 def _loosely(path: Path) -> str:
     """Return the format of what is no other: its reader says what it needs."""
+    from rubricate.formats.notes import understanding_now
     from rubricate.formats.notes.table import is_table_file
     from rubricate.formats.notes.texts import holds_texts
-    from rubricate.formats.notes.understanding import understanding_now
 
     if is_table_file(path) and (path.suffix.lower() != ".txt" or understanding_now().columns):
         return "table"
@@ -109,7 +108,7 @@ def _loosely(path: Path) -> str:
 
 def choose_format(path: Path, name: str | None) -> Format:
     """Return the format named or found; InputError if nothing is there or options do not fit it."""
-    from rubricate.formats.notes.understanding import refuse_understanding
+    from rubricate.formats.notes import refuse_understanding
 
     found = name or detect_format(path)
     chosen: Format = FORMATS[found]
@@ -243,8 +242,6 @@ def write_corpus(
 def writer_of(name: str) -> Writer:
     """Return what writes the format of this name; InputError if it is read only.
 
-    Examples
-    --------
     >>> writer_of("texts")
     Traceback (most recent call last):
     rubricate.errors.InputError: texts is a format that is read only; write one of parquet, ...

@@ -9,28 +9,9 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, shown
-from rubricate.rows import PlainAnnotation
 
 #: The largest offset rows can hold.
 LARGEST = 2**31 - 1
-
-
-def rows_by_annotator(corpus: Corpus, note_id: str) -> dict[int, list[int]]:
-    """Return the rows of a note for each annotator (by position) who judged something in it."""
-    found: dict[int, list[int]] = {}
-    for row in corpus.note_rows(note_id):
-        found.setdefault(int(corpus.rows.annotator[row]), []).append(row)
-    return found
-
-
-def labelled_annotations(
-    corpus: Corpus, rows: Iterable[int], labels: Mapping[str, str]
-) -> Iterator[tuple[str, PlainAnnotation]]:
-    """Yield the annotations of some rows with their labels, given by feature id."""
-    for row in rows:
-        label = labels[corpus.features[int(corpus.rows.feature[row])].id]
-        for annotation in corpus.rows.annotations(row):
-            yield label, annotation
 
 
 def first_annotator(corpus: Corpus) -> Corpus:
@@ -49,8 +30,6 @@ def has_fragments(corpus: Corpus) -> bool:
 def linked_groups(n: int, links: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return 0 to n - 1 in groups; two numbers are together if a chain of links joins them.
 
-    Examples
-    --------
     >>> linked_groups(5, [(0, 3), (3, 4)])
     [[0, 3, 4], [1], [2]]
     """
@@ -74,8 +53,6 @@ def linked_groups(n: int, links: Iterable[tuple[int, int]]) -> list[list[int]]:
 def located_text(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return the words at the spans, joined by one space; nothing where a span is wrong.
 
-    Examples
-    --------
     >>> located_text("denies palps, fainting", [(0, 6), (14, 22)])
     'denies fainting'
     """
@@ -85,8 +62,6 @@ def located_text(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def has_lone_surrogate(text: str) -> bool:
     r"""Tell whether the text holds half a surrogate pair, which no UTF-8 file can hold.
 
-    Examples
-    --------
     >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
     (True, False)
     """
@@ -99,8 +74,8 @@ def has_lone_surrogate(text: str) -> bool:
     return False
 
 
-def lone_surrogate_faults(corpus: Corpus, path: Path | None = None) -> list[Fault]:
-    """Return a fault for each note, rubric, annotator or score that no UTF-8 file can hold."""
+def refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
+    """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
     what = "holds half a surrogate pair, which no UTF-8 file can hold"
     found = [
         Fault(f"note {shown(note.id)}: its {name} {what}", path)
@@ -130,7 +105,8 @@ def lone_surrogate_faults(corpus: Corpus, path: Path | None = None) -> list[Faul
         for name, id_, texts in _head_texts(corpus)
         if any(map(has_lone_surrogate, texts))
     ]
-    return found
+    if found:
+        raise InputError(found)
 
 
 def _metadata_texts(metadata: Mapping[str, object]) -> Iterator[str]:
@@ -153,8 +129,17 @@ def _head_texts(corpus: Corpus) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield "the score of note", score.note, (score.note, score.annotator)
 
 
-def refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
-    """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
-    faults = lone_surrogate_faults(corpus, path)
+def refuse_outside(corpus: Corpus, tool: str) -> None:
+    """Raise InputError with every span outside its note, for tools that cannot hold such."""
+    rows = corpus.rows
+    notes = rows.note[rows.span_row].tolist()
+    faults = [
+        Fault(
+            f"span {start} {end} is outside the text of note {corpus.notes[i].id!r}, which {tool} "
+            "cannot hold. Repair it first: rubricate check --fix"
+        )
+        for i, start, end in zip(notes, rows.start.tolist(), rows.end.tolist(), strict=True)
+        if not 0 <= start < end <= len(corpus.notes[i].text)
+    ]
     if faults:
         raise InputError(faults)

@@ -16,14 +16,15 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.annotations import first_annotator, refuse_lone_surrogates
+from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.pico import CASE, PICO, PRIORITY, TAGS
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.token_labels import (
+    CASE,
+    PICO,
     Place,
     count_cut_and_merged,
     note_tokens,
@@ -44,6 +45,11 @@ _SUFFIXES = {"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".i
 _ANNOTATOR = "annotator"
 #: Files whose first column is a number have at least so many columns.
 _NUMBERED_WIDTH = 8
+#: The tags of the CoNLL form.
+TAGS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+#: Which feature keeps a token that has several: interventions, then participants, then outcomes
+#: (Nye et al. 2018, as the corpus's own tagging files do).
+PRIORITY = ("interventions", "participants", "outcomes")
 _FEATURE_OF_TAG = {tag: feature_id for feature_id, tag in TAGS.items()}
 
 
@@ -66,11 +72,7 @@ def looks_like_conll(path: Path) -> bool:
     """Tell whether the first lines are a ``-DOCSTART-`` or tokens with tags."""
     if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
         return False
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(4096).decode("utf-8", errors="replace").removeprefix("\ufeff")
-    except OSError:
-        return False
+    head = first_bytes(path).decode("utf-8", errors="replace")
     if head.startswith("-DOCSTART-"):
         return True
     # The last line may be cut off.
@@ -85,8 +87,6 @@ def looks_like_conll(path: Path) -> bool:
 def is_numbered(fields: Sequence[str]) -> bool:
     """Tell whether the first column numbers tokens, as in CoNLL-U, CoNLL-2006 and later ones.
 
-    Examples
-    --------
     >>> is_numbered(["1", "No", "no", "DT", "_", "_", "2", "det", "_", "_"])
     True
     >>> is_numbered(["58", "CD", "O"])
@@ -170,8 +170,6 @@ def _start(line: str, number: int, usual_id: str) -> _Tagged:
 def unescape_space(code: str) -> str:
     r"""Inverse of `escape_space`.
 
-    Examples
-    --------
     >>> unescape_space(r"\s\n")
     ' \n'
     """
@@ -258,8 +256,6 @@ def _feature_id(label: str, builder: CorpusBuilder, frame: Frame) -> str:
 def escape_space(space: str) -> str:
     r"""Return white space as CoNLL-U writes it; what it has no letter for by its number.
 
-    Examples
-    --------
     >>> escape_space(" \r\n\u2028")
     '\\s\\r\\n\\u2028'
     """
@@ -274,7 +270,6 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
     annotation touches is tagged whole. The tags of a note that nobody judged are ``_``, since
     ``O`` would say that there is nothing. Sentences end at line breaks outside annotations.
     """
-    refuse_lone_surrogates(corpus)
     chosen = first_annotator(corpus)
     tags = feature_tags(chosen)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -289,9 +284,7 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
 def feature_tags(corpus: Corpus) -> dict[str, str]:
     """Return the tag of each feature: the corpus's own for participants and so on.
 
-    Examples
-    --------
-    >>> from rubricate.formats.pico import PICO
+    >>> from rubricate.formats.token_labels import PICO
     >>> feature_tags(Corpus((), (PICO,)))["outcomes"]
     'OUT'
     """
@@ -345,8 +338,6 @@ def _note_lines(
 def count_conll_losses(corpus: Corpus) -> dict[str, int]:
     """Return what is lost because tags lie on tokens: annotations that are cut.
 
-    Examples
-    --------
     >>> count_conll_losses(Corpus((), ()))
     {}
     """

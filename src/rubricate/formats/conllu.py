@@ -19,6 +19,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.formats.conll import is_numbered, unescape_space
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
+from rubricate.formats.limits import first_bytes
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {"", ".txt", ".conll", ".conllu", ".conllx", ".conll06", ".tab", ".tsv"}
@@ -66,11 +67,7 @@ def looks_like_conllu(path: Path) -> bool:
     """Tell whether the first line that is no comment numbers a token in many columns."""
     if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
         return False
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(_LOOK).decode("utf-8-sig", errors="replace")
-    except OSError:
-        return False
+    head = first_bytes(path, _LOOK).decode("utf-8", errors="replace")
     if head.startswith("#FORMAT=WebAnno"):
         return False
     lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]

@@ -13,35 +13,139 @@ annotation have the same number under ``annotation``. Nothing needs the library 
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
+from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
-from rubricate.formats.annotations import refuse_lone_surrogates, rows_by_annotator
-from rubricate.formats.arrow_stream import read_arrow
 from rubricate.formats.faults import Faults, no_json
-from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.format import HELD_BY_SPANS, Format
+from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.limits import need_within, read_whole
 from rubricate.formats.marked_texts import (
     MarkedText,
-    build_corpus,
+    judged_notes,
+    marked_reader,
     read_spans,
     scalars,
     span_items,
 )
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.parquet_table import quiet_panic
+from rubricate.progress import Progress, silent
+
+_DICTIONARY, _BATCH = 2, 3
+
+
+def read_arrow(path: Path) -> Any:
+    """Return an Arrow stream as a polars table."""
+    import polars as pl
+
+    raw = read_whole(path)
+    try:
+        rows = _check(raw)
+        need_within("rows", rows, "the table has {} rows", path)
+        with quiet_panic():
+            return pl.read_ipc_stream(raw)
+    except InputError:
+        raise
+    except (
+        struct.error, ValueError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
+    ):  # fmt: skip
+        message = "not a readable Arrow stream without compression (a Feather file is none)"
+        raise InputError([Fault(message, path)]) from None
+
+
+def _check(raw: bytes) -> int:
+    """Return how many rows a stream has; ValueError if a part is compressed or out of place."""
+    place, rows = 0, 0
+    while place < len(raw):
+        mark, length = struct.unpack_from("<Ii", raw, place)
+        if mark != 0xFFFFFFFF or length < 0:
+            raise ValueError("no message")
+        if not length:
+            break
+        message = _Table(raw[place + 8 : place + 8 + length])
+        kind, body = message.number(1, "B"), message.number(3, "q")
+        place += 8 + length + body
+        if body < 0 or place > len(raw):
+            raise ValueError("a message goes beyond the end")
+        if kind in (_DICTIONARY, _BATCH):
+            batch = message.table(2)
+            if kind == _DICTIONARY:
+                batch = batch.table(1)
+            rows += _check_batch(batch, body)
+    return rows
+
+
+def _check_batch(batch: _Table, body: int) -> int:
+    rows = batch.number(0, "q")
+    if batch.place_of(3):
+        raise ValueError("compressed")
+    for length, nulls in batch.pairs(1):
+        if not 0 <= nulls <= length:
+            raise ValueError("no such length")
+        rows = max(rows, length)
+    for start, length in batch.pairs(2):
+        if start < 0 or length < 0 or start + length > body:
+            raise ValueError("a buffer goes beyond its message")
+    return rows
+
+
+class _Table:
+    """A table of FlatBuffers, as much as it takes to read some of its fields.
+
+    ``Message``: 1 kind of the header, 2 header, 3 bytes of the body; ``DictionaryBatch``: 1 batch;
+    ``RecordBatch``: 0 rows, 1 lengths and nulls of the columns, 2 places and lengths of the
+    buffers, 3 compression (format specification of Arrow, ``Message.fbs``).
+    """
+
+    def __init__(self, raw: bytes, at: int | None = None) -> None:
+        self.raw = raw
+        self.at = self._read("I", 0) if at is None else at
+        self.fields = self.at - self._read("i", self.at)
+
+    def _read(self, kind: str, place: int) -> int:
+        if place < 0:
+            raise ValueError("out of place")
+        return int(struct.unpack_from(f"<{kind}", self.raw, place)[0])
+
+    def place_of(self, field: int) -> int:
+        """Return where a field is; 0 where it is absent."""
+        inside = 4 + 2 * field
+        if inside >= self._read("H", self.fields):
+            return 0
+        offset = self._read("H", self.fields + inside)
+        return self.at + offset if offset else 0
+
+    def number(self, field: int, kind: str) -> int:
+        """Return a number; 0 where it is absent."""
+        place = self.place_of(field)
+        return self._read(kind, place) if place else 0
+
+    def table(self, field: int) -> _Table:
+        """Return the table that a field points to."""
+        place = self.place_of(field)
+        return _Table(self.raw, place + self._read("I", place))
+
+    def pairs(self, field: int) -> list[tuple[int, int]]:
+        """Return a list of pairs of numbers."""
+        place = self.place_of(field)
+        if not place:
+            return []
+        first = place + self._read("I", place)
+        flat = struct.unpack_from(f"<{2 * self._read('I', first)}q", self.raw, first + 4)
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
 
 _STATE, _INFO, _SPLITS = "state.json", "dataset_info.json", "dataset_dict.json"
 _DATA = "data-00000-of-00001.arrow"
 _SPANS = ("spans", "entities")
 _IDS = ("note", "id")
 _OWN = {"text", "case", "annotator", *_SPANS, *_IDS}
-_NEED = "rows of an Arrow file with a column 'text'"
 
 
 def looks_like_datasets(path: Path) -> bool:
@@ -49,14 +153,6 @@ def looks_like_datasets(path: Path) -> bool:
     if path.is_dir():
         return (path / _SPLITS).is_file() or all((path / n).is_file() for n in (_STATE, _INFO))
     return path.is_file() and path.suffix.lower() == ".arrow"
-
-
-def read_datasets(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    """Read the rows of a saved data set or of an Arrow file."""
-    faults = Faults(path, unit="row")
-    frame = read_frame(path, is_folder=path.is_dir())
-    found = watched(_marked(path, frame, faults), progress, "reading notes")
-    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
 
 
 def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
@@ -137,15 +233,12 @@ def write_datasets(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     """Write a folder as ``save_to_disk`` does, one row per note and annotator, and the frame."""
     import polars as pl
 
-    refuse_lone_surrogates(corpus)
-    labels = feature_labels(corpus)
     rows: list[dict[str, Any]] = []
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+    for note, judged in judged_notes(corpus, progress):
         head = {"note": note.id, "case": note.case, "text": note.text}
-        judged = rows_by_annotator(corpus, note.id)
-        for annotator, own in judged.items():
-            who, spans = corpus.annotators[annotator].id, span_items(corpus, own, labels)
-            rows.append({**head, "annotator": who, "spans": spans})
+        rows += [
+            {**head, "annotator": who, "spans": span_items(own)} for who, own in judged.items()
+        ]
         if not judged:
             rows.append({**head, "annotator": None, "spans": None})
     span = {"start": pl.Int64, "end": pl.Int64, "label": pl.String, "annotation": pl.Int64}
@@ -171,9 +264,7 @@ FORMAT = Format(
     name="datasets",
     summary="data sets of Hugging Face: a folder of save_to_disk, or an Arrow file",
     looks_like=looks_like_datasets,
-    read=read_datasets,
+    read=marked_reader(_marked, need="rows of an Arrow file with a column 'text'", unit="row"),
     write=write_datasets,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-       "boundaries", "ids"},
-)  # fmt: skip
+    holds=HELD_BY_SPANS,
+)

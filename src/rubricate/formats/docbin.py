@@ -20,21 +20,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rubricate.corpus import Corpus, Note
+from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.formats.annotations import (
-    has_lone_surrogate,
-    labelled_annotations,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
+from rubricate.formats.annotations import has_lone_surrogate, refuse_outside
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.json_text import parse_json
+from rubricate.formats.format import HELD_BY_SPANS, Format
+from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.limits import limits_now, need_within, read_whole
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.marked_texts import MarkedText, build_corpus
+from rubricate.formats.marked_texts import MarkedText, build_corpus, judged_notes, parse_names
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 
@@ -95,7 +88,7 @@ def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedTe
         note_id = given if isinstance(given, str) else str(number)
         usual = frame.only_annotator
         groups = dict(text.spans.items())
-        names = _names(text.user_data.get(_JUDGED))
+        names = parse_names(text.user_data.get(_JUDGED))
         if names is None:
             groups = {usual if key == _USUAL_GROUP else key: own for key, own in groups.items()}
             groups = groups or {usual: text.ents}
@@ -105,14 +98,6 @@ def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedTe
             yield MarkedText(note_id, text.text, name, annotations, number)
         if not names:
             yield MarkedText(note_id, text.text, None, (), number)
-
-
-def _names(listed: Any) -> list[str] | None:
-    try:
-        names = parse_json(listed) if isinstance(listed, str) else None
-    except ValueError:
-        return None
-    return [str(name) for name in names] if isinstance(names, list) else None
 
 
 def _annotations(spans: Any) -> Iterator[tuple[str, PlainAnnotation]]:
@@ -127,17 +112,11 @@ def _annotations(spans: Any) -> Iterator[tuple[str, PlainAnnotation]]:
 def write_docbin(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write one text per note, a span group per annotator, and the frame beside it."""
     spacy = _require_spacy()
-    refuse_lone_surrogates(corpus)
+    refuse_outside(corpus, "spaCy")
     vocabulary = spacy.blank("xx").vocab
-    labels = feature_labels(corpus)
     binary = spacy.tokens.DocBin(store_user_data=True)
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
-        judged = {
-            corpus.annotators[annotator].id: list(labelled_annotations(corpus, rows, labels))
-            for annotator, rows in rows_by_annotator(corpus, note.id).items()
-        }
+    for note, judged in judged_notes(corpus, progress):
         spans = [s for own in judged.values() for _, annotation in own for s in annotation.spans]
-        _need_inside(note, spans)
         starts, words, spaces = _tokens(note.text, spans)
         text = spacy.tokens.Doc(vocabulary, words=words, spaces=spaces)
         text.user_data = {_NOTE: note.id, _JUDGED: json.dumps(list(judged))}
@@ -156,19 +135,6 @@ def write_docbin(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
         binary.add(text)
     path.write_bytes(binary.to_bytes())
     write_frame(corpus, path, is_folder=False)
-
-
-def _need_inside(note: Note, spans: list[tuple[int, int]]) -> None:
-    faults = [
-        Fault(
-            f"span {start} {end} is outside the text of note {note.id!r}, which spaCy cannot hold. "
-            "Repair it first: rubricate check --fix"
-        )
-        for start, end in spans
-        if not 0 <= start < end <= len(note.text)
-    ]
-    if faults:
-        raise InputError(faults)
 
 
 def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[str], list[bool]]:
@@ -196,7 +162,5 @@ FORMAT = Format(
     looks_like=looks_like_docbin,
     read=read_docbin,
     write=write_docbin,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-       "boundaries", "ids"},
-)  # fmt: skip
+    holds=HELD_BY_SPANS,
+)

@@ -31,19 +31,15 @@ from typing import Any, NamedTuple
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import (
-    LARGEST,
     has_fragments,
-    labelled_annotations,
     linked_groups,
-    refuse_lone_surrogates,
-    rows_by_annotator,
 )
 from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults, no_json
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.marked_texts import Labelled, judged_notes, scalars, span_pair
 from rubricate.formats.utf16 import Utf16Map
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
@@ -63,9 +59,7 @@ def looks_like_doccano(path: Path) -> bool:
     if path.is_dir():
         files = sorted(path.glob("*.jsonl"))
         return bool(files) and all(looks_like_doccano(file) for file in files[:8])
-    if not path.is_file() or path.suffix not in {".jsonl", ".json", ".ndjson"}:
-        return False
-    value = first_value(path)
+    value = first_value(path, {".jsonl", ".json", ".ndjson"})
     return (
         isinstance(value, dict)
         and any(isinstance(value.get(key), str) for key in _TEXT_KEYS)
@@ -84,38 +78,31 @@ def _is_doccano(items: Any) -> bool:
 
 def write_doccano(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a folder: a file for each annotator, the unannotated notes, labels and frame."""
-    refuse_lone_surrogates(corpus)
     path.mkdir()
-    labels = feature_labels(corpus)
-    stems = [id_to_name(a.id, reserved=frozenset({UNANNOTATED})) for a in corpus.annotators]
+    reserved = frozenset({UNANNOTATED})
     relations = has_fragments(corpus)
     lines: dict[str, list[str]] = {}
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
-        judged = rows_by_annotator(corpus, note.id)
-        for annotator, rows in judged.items():
-            line = _line(corpus, note, rows, labels, relations=relations)
-            lines.setdefault(stems[annotator], []).append(line)
-        if not judged:
-            line = _line(corpus, note, [], labels, relations=relations)
-            lines.setdefault(UNANNOTATED, []).append(line)
-    for stem, own in lines.items():
-        (path / f"{stem}.jsonl").write_text("\n".join(own) + "\n", encoding="utf-8", newline="\n")
+    for note, judged in judged_notes(corpus, progress):
+        files = {id_to_name(who, reserved=reserved): own for who, own in judged.items()}
+        for stem, own in (files or {UNANNOTATED: []}).items():
+            lines.setdefault(stem, []).append(_line(note, own, relations=relations))
+    for stem, written in lines.items():
+        text = "\n".join(written) + "\n"
+        (path / f"{stem}.jsonl").write_text(text, encoding="utf-8", newline="\n")
     config = [
         {"text": label, "prefixKey": None, "suffixKey": None,
          "backgroundColor": LABEL_COLORS[i % len(LABEL_COLORS)]}
-        for i, label in enumerate(labels.values())
+        for i, label in enumerate(feature_labels(corpus).values())
     ]  # fmt: skip
     (path / LABELS_NAME).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     write_frame(corpus, path, is_folder=True)
 
 
-def _line(
-    corpus: Corpus, note: Note, rows: list[int], labels: Mapping[str, str], *, relations: bool
-) -> str:
+def _line(note: Note, annotations: list[Labelled], *, relations: bool) -> str:
     offsets = Utf16Map(note.text)
     entities: list[dict[str, Any]] = []
     links: list[dict[str, Any]] = []
-    for label, annotation in labelled_annotations(corpus, rows, labels):
+    for label, annotation in annotations:
         first = len(entities)
         for start, end in annotation.spans:
             entities.append(
@@ -241,11 +228,7 @@ def _note(line: _Line, frame: Frame, comments: Mapping[str, Scalar]) -> Note:
     case, metadata = note.case, dict(note.metadata)
     if line.note_id not in frame.notes:
         case = str(line.value.get("case", case))
-        metadata = {
-            k: v
-            for k, v in line.value.items()
-            if k not in _KNOWN_KEYS and isinstance(v, str | int | float | bool | None)
-        }
+        metadata = scalars(line.value, without=_KNOWN_KEYS)
     return Note(note.id, case, note.text, Metadata({**metadata, **comments}))
 
 
@@ -287,8 +270,7 @@ def _marked_span(item: Any) -> _MarkedSpan:
         (start, end, label), id_ = item, None
     else:
         raise ValueError("need [start, end, label] or an object with start_offset, end_offset")
-    if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
-        raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
+    start, end = span_pair(start, end)
     if isinstance(label, int) and not isinstance(label, bool) and isinstance(item, dict):
         label = str(label)
     if not isinstance(label, str) or not label:
@@ -323,7 +305,5 @@ FORMAT = Format(
     looks_like=looks_like_doccano,
     read=read_doccano,
     write=write_doccano,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "newlines", "boundaries",
-       "ids"},
-)  # fmt: skip
+    holds=HELD_BY_SPANS - {"empty notes"},
+)

@@ -19,8 +19,6 @@ _MISREAD_DOT = re.compile(r"^\.|\.$|\.(?=(?:ann|conf|json|tsv|txt|xmi)$)", re.IG
 def id_to_name(identifier: str, *, reserved: frozenset[str] = frozenset()) -> str:
     """Return a file or folder name (without suffix) for an id.
 
-    Examples
-    --------
     >>> id_to_name("Ward 3/17.a"), id_to_name("..")
     ('Ward%203%2F17.a', '%2E%2E')
     """
@@ -40,8 +38,6 @@ def id_to_name(identifier: str, *, reserved: frozenset[str] = frozenset()) -> st
 def name_to_id(name: str) -> str:
     """Inverse of `id_to_name`; a name it would not have written is the id as it stands.
 
-    Examples
-    --------
     >>> name_to_id("Ward%203%2F17.a"), name_to_id("100% sure")
     ('Ward 3/17.a', '100% sure')
     """

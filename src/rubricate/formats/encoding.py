@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rubricate.builder import CorpusBuilder
@@ -58,8 +58,6 @@ def contradiction_from_json(value: Mapping[str, Any]) -> Contradiction:
 def is_real(value: Any) -> bool:
     """Tell whether a JSON value is a number that is finite.
 
-    Examples
-    --------
     >>> is_real(2), is_real(True), is_real("2"), is_real(float("inf"))
     (True, False, False, False)
     """
@@ -70,8 +68,6 @@ def is_real(value: Any) -> bool:
 def detail_from_json(value: Mapping[str, Any]) -> Detail:
     """Return the details of an annotation; ValueError, in words that quote nothing, if not sound.
 
-    Examples
-    --------
     >>> detail_from_json({"stated_text": 5})
     Traceback (most recent call last):
     ValueError: 'stated_text' must be a text
@@ -95,14 +91,16 @@ def detail_from_json(value: Mapping[str, Any]) -> Detail:
     )
 
 
+def given(**values: Any) -> Json:
+    """Return the values that say something."""
+    return {name: value for name, value in values.items() if value}
+
+
 def rubric_to_json(rubric: Rubric) -> Json:
     """Return the rubric as JSON."""
-    value: Json = {"case": rubric.case, "features": [feature_to_json(f) for f in rubric.features]}
-    if rubric.title:
-        value["title"] = rubric.title
-    if rubric.metadata:
-        value["metadata"] = dict(rubric.metadata)
-    return value
+    features = [feature_to_json(feature) for feature in rubric.features]
+    more = given(title=rubric.title, metadata=dict(rubric.metadata))
+    return {"case": rubric.case, "features": features, **more}
 
 
 def rubric_from_json(value: Mapping[str, Any]) -> Rubric:
@@ -118,12 +116,7 @@ def rubric_from_json(value: Mapping[str, Any]) -> Rubric:
 
 def annotator_to_json(annotator: Annotator) -> Json:
     """Return the annotator as JSON."""
-    value: Json = {"id": annotator.id}
-    if annotator.group:
-        value["group"] = annotator.group
-    if annotator.metadata:
-        value["metadata"] = dict(annotator.metadata)
-    return value
+    return {"id": annotator.id} | given(group=annotator.group, metadata=dict(annotator.metadata))
 
 
 def annotator_from_json(value: Mapping[str, Any]) -> Annotator:
@@ -168,25 +161,16 @@ class Head:
 
 def head_to_json(corpus: Corpus) -> Json:
     """Return everything of a corpus but its notes and rows."""
-    head: Json = {
+    return {
         "rubrics": [rubric_to_json(r) for r in corpus.rubrics],
         "annotators": [annotator_to_json(a) for a in corpus.annotators],
+        **given(scores=[asdict(s) for s in corpus.scores], metadata=dict(corpus.metadata)),
     }
-    if corpus.scores:
-        head["scores"] = [
-            {"note": s.note, "annotator": s.annotator, "value": s.value, "maximum": s.maximum}
-            for s in corpus.scores
-        ]
-    if corpus.metadata:
-        head["metadata"] = dict(corpus.metadata)
-    return head
 
 
 def head_from_json(value: Mapping[str, Any]) -> Head:
     """Inverse of `head_to_json`.
 
-    Examples
-    --------
     >>> head_from_json({"rubrics": [], "annotators": [{"id": "a"}, {"id": "a"}]})
     Traceback (most recent call last):
     ValueError: annotator 'a' occurs twice

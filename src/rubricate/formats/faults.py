@@ -12,8 +12,6 @@ from rubricate.formats.limits import read_whole
 class Faults:
     """The faults found so far in one input.
 
-    Examples
-    --------
     >>> faults = Faults(Path("notes.csv"), unit="row")
     >>> faults.add("column 'case_num' is empty", line=2)
     >>> faults.raise_any()
@@ -71,8 +69,6 @@ class Faults:
 def no_json(error: ValueError) -> str:
     """Return why a text is not JSON, in words that quote nothing of it.
 
-    Examples
-    --------
     >>> no_json(json.JSONDecodeError("Expecting value", "no fever", 0))
     'not JSON: Expecting value at column 1'
     """

@@ -30,9 +30,7 @@ _NEED = f"resources of type {_NOTE} with an attachment of type text/plain"
 
 def looks_like_fhir(path: Path) -> bool:
     """Tell whether the file holds a DocumentReference first, or a Bundle with one."""
-    if not path.is_file() or path.suffix.lower() not in {".json", ".ndjson", ".jsonl"}:
-        return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, {".json", ".ndjson", ".jsonl"}, in_list=True)
     return isinstance(value, dict) and any(_is_note(one) for one in _resources(value))
 
 

@@ -1,4 +1,4 @@
-"""What a format is: a name, a look, a reader, and where it has them a writer and a stream."""
+"""What a format is: a look, a reader, perhaps a writer and a stream, and what it cannot hold."""
 
 from __future__ import annotations
 
@@ -7,13 +7,193 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.encoding import Head
 from rubricate.formats.faults import Faults
-from rubricate.formats.losses import count_losses
+from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
+from rubricate.rows import F32, I64, Rows, ranges
 from rubricate.rubric import Rubric
+
+#: Everything a format may or may not hold, with what the count counts.
+HOLDABLE = {
+    "fragments": "annotations of several fragments",
+    "overlaps": "annotations that share words with another",
+    "repeats": "annotations given twice in the same row",
+    "annotators": "annotators beyond the first",
+    "rubrics": "features whose id, wording, weight, kind, group or note is simplified",
+    "metadata": "notes, rubrics and annotators with metadata",
+    "groups": "annotators with a group",
+    "unjudged": "rows missing from otherwise judged notes",
+    "unannotated": "notes that nobody judged",
+    "empty notes": "notes without text",
+    "foreign": "rows whose feature belongs to another case",
+    "newlines": "annotations that run across a line break",
+    "confidence": "annotations with a confidence",
+    "probability": "rows with a probability",
+    "contradictions": "rows whose feature the note contradicts",
+    "reasons": "annotations with a reason",
+    "comments": "annotations with a comment",
+    "attributes": "annotations with attributes",
+    "stated text": "annotations whose stated text differs from the note",
+    "boundaries": "annotations that begin or end inside a token",
+    "touching": "annotations with no token between them and the next",
+    "scores": "scores given to notes",
+    "ids": "note and feature ids that are not numbers",
+}
+
+#: What a format keeps thanks to the frame file beside it (see `rubricate.formats.frame`).
+HELD_BY_FRAME = frozenset({"rubrics", "metadata", "groups", "unjudged", "scores", "foreign"})
+
+#: What a list of labelled spans by annotator holds, with a frame.
+HELD_BY_SPANS = HELD_BY_FRAME | {
+    "fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
+    "boundaries", "ids",
+}  # fmt: skip
+
+#: What tools that know of comments and attributes, too, hold.
+HELD_BY_TOOLS = HELD_BY_SPANS | {
+    "confidence", "reasons", "comments", "attributes", "stated text",
+}  # fmt: skip
+
+
+def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
+    """Return how many items would be lost, by kind, where there are any.
+
+    Losses that depend on a format's tokens (``boundaries``, ``touching``) are counted by the format
+    itself; `Format.losses` gives all of them.
+
+    >>> from rubricate.builder import CorpusBuilder
+    >>> from rubricate import Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "no fever, chills"))
+    >>> builder.add_feature(Feature("f", "c", "No chills"))
+    >>> builder.annotate("a", "n", "f", [(0, 2), (10, 16)])
+    >>> count_losses(builder.build(), frozenset({"rubrics", "ids"}))
+    {'fragments': 1}
+    """
+    counters: dict[str, Callable[[], int]] = {
+        "fragments": lambda: int(np.sum(np.diff(corpus.rows.first_span) > 1)),
+        "overlaps": lambda: len(overlapping_annotations(corpus.rows)),
+        "repeats": lambda: len(repeated_annotations(corpus.rows)),
+        "annotators": lambda: max(0, len(corpus.annotators) - 1),
+        "rubrics": lambda: len(corpus.features),
+        "metadata": lambda: _with_metadata(corpus),
+        "groups": lambda: sum(bool(a.group) for a in corpus.annotators),
+        "unjudged": lambda: _unjudged(corpus),
+        "unannotated": lambda: len(corpus.notes) - len(np.unique(corpus.rows.note)),
+        "empty notes": lambda: sum(not note.text for note in corpus.notes),
+        "foreign": lambda: int(np.sum(foreign_rows(corpus))),
+        "newlines": lambda: _across_newlines(corpus),
+        "confidence": lambda: _known(corpus.rows.confidence),
+        "probability": lambda: _known(corpus.rows.probability),
+        "contradictions": lambda: len(corpus.rows.contradictions),
+        "reasons": lambda: sum(bool(d.reason) for d in corpus.rows.details.values()),
+        "comments": lambda: sum(bool(d.comment) for d in corpus.rows.details.values()),
+        "attributes": lambda: sum(bool(d.attributes) for d in corpus.rows.details.values()),
+        "stated text": lambda: sum(d.stated_text is not None for d in corpus.rows.details.values()),
+        "scores": lambda: len(corpus.scores),
+        "ids": lambda: (
+            sum(not is_plain_number(n.id) for n in corpus.notes)
+            + sum(not is_plain_number(f.id) for f in corpus.features)
+        ),
+    }
+    counted = {name: count() for name, count in counters.items() if name not in holds}
+    return {name: count for name, count in counted.items() if count}
+
+
+def foreign_rows(corpus: Corpus) -> npt.NDArray[np.bool_]:
+    """Return a mask of the rows whose feature belongs to another case than the note."""
+    cases = {case: i for i, case in enumerate({n.case for n in corpus.notes})}
+    note_case = np.array([cases[n.case] for n in corpus.notes], dtype=np.int64)
+    feature_case = np.array([cases.get(f.case, -1) for f in corpus.features], dtype=np.int64)
+    foreign: npt.NDArray[np.bool_] = (
+        note_case[corpus.rows.note] != feature_case[corpus.rows.feature]
+    )
+    return foreign
+
+
+def overlapping_annotations(rows: Rows) -> I64:
+    """Return the annotations that share a character with another of the same annotator and note.
+
+    Spans that end before they start or begin before the note cover nothing.
+    """
+    covering = np.flatnonzero((rows.start >= 0) & (rows.start < rows.end))
+    if len(covering) < 2:
+        return np.zeros(0, dtype=np.int64)
+    row = rows.span_row[covering]
+    note, annotator = rows.note[row], rows.annotator[row]
+    start, end = rows.start[covering].astype(np.int64), rows.end[covering].astype(np.int64)
+    order = np.lexsort((end, start, annotator, note))
+    note, annotator, owner = note[order], annotator[order], rows.span_annotation[covering][order]
+    start, end = start[order], end[order]
+    new_block = np.concatenate(
+        ([True], (note[1:] != note[:-1]) | (annotator[1:] != annotator[:-1]))
+    )
+    block = np.cumsum(new_block)
+    # One axis for all notes: spans of different blocks can never meet.
+    width = int(end.max()) + 1
+    start, end = start + block * width, end + block * width
+    last = np.searchsorted(start, end, side="left")
+    n_hits = last - np.arange(len(start)) - 1
+    left = np.repeat(np.arange(len(start)), n_hits)
+    right = ranges(np.arange(1, len(start) + 1), n_hits)
+    apart = owner[left] != owner[right]
+    return np.unique(np.concatenate((owner[left][apart], owner[right][apart])))
+
+
+def repeated_annotations(rows: Rows) -> list[int]:
+    """Return the annotations that an equal annotation of the same row precedes."""
+    repeated = []
+    n_in_row = np.diff(rows.first_annotation)
+    for row in np.flatnonzero(n_in_row > 1):
+        seen = set()
+        for i in range(int(rows.first_annotation[row]), int(rows.first_annotation[row + 1])):
+            own = slice(int(rows.first_span[i]), int(rows.first_span[i + 1]))
+            key = (rows.start[own].tobytes(), rows.end[own].tobytes())
+            if key in seen:
+                repeated.append(i)
+            seen.add(key)
+    return repeated
+
+
+def _with_metadata(corpus: Corpus) -> int:
+    return (
+        sum(bool(n.metadata) for n in corpus.notes)
+        + sum(bool(r.metadata) for r in corpus.rubrics)
+        + sum(bool(a.metadata) for a in corpus.annotators)
+    )
+
+
+def _unjudged(corpus: Corpus) -> int:
+    """Count the rows that are missing where an annotator judged part of a note's rubric."""
+    size = {rubric.case: len(rubric) for rubric in corpus.rubrics}
+    expected = np.array([size.get(n.case, 0) for n in corpus.notes], dtype=np.int64)
+    own = ~foreign_rows(corpus)
+    pair = corpus.rows.note.astype(np.int64) * max(1, len(corpus.annotators))
+    pair = pair + corpus.rows.annotator
+    touched = np.unique(pair)
+    found = np.bincount(np.searchsorted(touched, pair[own]), minlength=len(touched))
+    return int((expected[touched // max(1, len(corpus.annotators))] - found).sum())
+
+
+def _across_newlines(corpus: Corpus) -> int:
+    rows = corpus.rows
+    note = rows.note[rows.span_row]
+    across = [
+        owner
+        for owner, n, s, e in zip(rows.span_annotation, note, rows.start, rows.end, strict=True)
+        if "\n" in corpus.notes[n].text[s:e]
+    ]
+    return len(set(across))
+
+
+def _known(column: F32 | None) -> int:
+    return 0 if column is None else int(np.sum(~np.isnan(column)))
 
 
 class Reader(Protocol):
@@ -91,7 +271,7 @@ class Format:
     write : Writer, optional
         Absent in a format that is read only.
     holds : frozenset of str
-        What survives writing (names from `rubricate.formats.losses.HOLDABLE`).
+        What survives writing (names from `rubricate.formats.format.HOLDABLE`).
     count_more : callable, optional
         Counts losses that only the format itself can see, such as annotations that cut a token.
     read_beside : BesideReader, optional

@@ -22,14 +22,15 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import LONGEST_SHOWN, Fault, InputError, shown
 from rubricate.formats.encoding import (
     Head,
+    given,
     head_from_json,
     head_to_json,
     json_reason,
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
+from rubricate.formats.format import foreign_rows
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import foreign_rows
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import NO_METADATA, Feature, Metadata
 
@@ -164,8 +165,6 @@ def frame_path(path: Path, *, is_folder: bool) -> Path:
 def feature_labels(corpus: Corpus) -> dict[str, str]:
     """Return a label for each feature id that every tool takes: letters, digits, ``-`` and ``_``.
 
-    Examples
-    --------
     >>> from rubricate.builder import CorpusBuilder
     >>> builder = CorpusBuilder()
     >>> builder.add_feature(Feature("7", "0", "Pain (left) jaw"))
@@ -176,7 +175,8 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     taken: set[str] = set()
     last: dict[str, int] = {}  # where counting goes on, so that equal stems cost no search
     for feature in corpus.features:
-        stem = _safe(f"{feature.id}_{feature.text}")[:80].rstrip("-_") or "feature"
+        words = re.sub(r"[^A-Za-z0-9_]+", "-", f"{feature.id}_{feature.text}")
+        stem = words.strip("-")[:80].rstrip("-_") or "feature"
         label, n = stem, last.get(stem, 1)
         while label in taken:
             n += 1
@@ -187,10 +187,6 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     return labels
 
 
-def _safe(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")
-
-
 def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
     """Write the frame of a corpus that was written to ``path``."""
     labels = feature_labels(corpus)
@@ -198,10 +194,7 @@ def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
         "rubricate_frame": FRAME_VERSION,
         **head_to_json(corpus),
         "labels": {label: feature_id for feature_id, label in labels.items()},
-        "notes": {
-            n.id: {"case": n.case, **({"metadata": dict(n.metadata)} if n.metadata else {})}
-            for n in corpus.notes
-        },
+        "notes": {n.id: {"case": n.case, **given(metadata=dict(n.metadata))} for n in corpus.notes},
         "judged": _partly_judged(corpus),
     }
     target = frame_path(path, is_folder=is_folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,6 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     whole numbers of more than 300 digits, and half a surrogate pair, which no UTF-8 file can hold.
     With ``halves`` those are kept, for who can name their place better (see `has_half`).
 
-    Examples
-    --------
     >>> parse_json('{"text": "\\ud83d\\ude00"}')
     {'text': '😀'}
     >>> parse_json('["\\ud83d"]')
@@ -95,8 +93,6 @@ def _half_pair(text: str) -> int | None:
 def has_half(value: Any, source: str) -> bool:
     r"""Tell whether a part of the JSON text ``source`` holds half a surrogate pair.
 
-    Examples
-    --------
     >>> source = '["\\ud83d", "a"]'
     >>> [has_half(part, source) for part in parse_json(source, halves=True)]
     [True, False]
@@ -110,19 +106,20 @@ def has_half(value: Any, source: str) -> bool:
     return False
 
 
-def first_value(path: Path, *, in_list: bool = False) -> Any:
+def first_value(path: Path, endings: Container[str], *, in_list: bool = False) -> Any:
     r"""Return the first object of a JSON file (if need be, of its list); None if there is none.
 
-    A file of several values (one per line) has a first one, too. Only as much is read as needed.
+    A file of several values (one per line) has a first one, too. Only as much is read as needed,
+    and nothing of what is no file with one of these endings.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tasks.json"
     >>> _ = place.write_text('[{"id": 1}, {"id"', encoding="utf-8")
-    >>> first_value(place, in_list=True)
+    >>> first_value(place, {".json"}, in_list=True)
     {'id': 1}
     """
+    if not path.is_file() or path.suffix.lower() not in endings:
+        return None
     for head in _heads(path):
         start = head.lstrip()
         if in_list and start.startswith("["):

@@ -16,14 +16,15 @@ from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import (
     contradiction_to_json,
     detail_from_json,
+    given,
     head_from_json,
     head_to_json,
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text
-from rubricate.formats.format import Format, NoteStream, Unreadable
+from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HOLDABLE
+from rubricate.formats.limits import first_bytes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 
@@ -36,8 +37,7 @@ def looks_like_jsonl(path: Path) -> bool:
     """Tell whether the first line is our head."""
     if not path.is_file() or path.suffix not in {".jsonl", ".ndjson", ".json"}:
         return False
-    with path.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf").startswith(b'{"rubricate"')
+    return first_bytes(path).startswith(b'{"rubricate"')
 
 
 def write_jsonl(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -53,8 +53,7 @@ def corpus_to_lines(corpus: Corpus) -> Iterator[dict[str, Any]]:
     yield {"rubricate": VERSION, **head_to_json(corpus)}
     for note in corpus.notes:
         line: dict[str, Any] = {"note": note.id, "case": note.case, "text": note.text}
-        if note.metadata:
-            line["metadata"] = dict(note.metadata)
+        line |= given(metadata=dict(note.metadata))
         found: dict[str, dict[str, Any]] = {}
         for row in corpus.note_rows(note.id):
             annotator = corpus.annotators[int(corpus.rows.annotator[row])].id

@@ -1,4 +1,4 @@
-"""How large an input may be before it is refused: the one place for all such limits.
+"""What is read of an input: how large it may be, and which XML is safe.
 
 Some files are small and become huge when they are opened: archives, tables with one far cell, trees
 whose branches are used again and again. A limit that is met is a fault that names it, so that who
@@ -8,6 +8,7 @@ commands.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -68,8 +69,6 @@ def limits_now() -> ReadLimits:
 def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
     """Put limits in force for a while; None leaves those that are.
 
-    Examples
-    --------
     >>> with limits_in_force(ReadLimits(cells=10)):
     ...     limits_now().cells
     10
@@ -84,8 +83,6 @@ def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
 def parse_limits(given: Sequence[str]) -> ReadLimits:
     """Return the limits that ``NAME=VALUE`` changes.
 
-    Examples
-    --------
     >>> parse_limits(["cells=2_000_000"]).cells
     2000000
     >>> parse_limits(["cell=5"])
@@ -108,8 +105,6 @@ def parse_limits(given: Sequence[str]) -> ReadLimits:
 def need_within(name: str, found: int, what: str, path: Path | None = None) -> None:
     """Raise InputError if there is more of something than the limit of this name allows.
 
-    Examples
-    --------
     >>> need_within("cells", 3, "the sheet has {} cells")
     """
     allowed: int = getattr(limits_now(), name)
@@ -132,6 +127,15 @@ def read_whole(path: Path) -> bytes:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
 
 
+def first_bytes(path: Path, most: int = 4096) -> bytes:
+    """Return how a file begins, without a byte order mark; nothing of what cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(most).removeprefix(b"\xef\xbb\xbf")
+    except OSError:
+        return b""
+
+
 def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     """Raise InputError if a ZIP archive would become too large; reading never goes beyond that."""
     members = archive.infolist()
@@ -141,3 +145,34 @@ def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     if unpacked > RATIO_FROM:
         ratio = unpacked // max(1, packed)
         need_within("ratio", ratio, "the archive becomes {} times larger when unpacked", path)
+
+
+#: What a declaration may name; in others, a reader for signs could be led past what is written.
+_ENCODINGS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252"}
+_ENCODING = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']""")
+_PLAIN_DOCTYPE = re.compile(
+    rb"""<!DOCTYPE\s+[\w.:-]+(?:\s+(?:SYSTEM|PUBLIC)(?:\s+["'][^"']*["'])+)?\s*>"""
+)
+
+#: Characters that no XML file can hold.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
+    """Return why an XML file is not read, for safety; None if it may be.
+
+    With ``doctype``, one that declares nothing itself may stand there, as in BioC files; what it
+    points to is never fetched.
+
+    >>> unsafe_xml(b"<a/>")
+    >>> unsafe_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
+    'a DOCTYPE is not read, for safety'
+    """
+    start = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    declared = _ENCODING.match(start)
+    if (start and start[:1] != b"<") or b"\x00" in content:
+        return "need XML in UTF-8"
+    if declared and declared[1].decode("ascii", "replace").lower() not in _ENCODINGS:
+        return "need XML in UTF-8; save it so"
+    rest = _PLAIN_DOCTYPE.sub(b"", content, count=1) if doctype else content
+    return "a DOCTYPE is not read, for safety" if b"<!DOCTYPE" in rest else None

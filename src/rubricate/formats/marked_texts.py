@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import shown
-from rubricate.formats.annotations import LARGEST, labelled_annotations
+from rubricate.formats.annotations import LARGEST
 from rubricate.formats.faults import Faults, no_json, read_text
-from rubricate.formats.frame import Frame
+from rubricate.formats.format import Reader
+from rubricate.formats.frame import Frame, feature_labels, read_frame
 from rubricate.formats.json_text import has_half, parse_json
+from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Metadata, Scalar
+
+#: An annotation with the label of its feature, and what each annotator marked in a note.
+Labelled = tuple[str, PlainAnnotation]
+Judged = dict[str, list[Labelled]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,20 @@ class MarkedText:
     path: Path | None = None
     case: str | None = None
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
+    group: str = ""
+
+
+def marked_reader(
+    marked: Callable[[Path, Frame, Faults], Iterable[MarkedText]], *, need: str, unit: str = "line"
+) -> Reader:
+    """Return the reader of a format from what yields its marked texts and collects faults."""
+
+    def read(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+        faults, frame = Faults(path, unit=unit), read_frame(path, is_folder=path.is_dir())
+        found = watched(marked(path, frame, faults), progress, "reading notes")
+        return build_corpus(found, frame, faults, need=need, strict=strict)
+
+    return read
 
 
 def build_corpus(
@@ -62,7 +82,7 @@ def build_corpus(
         if one.annotator is None:
             continue
         if one.annotator not in builder.annotators:
-            builder.add_annotator(Annotator(one.annotator))
+            builder.add_annotator(Annotator(one.annotator, one.group))
         judged.append((one.annotator, one.note_id))
         own = Faults(one.path or faults.path, unit=faults.unit)
         for label, annotation in one.annotations:
@@ -87,8 +107,6 @@ def _note(one: MarkedText, frame: Frame) -> Note:
 def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
     """Return what of a JSON object can be metadata.
 
-    Examples
-    --------
     >>> scalars({"site": "A", "tokens": []})
     {'site': 'A'}
     """
@@ -100,11 +118,18 @@ def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
     }
 
 
+def parse_names(listed: Any) -> list[str] | None:
+    """Return who judged a note from a JSON list; None where the file does not say so in our way."""
+    try:
+        names = parse_json(listed) if isinstance(listed, str) else None
+    except ValueError:
+        return None
+    return [str(name) for name in names] if isinstance(names, list) else None
+
+
 def span_pair(start: Any, end: Any) -> tuple[int, int]:
     """Return two offsets; ValueError, in words that quote nothing, if they are none.
 
-    Examples
-    --------
     >>> span_pair(0, 5)
     (0, 5)
     """
@@ -142,10 +167,22 @@ def _span(item: Any) -> tuple[str, tuple[int, int], int | None]:
     return label, pair, group if isinstance(group, int) else None
 
 
-def span_items(corpus: Corpus, rows: list[int], labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the annotations of some rows as `read_spans` takes them."""
+def judged_notes(corpus: Corpus, progress: Progress) -> Iterator[tuple[Note, Judged]]:
+    """Yield each note with the labels and annotations of everybody who judged it."""
+    labels, rows = feature_labels(corpus), corpus.rows
+    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+        judged: Judged = {}
+        for row in corpus.note_rows(note.id):
+            own = judged.setdefault(corpus.annotators[int(rows.annotator[row])].id, [])
+            label = labels[corpus.features[int(rows.feature[row])].id]
+            own += [(label, annotation) for annotation in rows.annotations(row)]
+        yield note, judged
+
+
+def span_items(annotations: Iterable[Labelled]) -> list[dict[str, Any]]:
+    """Return annotations as `read_spans` takes them."""
     spans = []
-    for n, (label, annotation) in enumerate(labelled_annotations(corpus, rows, labels), start=1):
+    for n, (label, annotation) in enumerate(annotations, start=1):
         more = {"annotation": n} if len(annotation.spans) > 1 else {}
         spans += [{"start": s, "end": e, "label": label, **more} for s, e in annotation.spans]
     return spans
@@ -163,7 +200,7 @@ def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
         several = isinstance(whole, list) and not (whole and isinstance(whole[0], str))
         values = list(enumerate(whole if several else [whole], start=1))
     except ValueError as error:
-        if "\n" not in source.strip() or source.lstrip()[:1] not in {"{", "["}:
+        if not _by_line(source.strip()):
             faults.add(no_json(error), line=getattr(error, "lineno", None), path=path)
             return
         values = []
@@ -178,3 +215,14 @@ def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
             faults.add("it holds half a surrogate pair", line=number, path=path)
         else:
             yield number, value
+
+
+def _by_line(source: str) -> bool:
+    """Tell whether a text that is no JSON may be lines of it: objects, or spaCy's pairs."""
+    first, _, rest = source.partition("\n")
+    if not rest or first[:1] != "[":
+        return bool(rest) and first.startswith("{")
+    try:
+        return isinstance(parse_json(first, halves=True), list)
+    except ValueError:
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,11 @@ from rubricate.formats.encoding import (
     metadata_from_json,
 )
 from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
-from rubricate.formats.format import Format
+from rubricate.formats.format import HOLDABLE, Format
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HOLDABLE
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
-from rubricate.rows import Contradiction, Detail, Rows
+from rubricate.rows import Rows
 from rubricate.rubric import NO_METADATA, Metadata
 
 VERSION = 1
@@ -58,6 +58,8 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
         json.dumps(head, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
     rows = corpus.rows
+    said = {i: contradiction_to_json(one) for i, one in rows.contradictions.items()}
+    details = {i: detail._asdict() for i, detail in rows.details.items()}
     tables = {
         "notes": pl.DataFrame(
             {
@@ -76,12 +78,12 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
                 "n_annotations": np.diff(rows.first_annotation).astype(np.int32),
             }
             | ({} if rows.probability is None else {"probability": rows.probability})
-            | ({"contradiction": _contradictions_to_column(rows)} if rows.contradictions else {})
+            | ({"contradiction": _to_column(len(rows), said)} if said else {})
         ),
         "annotations": pl.DataFrame(
             {"n_spans": np.diff(rows.first_span).astype(np.int32)}
             | ({} if rows.confidence is None else {"confidence": rows.confidence})
-            | ({"detail": _details_to_column(rows)} if rows.details else {})
+            | ({"detail": _to_column(rows.n_annotations, details)} if details else {})
         ),
         "spans": pl.DataFrame({"start": rows.start, "end": rows.end}),
     }
@@ -93,18 +95,9 @@ def _dumped(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
 
 
-def _details_to_column(rows: Rows) -> list[str | None]:
-    column: list[str | None] = [None] * rows.n_annotations
-    for i, detail in rows.details.items():
-        column[i] = _dumped(detail._asdict())
-    return column
-
-
-def _contradictions_to_column(rows: Rows) -> list[str | None]:
-    column: list[str | None] = [None] * len(rows)
-    for i, said in rows.contradictions.items():
-        column[i] = _dumped(contradiction_to_json(said))
-    return column
+def _to_column(size: int, values: Mapping[int, Any]) -> list[str | None]:
+    """Return a column that has values in some of its rows."""
+    return [_dumped(values.get(i)) for i in range(size)]
 
 
 def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
@@ -152,16 +145,8 @@ def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
     for text in notes["metadata"].unique():
         if text is not None:
             known[text] = metadata_from_json(parse_json(text))
-    details: dict[int, Detail] = {}
-    if "detail" in annotations.columns:
-        for i, text in enumerate(annotations["detail"]):
-            if text is not None:
-                details[i] = detail_from_json(parse_json(text))
-    contradictions: dict[int, Contradiction] = {}
-    if "contradiction" in rows.columns:
-        for i, text in enumerate(rows["contradiction"]):
-            if text is not None:
-                contradictions[i] = contradiction_from_json(parse_json(text))
+    details = {i: detail_from_json(value) for i, value in _filled(annotations, "detail")}
+    said = {i: contradiction_from_json(value) for i, value in _filled(rows, "contradiction")}
     return Corpus(
         notes=tuple(
             Note(i, c, t, known[m])
@@ -182,11 +167,18 @@ def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
             if "confidence" in annotations
             else None,
             details=details,
-            contradictions=contradictions,
+            contradictions=said,
         ),
         scores=head.scores,
         metadata=head.metadata,
     )
+
+
+def _filled(table: Any, name: str) -> Iterator[tuple[int, Any]]:
+    """Yield the rows of an optional column that have a value."""
+    for i, text in enumerate(table[name] if name in table.columns else ()):
+        if text is not None:
+            yield i, parse_json(text)
 
 
 def _pointers(counts: Any) -> Any:

@@ -20,25 +20,24 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.formats.annotations import refuse_lone_surrogates, rows_by_annotator
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.format import HELD_BY_SPANS, Format
+from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value
-from rubricate.formats.losses import HELD_BY_FRAME
+from rubricate.formats.limits import first_bytes
 from rubricate.formats.marked_texts import (
     MarkedText,
-    build_corpus,
+    judged_notes,
+    marked_reader,
     read_spans,
     read_values,
     scalars,
     span_items,
 )
-from rubricate.progress import Progress, silent, watched
+from rubricate.progress import Progress, silent
 
 _SUFFIXES = {".jsonl", ".json", ".ndjson"}
 _SPAN_KEYS = ("spans", "ents", "entities")
-_NEED = 'lines of JSON with a "text" and its "spans"'
 _ACCEPTED = {"accept", None}
 
 
@@ -46,23 +45,14 @@ def looks_like_prodigy(path: Path) -> bool:
     """Tell whether the first line is a text with the spans of Prodigy or spaCy."""
     if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
         return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, _SUFFIXES, in_list=True)
     if not isinstance(value, dict):
-        with path.open("rb") as stream:
-            head = stream.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
+        head = first_bytes(path, 1 << 16)
         return re.match(rb'\s*(?:\[\s*)?\["', head) is not None and b'"entities"' in head
     return isinstance(value.get("text"), str) and (
         any(isinstance(value.get(key), list) for key in ("spans", "ents"))
         or bool({"_input_hash", "_task_hash"} & value.keys())
     )
-
-
-def read_prodigy(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    """Read the lines of Prodigy or spaCy."""
-    faults = Faults(path)
-    frame = read_frame(path, is_folder=False)
-    found = watched(_marked(path, frame, faults), progress, "reading notes")
-    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
 
 
 def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
@@ -96,20 +86,15 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
 
 def write_prodigy(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write one line per note and annotator, and the frame beside them."""
-    refuse_lone_surrogates(corpus)
-    labels = feature_labels(corpus)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+        for note, judged in judged_notes(corpus, progress):
             head = {"text": note.text, "meta": {"note": note.id, "case": note.case}}
-            judged = rows_by_annotator(corpus, note.id)
-            for annotator, rows in judged.items():
-                who = corpus.annotators[annotator].id
-                spans = span_items(corpus, rows, labels)
-                value = {**head, "spans": spans, "answer": "accept", "_annotator_id": who}
-                stream.write(json.dumps(value, ensure_ascii=False) + "\n")
-            if not judged:
-                value = {**head, "spans": [], "answer": "ignore"}
-                stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            lines: list[dict[str, Any]] = [
+                {**head, "spans": span_items(own), "answer": "accept", "_annotator_id": who}
+                for who, own in judged.items()
+            ]
+            for line in lines or [{**head, "spans": [], "answer": "ignore"}]:
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
     write_frame(corpus, path, is_folder=False)
 
 
@@ -117,9 +102,7 @@ FORMAT = Format(
     name="prodigy",
     summary="JSON Lines of Prodigy, one text with its spans per line; spaCy's are read as well",
     looks_like=looks_like_prodigy,
-    read=read_prodigy,
+    read=marked_reader(_marked, need='lines of JSON with a "text" and its "spans"'),
     write=write_prodigy,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-       "boundaries", "ids"},
-)  # fmt: skip
+    holds=HELD_BY_SPANS,
+)

@@ -13,23 +13,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rubricate.corpus import Corpus, Note
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
+from rubricate.corpus import Corpus
 from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults, leads_out
-from rubricate.formats.format import Format
-from rubricate.formats.frame import FRAME_NAME, Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.faults import Faults
+from rubricate.formats.format import HELD_BY_SPANS, Format
+from rubricate.formats.frame import FRAME_NAME, Frame, write_frame
 from rubricate.formats.json_text import first_value
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.marked_texts import MarkedText, build_corpus, read_values, span_pair
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.marked_texts import (
+    Labelled,
+    MarkedText,
+    judged_notes,
+    marked_reader,
+    read_values,
+    span_pair,
+)
+from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 
-_NEED = 'JSON files with a "text" and "denotations"'
 _RESERVED = frozenset({FRAME_NAME.removesuffix(".json")})
 
 
@@ -37,9 +37,7 @@ def looks_like_pubannotation(path: Path) -> bool:
     """Tell whether it is a JSON file of PubAnnotation, or a folder of them."""
     if path.is_dir():
         return any(looks_like_pubannotation(file) for file in _files(path)[:4])
-    if path.suffix.lower() not in {".json", ".jsonl"}:
-        return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, {".json", ".jsonl"}, in_list=True)
     return (
         isinstance(value, dict)
         and isinstance(value.get("text"), str)
@@ -53,18 +51,9 @@ def _files(path: Path) -> list[Path]:
     return sorted(p for p in path.glob("*.json") if p.name != FRAME_NAME and p.is_file())
 
 
-def read_pubannotation(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    """Read a folder of files, or one."""
-    faults = Faults(path, unit="note")
-    frame = read_frame(path, is_folder=path.is_dir())
-    found = watched(_marked(path, frame, faults), progress, "reading notes")
-    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
-
-
 def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
     for file in _files(path):
-        if path.is_dir() and leads_out(file, path):
-            faults.add("a link that leads out of the folder is not read", path=file)
+        if faults.refuses_link(file):
             continue
         for number, value in read_values(file, faults):
             if not isinstance(value, dict) or not isinstance(value.get("text"), str):
@@ -121,28 +110,20 @@ def _annotations(
 
 def write_pubannotation(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a folder with a file per note; each annotator is a track."""
-    refuse_lone_surrogates(corpus)
     path.mkdir()
-    labels = feature_labels(corpus)
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
-        tracks = [
-            {"project": corpus.annotators[annotator].id, **_written(corpus, rows, labels)}
-            for annotator, rows in rows_by_annotator(corpus, note.id).items()
-        ]
-        _write(path, note, tracks)
+    for note, judged in judged_notes(corpus, progress):
+        tracks = [{"project": who, **_written(own)} for who, own in judged.items()]
+        value = {"sourcedb": "rubricate", "sourceid": note.id, "text": note.text, "tracks": tracks}
+        place = path / f"{id_to_name(note.id, reserved=_RESERVED)}.json"
+        line = json.dumps(value, ensure_ascii=False) + "\n"
+        place.write_text(line, encoding="utf-8", newline="\n")
     write_frame(corpus, path, is_folder=True)
 
 
-def _write(path: Path, note: Note, tracks: list[dict[str, Any]]) -> None:
-    value = {"sourcedb": "rubricate", "sourceid": note.id, "text": note.text, "tracks": tracks}
-    place = path / f"{id_to_name(note.id, reserved=_RESERVED)}.json"
-    place.write_text(json.dumps(value, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
-
-
-def _written(corpus: Corpus, rows: list[int], labels: Mapping[str, str]) -> dict[str, Any]:
+def _written(annotations: list[Labelled]) -> dict[str, Any]:
     denotations: list[dict[str, Any]] = []
     attributes: list[dict[str, str]] = []
-    for n, (label, annotation) in enumerate(labelled_annotations(corpus, rows, labels), start=1):
+    for n, (label, annotation) in enumerate(annotations, start=1):
         spans = [{"begin": start, "end": end} for start, end in annotation.spans]
         one = spans[0] if len(spans) == 1 else spans
         denotations.append({"id": f"T{n}", "span": one, "obj": label})
@@ -158,9 +139,7 @@ FORMAT = Format(
     name="pubannotation",
     summary="PubAnnotation JSON: a folder with a file per note, a track per annotator",
     looks_like=looks_like_pubannotation,
-    read=read_pubannotation,
+    read=marked_reader(_marked, need='JSON files with a "text" and "denotations"', unit="note"),
     write=write_pubannotation,
-    holds=HELD_BY_FRAME
-    | {"fragments", "overlaps", "repeats", "annotators", "unannotated", "empty notes", "newlines",
-       "attributes", "boundaries", "ids"},
-)  # fmt: skip
+    holds=HELD_BY_SPANS | {"attributes"},
+)

@@ -42,8 +42,6 @@ def find_encoding(chunks: Iterable[bytes]) -> str:
 
     A text that is UTF-8 but for some bytes is taken for damaged UTF-8, not for something else.
 
-    Examples
-    --------
     >>> find_encoding([b"\xff\xfea\x00"]), find_encoding([b"na\xefve"]), find_encoding([b"plain"])
     ('utf-16', 'cp1252', 'utf-8-sig')
     """
@@ -117,8 +115,6 @@ def _header_in(
 def find_header(rows: Sequence[Sequence[str]], is_known: Callable[[str], bool]) -> int:
     """Return which of the first rows has most of the known names; the first one that is not empty.
 
-    Examples
-    --------
     >>> find_header([["Exam 2026"], [], ["Item", "Points"], ["Cough", "1"]], str.isalpha)
     2
     """
@@ -173,13 +169,13 @@ def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
             for column in range(area.min_col, area.max_col + 1)
             if (row, column) != (area.min_row, area.min_col)
         }
-        filled = [(number, row) for number, row in rows if any(cell or _odd(cell) for cell in row)]
+        filled = [
+            (number, row)
+            for number, row in rows
+            if any(cell or isinstance(cell, Odd) for cell in row)
+        ]
         sheets.append(SheetRows(shown.title, filled, merged))
     return sheets, hidden
-
-
-def _odd(cell: str) -> bool:
-    return isinstance(cell, Odd)
 
 
 def _open_workbook(path: Path) -> tuple[Any, Any]:
@@ -255,8 +251,6 @@ def _cell_text(shown: Cell, stored: Cell) -> str:
 def plain_number(value: float) -> str:
     """Return a number as text, without a needless ``.0``.
 
-    Examples
-    --------
     >>> plain_number(2.0), plain_number(0.25)
     ('2', '0.25')
     """

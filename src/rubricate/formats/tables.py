@@ -21,8 +21,6 @@ MOST_DIGITS = 18
 def is_number(text: str) -> bool:
     """Tell whether a field is a whole number of 0 or more that is not too long to be one.
 
-    Examples
-    --------
     >>> is_number("007"), is_number("-7"), is_number("²")
     (True, False, False)
     """
@@ -32,8 +30,6 @@ def is_number(text: str) -> bool:
 def is_plain_number(text: str) -> bool:
     """Tell whether an id is a number as Python prints it, so that it survives as a number.
 
-    Examples
-    --------
     >>> is_plain_number("7"), is_plain_number("007")
     (True, False)
     """
@@ -51,8 +47,6 @@ NO_ID = (
 def is_id(text: str) -> bool:
     r"""Tell whether a field may be an id, not a note under the wrong name.
 
-    Examples
-    --------
     >>> is_id("Ward 3/17"), is_id("no fever\nno chills")
     (True, False)
     """
@@ -67,8 +61,6 @@ _SIGNS = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 def guarded(text: str) -> str:
     """Return the text so that no spreadsheet program takes it for a formula.
 
-    Examples
-    --------
     >>> guarded("=1+1"), guarded("- fever"), guarded("fever")
     ("'=1+1", "'- fever", 'fever')
     """
@@ -79,8 +71,6 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """Inverse of `guarded`.
 
-    Examples
-    --------
     >>> unguarded(guarded("'=1")) == "'=1"
     True
     """

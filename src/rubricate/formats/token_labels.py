@@ -1,4 +1,4 @@
-"""Labels on tokens and spans of text: from one to the other, and what is lost on the way."""
+"""Labels on tokens and spans of text, from one to the other, and those of the EBM-NLP corpus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,44 @@ from itertools import groupby
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.rubric import Feature, Rubric
 from rubricate.text.words import find_tokens
+
+CASE = "pico"
+
+#: One feature per element, in the order of the corpus's papers.
+PICO = Rubric(
+    CASE,
+    (
+        Feature("participants", CASE, "Participants"),
+        Feature("interventions", CASE, "Interventions"),
+        Feature("outcomes", CASE, "Outcomes"),
+    ),
+)
+
+#: What the numbers of ``hierarchical_labels`` mean (README of the release).
+SUBLABELS = {
+    "participants": ("Age", "Sex", "Sample size", "Condition"),
+    "interventions": (
+        "Surgical", "Physical", "Pharmacological", "Educational", "Psychological", "Other",
+        "Control",
+    ),
+    "outcomes": ("Physical", "Pain", "Mortality", "Adverse effects", "Mental", "Other"),
+}  # fmt: skip
+
+
+def sublabel_attributes(feature_id: str, number: int) -> tuple[tuple[str, str], ...]:
+    """Return the attributes of an annotation with this sub-label.
+
+    >>> sublabel_attributes("participants", 4)
+    (('sublabel', '4'), ('sublabel name', 'Condition'))
+    >>> sublabel_attributes("other", 4)
+    (('sublabel', '4'),)
+    """
+    names = SUBLABELS.get(feature_id, ())
+    named = (("sublabel name", names[number - 1]),) if 0 < number <= len(names) else ()
+    return (("sublabel", str(number)), *named)
+
 
 #: A token's place in the text: half-open code points; empty where a token has no text.
 Place = tuple[int, int]
@@ -34,8 +71,6 @@ _SAME = str.maketrans("’‘`´“”–—−‐‑\u00ad", "''''\"\"------")
 def note_tokens(text: str) -> list[Place]:
     """Return where the tokens of a text are: all of it but white space.
 
-    Examples
-    --------
     >>> note_tokens("58yo M.")
     [(0, 2), (2, 4), (5, 6), (6, 7)]
     """
@@ -49,8 +84,6 @@ def align_tokens(tokens: Sequence[str], text: str) -> list[Place]:
     that the tokeniser dropped are passed over; letters and digits never are. A blank token gets
     an empty place. The result is shorter than ``tokens`` if one cannot be found.
 
-    Examples
-    --------
     >>> align_tokens(["``", "no", "pain", "''", "(", "x"], 'she: "no  pain"')
     []
     >>> align_tokens(["``", "no", "pain", "''", "(", "x"], '"no  pain"')
@@ -104,8 +137,6 @@ def _match(form: str, text: str, start: int) -> int | None:
 def label_runs(labels: Sequence[int], places: Sequence[Place]) -> Iterator[tuple[int, Place]]:
     """Yield each maximal run of one label other than 0, and the text it covers.
 
-    Examples
-    --------
     >>> list(label_runs([0, 1, 1, 2], [(0, 2), (3, 5), (5, 6), (7, 9)]))
     [(1, (3, 6)), (2, (7, 9))]
     """
@@ -122,8 +153,6 @@ def label_runs(labels: Sequence[int], places: Sequence[Place]) -> Iterator[tuple
 def tokens_of(span: Place, places: Sequence[Place]) -> range:
     """Return the numbers of the tokens a span shares a character with.
 
-    Examples
-    --------
     >>> list(tokens_of((1, 4), [(0, 2), (3, 5), (5, 6)]))
     [0, 1]
     """
@@ -134,8 +163,6 @@ def tokens_of(span: Place, places: Sequence[Place]) -> range:
 def mark_tokens(spans: Iterable[Place], places: Sequence[Place]) -> list[int]:
     """Return 1 for each token that a span touches, else 0.
 
-    Examples
-    --------
     >>> mark_tokens([(4, 5)], [(0, 2), (3, 5), (5, 6)])
     [0, 1, 0]
     """
@@ -154,8 +181,6 @@ def count_cut_and_merged(corpus: Corpus) -> tuple[int, int]:
     them and the next, so that they become one run. Annotations of several fragments become
     several runs anyway and are not counted among them.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "hot flashes"))

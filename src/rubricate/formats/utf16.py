@@ -15,8 +15,6 @@ SPLIT = -1
 def to_utf16(text: str) -> I64:
     """Return the UTF-16 offset of each code point, and of the end: ``len(text) + 1`` numbers.
 
-    Examples
-    --------
     >>> to_utf16("a😀b").tolist()
     [0, 1, 3, 4]
     """
@@ -29,8 +27,6 @@ def to_utf16(text: str) -> I64:
 def from_utf16(text: str) -> I64:
     """Return the code point at each UTF-16 offset, `SPLIT` inside a surrogate pair.
 
-    Examples
-    --------
     >>> from_utf16("a😀b").tolist()
     [0, 1, -1, 2, 3]
     """
@@ -46,8 +42,6 @@ class Utf16Map:
     Offsets outside the text stay as far outside as they were, so that a wrong offset is still
     wrong, and still the same, after it was written and read.
 
-    Examples
-    --------
     >>> offsets = Utf16Map("a😀b")
     >>> offsets.to_utf16(2), offsets.from_utf16(3)
     (3, 2)

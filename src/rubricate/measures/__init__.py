@@ -27,11 +27,10 @@ from rubricate.measures.formulas import (
     Measured,
     mean_defined,
 )
+from rubricate.measures.marks import KINDS
 from rubricate.measures.pairing import Coverage, Pairing, pair_rows
 from rubricate.measures.pilot import plan_from_pilot
-from rubricate.measures.span_matching import Matching, span_counts
-from rubricate.measures.span_pairs import KINDS
-from rubricate.measures.tokens import words
+from rubricate.measures.span_matching import Matching, span_counts, words
 
 __all__ = [
     "CHARACTERS",

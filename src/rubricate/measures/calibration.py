@@ -55,8 +55,6 @@ def presence_probability(pairing: Pairing) -> F64 | None:
 class CalibrationCounts:
     """What probabilities and presences of some notes, features or cases add up to, bin by bin.
 
-    Examples
-    --------
     >>> one = CalibrationCounts(("n1",), np.ones((1, 10, 7)))
     >>> (one + one).values[0, 0, 0], (one + CalibrationCounts(("n2",), one.values)).ids
     (np.float64(2.0), ('n1', 'n2'))
@@ -91,9 +89,7 @@ def calibration_counts(
     keys, p = presence.keys.take(known), probability[known]
     _need_probabilities(presence, probability)
     y = presence.values[known][:, [0, 2]].sum(axis=1).astype(np.float64)
-    w = np.ones(len(p))
-    if weights is not None:
-        w = np.array([weights[i] for i in keys.notes], dtype=np.float64)[keys.note]
+    w = keys.weights(weights)
     spread = p * (1 - p)
     columns = (w, w * (p - y) ** 2, w * p, w * y, w * spread, w**2 * spread, np.ones(len(p)))
     ids, group = keys.groups(by)
@@ -111,8 +107,6 @@ def calibration_values(sums: F64) -> F64:
     where b is 0 or 1. ECE: the mean over bins, weighted by rows, of |mean p - share present|
     (Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017).
 
-    Examples
-    --------
     >>> sums = np.array([[2.0, 0.05, 0.3, 0.0], [2.0, 0.05, 1.7, 2.0]])
     >>> calibration_values(sums).round(3).tolist()
     [0.025, 0.9, 0.15, 0.5, 0.5]
@@ -229,8 +223,6 @@ def calibrate(
     least. A bin's share present: Wilson (1927) at the effective size that rows of one note leave
     (`rubricate.stats.cluster_interval`).
 
-    Examples
-    --------
     >>> from rubricate.measures.counts import RowKeys
     >>> from rubricate.measures.formulas import PRESENCE
     >>> note, zero = np.arange(4), np.zeros(4, dtype=np.int64)

@@ -66,8 +66,6 @@ def compare_evaluations(
 ) -> SystemsComparison:
     """Compare two systems, each with its name, measured against the same reference rows.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -104,8 +102,6 @@ def compare_evaluations(
 def weighted_by_note(counts: GroupCounts, weights: Mapping[str, float] | None) -> F64:
     """Return the counts of each note times its weight.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from rubricate.measures.formulas import PRESENCE
     >>> counts = GroupCounts(PRESENCE, ("n",), np.array([[1, 0, 2, 0]]))

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.errors import Fault, InputError
 from rubricate.measures.formulas import F64, Measure, Measured, mean_defined
 from rubricate.rows import I64
 
@@ -58,6 +59,15 @@ class RowKeys:
             "feature": _used(self.features, self.feature),
             "case": _used(self.cases, self.case),
         }
+
+    def weights(self, by_note: Mapping[str, float] | None) -> F64:
+        """Return the weight of each row's note; 1 everywhere without weights."""
+        if by_note is None:
+            return np.ones(len(self))
+        missing = [name for name in self.notes if name not in by_note]
+        if missing:
+            raise InputError([Fault(f"note {name} has no weight") for name in missing])
+        return np.array([by_note[name] for name in self.notes], dtype=np.float64)[self.note]
 
     def case_of_notes(self) -> I64:
         """Return the case of each note that has rows, in the order of ``groups("note")``."""
@@ -264,8 +274,6 @@ def _used(ids: tuple[str, ...], index: I64) -> tuple[tuple[str, ...], I64]:
 def sum_groups(place: I64, values: I64, n: int) -> I64:
     """Sum the lines of ``values`` by group; ``place`` is each line's group, of ``n``.
 
-    Examples
-    --------
     >>> sum_groups(np.array([0, 1, 0]), np.array([[1, 2], [3, 4], [5, 6]]), 2).tolist()
     [[6, 8], [3, 4]]
     """

@@ -214,8 +214,6 @@ class Evaluation:
 def nested(values: Mapping[MeasureKey, object]) -> dict[str, object]:
     """Return values by key as JSON has them: ``("spans", "exact")`` inside ``spans``.
 
-    Examples
-    --------
     >>> nested({("presence",): 1, ("spans", "exact"): 2, ("spans", "token_overlap"): 3})
     {'presence': 1, 'spans': {'exact': 2, 'token_overlap': 3}}
     """

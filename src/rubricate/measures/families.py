@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.measures.counts import CountTable
 from rubricate.measures.formulas import CHARACTERS, PRESENCE
-from rubricate.measures.marks import Marks, covered, zones
+from rubricate.measures.marks import covered, zones
 from rubricate.measures.pairing import Pairing
 from rubricate.measures.span_matching import Matching, span_counts
 from rubricate.rows import I64
 
 #: Names one count table: ``("characters",)``, ``("presence",)``, ``("spans", "exact")``.
 MeasureKey = tuple[str, ...]
+Flags = npt.NDArray[np.bool_]
 
 
 def character_counts(pairing: Pairing) -> CountTable:
@@ -91,24 +93,20 @@ def presence_counts(pairing: Pairing) -> CountTable:
     >>> presence_counts(pairing).total().counts
     {'tp': 1, 'fp': 0, 'fn': 0, 'tn': 0}
     """
-    reference = _present(pairing.reference_marks, len(pairing))
-    predicted = _present(pairing.predicted_marks, len(pairing))
-    values = np.stack(
-        (
-            reference & predicted,
-            ~reference & predicted,
-            reference & ~predicted,
-            ~reference & ~predicted,
-        ),
-        axis=-1,
-    )
-    return CountTable(PRESENCE, pairing.keys, values.astype(np.int64))
+    sides = np.zeros((2, len(pairing)), dtype=bool)
+    sides[0, pairing.reference_marks.row] = True
+    sides[1, pairing.predicted_marks.row] = True
+    return CountTable(PRESENCE, pairing.keys, four_cells(*sides))
 
 
-def _present(marks: Marks, n_rows: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    present = np.zeros(n_rows, dtype=bool)
-    present[marks.row] = True
-    return present
+def four_cells(reference: Flags, predicted: Flags) -> I64:
+    """Return TP, FP, FN and TN of each unit, one of which is 1.
+
+    >>> four_cells(np.array([True, False]), np.array([True, True])).tolist()
+    [[1, 0, 0, 0], [0, 1, 0, 0]]
+    """
+    both = (reference & predicted, ~reference & predicted, reference & ~predicted)
+    return np.stack([*both, ~(reference | predicted)], axis=-1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,6 @@ def _columns(counts: npt.ArrayLike) -> tuple[F64, F64, F64, F64]:
 def precision(counts: npt.ArrayLike) -> F64:
     """Return TP / (TP + FP) of (tp, fp, fn, tn) counts.
 
-    Examples
-    --------
     >>> float(precision([3, 2, 2, 4]))
     0.6
     """
@@ -56,8 +54,6 @@ def recall(counts: npt.ArrayLike) -> F64:
 def f1(counts: npt.ArrayLike) -> F64:
     """Return 2 TP / (2 TP + FP + FN), van Rijsbergen's F with equal weights (1979).
 
-    Examples
-    --------
     >>> f1([[3, 2, 2, 4], [0, 0, 5, 4], [0, 0, 0, 9]]).tolist()
     [0.6, 0.0, nan]
     """
@@ -90,8 +86,6 @@ def kappa(counts: npt.ArrayLike) -> F64:
     For two categories it equals 2 (TP TN - FP FN) / ((TP+FP)(FP+TN) + (TP+FN)(FN+TN)), the form
     used here because it does not cancel when p_e is near 1.
 
-    Examples
-    --------
     >>> round(float(kappa([20, 5, 10, 15])), 3)
     0.4
     """
@@ -108,8 +102,6 @@ def negative_predictive_value(counts: npt.ArrayLike) -> F64:
 def pabak(counts: npt.ArrayLike) -> F64:
     """Return kappa adjusted for prevalence and bias, 2 p_o - 1 (Byrt, Bishop & Carlin 1993).
 
-    Examples
-    --------
     >>> float(pabak([90, 5, 5, 0])), round(float(kappa([90, 5, 5, 0])), 3)
     (0.8, -0.053)
     """
@@ -123,8 +115,6 @@ def gwet_ac1(counts: npt.ArrayLike) -> F64:
     absent, kappa falls although the sides agree as often (the prevalence paradox: Feinstein &
     Cicchetti 1990); AC1 does not. With two categories AC2 is the same.
 
-    Examples
-    --------
     >>> round(float(gwet_ac1([90, 5, 5, 0])), 3)
     0.89
     """
@@ -153,8 +143,6 @@ def span_f1(counts: npt.ArrayLike) -> F64:
     0 where nothing hits, also if one side is empty; nan where both are. With one number of hits
     for both sides it is 2 hits / (reference + predicted).
 
-    Examples
-    --------
     >>> span_f1([[2, 3, 2, 2], [2, 0, 0, 0], [0, 0, 0, 0]]).tolist()
     [0.8, 0.0, nan]
     """

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.display import table_html
-from rubricate.errors import Fault, InputError
+from rubricate.errors import InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
 from rubricate.measures.counts import CountTable, sum_groups
 from rubricate.measures.evaluate import Evaluation
@@ -179,8 +178,6 @@ def add_intervals(
     items (`rubricate.stats.limit_by_items`); with unequal weights a value that never varies has
     none.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -202,7 +199,7 @@ def add_intervals(
             "one case says nothing of cases like it: intervals for cases-like-these need two cases "
             "or more; ask for these-cases"
         )
-    row_weights = _row_weights(evaluation.characters, weights)
+    row_weights = None if weights is None else evaluation.characters.keys.weights(weights)
     keep = replace(settings, keep_replicates=True)
     unequal = row_weights is not None and len(np.unique(row_weights)) > 1
     levels: dict[MeasureKey, Levels] = {}
@@ -215,7 +212,7 @@ def add_intervals(
         for level, groups in (("features", found.groups), ("cases", found.strata)):
             mean = _macro_of_cases if new_cases else _macro
             macro[key, level] = _widen(mean(groups, table, level, settings), table, support)
-        levels[key] = _without_replicates(_widen_levels(found, table, support))
+        levels[key] = _widen_levels(found, table, support)
     return EvaluationWithIntervals(evaluation, settings, levels, macro, weights)
 
 
@@ -226,18 +223,6 @@ def _layout(table: CountTable) -> Layout:
         group=np.array(keys.features, dtype=object)[keys.feature].astype(str),
         stratum=np.array(keys.cases, dtype=object)[keys.case].astype(str),
     )
-
-
-def _row_weights(
-    table: CountTable, weights: Mapping[str, float] | None
-) -> npt.NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    missing = [i for i in table.keys.notes if i not in weights]
-    if missing:
-        raise InputError([Fault(f"note {i} has no weight") for i in missing])
-    by_note = np.array([weights[i] for i in table.keys.notes], dtype=np.float64)
-    return by_note[table.keys.note]
 
 
 def _macro(
@@ -271,17 +256,8 @@ def _macro_of_cases(
     return bootstrap_interval(sums, lambda pair: ratio(pair[..., 0], pair[..., 1]), plain)
 
 
-def _without_replicates(levels: Levels) -> Levels:
-    return replace(
-        levels,
-        overall=replace(levels.overall, replicates=None),
-        strata=replace(levels.strata, replicates=None),
-        groups=replace(levels.groups, replicates=None),
-    )
-
-
 def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) -> Levels:
-    """Join every interval with the limits by items where few notes are wrong."""
+    """Join every interval with the limits by items where few notes are wrong; drop replicates."""
     keys = table.keys
     supports: list[Support | None] = [None, None]
     if overall is not None:
@@ -296,9 +272,9 @@ def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) ->
             supports[i] = item_support(table, group, len(labels))
     return replace(
         levels,
-        overall=_widen(levels.overall, table, overall),
-        strata=_widen(levels.strata, table, supports[0]),
-        groups=_widen(levels.groups, table, supports[1]),
+        overall=replace(_widen(levels.overall, table, overall), replicates=None),
+        strata=replace(_widen(levels.strata, table, supports[0]), replicates=None),
+        groups=replace(_widen(levels.groups, table, supports[1]), replicates=None),
     )
 
 
@@ -329,8 +305,6 @@ def item_support(
     where its own value is below 1. Kappa, which a single row never defines, is informed by the
     rows that inform F1; a kappa of 0 is chance, not none of the notes.
 
-    Examples
-    --------
     >>> from rubricate.measures.counts import RowKeys
     >>> from rubricate.measures.formulas import PRESENCE
     >>> none = np.zeros(3, dtype=np.int64)

@@ -64,8 +64,6 @@ def areas(present: F64, absent: F64) -> F64:
     one, ties counting half (Mann & Whitney 1947; Hanley & McNeil 1982); average precision is the
     sum over places of the gain in recall times the precision there.
 
-    Examples
-    --------
     >>> areas(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0])).tolist()
     [0.875, 0.8333333333333333]
     """
@@ -90,8 +88,6 @@ def rank(
     Intervals draw notes with replacement, n - 1 of n, each counting n / (n - 1) times (Rao & Wu
     1988), and are percentiles at Student's t. Rows without a probability are left out.
 
-    Examples
-    --------
     >>> from rubricate.measures.counts import RowKeys
     >>> from rubricate.measures.formulas import PRESENCE
     >>> note, zero = np.arange(4), np.zeros(4, dtype=np.int64)
@@ -108,9 +104,7 @@ def rank(
     table = presence.keys.take(known)
     own = presence.values[known]
     is_present = (own[:, 0] + own[:, 2] > 0).astype(np.float64)
-    weight = np.ones(len(known))
-    if weights is not None:
-        weight = np.array([weights[note] for note in table.notes])[table.note]
+    weight = table.weights(weights)
     notes, note = np.unique(table.note, return_inverse=True)
     levels, place = np.unique(-probability[known], return_inverse=True)
     # places by notes, sparse, so that the places of a draw of notes are one product

@@ -10,10 +10,10 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import read_corpus
 from rubricate.formats.faults import Faults
-from rubricate.formats.notes.understanding import understood_as
-from rubricate.formats.rubric.csv_table import SchoolTable, add_table
+from rubricate.formats.notes import understood_as
 from rubricate.formats.rubric.files import RubricFile, read_rubric_file, with_rubrics
 from rubricate.formats.rubric.records import Records, build_rubrics
+from rubricate.formats.rubric.school_tables import SchoolTable, add_table
 from rubricate.rubric import Feature, Rubric, plain_scalar
 
 #: A corpus, a path, a pandas or polars data frame, or texts.

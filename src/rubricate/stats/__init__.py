@@ -7,8 +7,10 @@ from rubricate.stats.bootstrap import (
 )
 from rubricate.stats.clusters import (
     ClusterSummary,
+    Heterogeneity,
     cluster_interval,
     design_effect_of_replicates,
+    heterogeneity,
     intraclass_correlation,
     score_agreement,
     summarise_clusters,
@@ -21,10 +23,9 @@ from rubricate.stats.comparison import (
     difference_of_estimates,
     permutation_p_value,
 )
-from rubricate.stats.curves import PlanCurve, plan_curve
+from rubricate.stats.curves import PlanCurve, plan_curve, plan_slice
 from rubricate.stats.drawing import DRAWINGS, Chances, Sampling, width_chances
 from rubricate.stats.few_errors import Support, effective_items, limit_by_items
-from rubricate.stats.heterogeneity import Heterogeneity, heterogeneity
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
@@ -36,12 +37,16 @@ from rubricate.stats.intervals import (
     proportion_limits,
 )
 from rubricate.stats.limits import METHODS, Method
-from rubricate.stats.margins import MarginTest, adjust_margin_tests, margin_test
+from rubricate.stats.margins import MarginTest, adjust_margin_tests, adjust_p_values, margin_test
 from rubricate.stats.more_sizes import auc_size, icc_size, kappa_size, non_inferiority_size
-from rubricate.stats.multiplicity import adjust_p_values
 from rubricate.stats.nested import Layout, Levels, bootstrap_groups, bootstrap_levels
-from rubricate.stats.pilot import PilotPlan, plan_pilot
-from rubricate.stats.planning import estimate_frequency, finite_size, plan_assurance
+from rubricate.stats.planning import (
+    PilotPlan,
+    estimate_frequency,
+    finite_size,
+    plan_assurance,
+    plan_pilot,
+)
 from rubricate.stats.plans import (
     Cells,
     Drawing,
@@ -52,8 +57,6 @@ from rubricate.stats.plans import (
     PlanMethod,
     Target,
 )
-from rubricate.stats.posterior import Stratum, WeightedMeasures, stratified_posterior
-from rubricate.stats.ratios import Statistic, precision_recall_f1, ratio
 from rubricate.stats.reported import plan_reported, reported_chances
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
@@ -61,21 +64,25 @@ from rubricate.stats.resampling import (
     BootstrapMethod,
     Population,
     Resampling,
+    Statistic,
     degrees_of_freedom,
+    precision_recall_f1,
+    ratio,
     resample_sums,
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
 from rubricate.stats.sequential import InterimLook, SequentialPlan, obrien_fleming, plan_sequential
-from rubricate.stats.sizes import assured_size, first_size
-from rubricate.stats.slice import plan_slice
+from rubricate.stats.sizes import assured_half_width, assured_size, first_size, width_probability
 from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
 from rubricate.stats.weights import (
+    Stratum,
+    WeightedMeasures,
     design_weights,
     oversampled,
     refuse_unweighted_recall,
+    stratified_posterior,
     weighted_counts,
 )
-from rubricate.stats.widths import assured_half_width, width_probability
 
 __all__ = [
     "BOOTSTRAP_METHODS",

@@ -13,10 +13,10 @@ from rubricate.errors import Fault
 from rubricate.stats.checks import raise_if_any
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import Statistic
 from rubricate.stats.resampling import (
     BootstrapMethod,
     Resampling,
+    Statistic,
     as_counts,
     degrees_of_freedom,
     resample_sums,
@@ -85,8 +85,6 @@ def quantile_each(replicates: F64, q: F64) -> F64:
     Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996), each column at
     its own `q`.
 
-    Examples
-    --------
     >>> quantile_each(np.array([[1.0, 4.0], [3.0, np.nan]]), np.array([0.5, 0.5])).tolist()
     [2.0, 4.0]
     """
@@ -106,8 +104,6 @@ def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
     a = sum d^3 / (6 (sum d^2)^(3/2)) with d the mean minus the value without note i (Efron
     1987), the mean taken inside the note's stratum; 0 where all d are 0.
 
-    Examples
-    --------
     >>> float(acceleration(np.array([1.0, 2.0, 3.0])))
     0.0
     """
@@ -157,8 +153,6 @@ def half_width_in_sds(confidence: float, freedom: int | None) -> float:
     freedom of the notes (expanded percentiles: Hesterberg 2015, What teachers should know about
     the bootstrap, The American Statistician 69: 371).
 
-    Examples
-    --------
     >>> round(half_width_in_sds(0.95, 19), 3), round(half_width_in_sds(0.95, None), 3)
     (2.093, 1.96)
     """

@@ -23,8 +23,6 @@ class Calibration:
     The slope is the inverse of a temperature (Guo et al. 2017, "On calibration of modern neural
     networks"); the shift makes it Platt's scaling (1999).
 
-    Examples
-    --------
     >>> Calibration(slope=1.0, shift=0.0)(np.array([0.25])).round(3).tolist()
     [0.25]
     """
@@ -52,8 +50,6 @@ def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calib
     Newton's method on the log likelihood with the weak prior N(1, 1) on the slope and N(0, 1)
     on the shift, so that a handful of rows, or rows that are all present, give finite numbers.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> logit = rng.normal(0, 2, 4000)
     >>> present = rng.random(4000) < 1 / (1 + np.exp(-logit))
@@ -89,8 +85,6 @@ def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calib
 def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
     """Return the mean squared difference of probability and presence (Brier 1950).
 
-    Examples
-    --------
     >>> brier_score([1, 0], [0.5, 0.5])
     0.25
     """
@@ -101,8 +95,6 @@ def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
 def place_in_bins(probability: F64, bins: int) -> npt.NDArray[np.int64]:
     """Return the bin of each probability, of so many of equal width; 1 falls into the last.
 
-    Examples
-    --------
     >>> place_in_bins(np.array([0.0, 0.1, 0.95, 1.0]), 10).tolist()
     [0, 1, 9, 9]
     """
@@ -125,8 +117,6 @@ def reliability(
 ) -> list[ReliabilityBin]:
     """Return the points of a reliability diagram, in bins of equal width; empty ones left out.
 
-    Examples
-    --------
     >>> [(b.n_rows, b.present) for b in reliability([1, 0, 1], [0.95, 0.05, 0.92])]
     [(1, 0.0), (2, 1.0)]
     """
@@ -149,8 +139,6 @@ def reliability(
 class Reliability:
     """Probabilities beside what came true, summed up: rows, Brier score, ECE and bins.
 
-    Examples
-    --------
     >>> found = Reliability.of([1, 0], [0.9, 0.2])
     >>> Reliability.from_json(found.to_json()) == found
     True
@@ -189,8 +177,6 @@ def expected_calibration_error(
 
     ECE = Σ (n_b / n) · |mean probability − share present| (Naeini et al. 2015).
 
-    Examples
-    --------
     >>> expected_calibration_error([1, 1, 0, 0], [0.75, 0.75, 0.25, 0.25])
     0.25
     """
@@ -210,8 +196,6 @@ def chance_error(
     mean size is near sqrt(2 v / pi), and never above 2 v; gaps of all bins, over the rows. These
     are the consistency bars of Bröcker & Smith (2007), averaged.
 
-    Examples
-    --------
     >>> mean, deviation = chance_error([25.0], [25.0], 100)
     >>> round(mean, 3), round(deviation, 3)
     (0.04, 0.03)
@@ -226,8 +210,6 @@ def chance_error(
 def logit(probability: npt.ArrayLike) -> F64:
     """Return the logarithm of the odds, finite also for 0 and 1.
 
-    Examples
-    --------
     >>> logit([0.5, 0.75]).round(3).tolist()
     [0.0, 1.099]
     """

@@ -11,8 +11,6 @@ from rubricate.errors import Fault, InputError
 def inside_unit(name: str, value: float) -> list[Fault]:
     """Return a fault unless `value` lies strictly between 0 and 1.
 
-    Examples
-    --------
     >>> [str(fault) for fault in inside_unit("precision", 1.0)]
     ['precision is 1.0: it must lie strictly between 0 and 1']
     """
@@ -21,11 +19,19 @@ def inside_unit(name: str, value: float) -> list[Fault]:
     return [Fault(f"{name} is {value}: it must lie strictly between 0 and 1")]
 
 
+def shares(**values: float) -> list[Fault]:
+    """Return a fault for each value that does not lie strictly between 0 and 1.
+
+    >>> [str(fault) for fault in shares(recall=0.8, half_width=0)]
+    ['half-width is 0: it must lie strictly between 0 and 1']
+    """
+    named = ((name.replace("_", "-"), value) for name, value in values.items())
+    return [fault for name, value in named for fault in inside_unit(name, value)]
+
+
 def at_least(name: str, value: float, least: float) -> list[Fault]:
     """Return a fault unless `value` is finite and at least `least`.
 
-    Examples
-    --------
     >>> [str(fault) for fault in at_least("sites", 0, 1)]
     ['sites is 0: it must be at least 1']
     """
@@ -39,8 +45,6 @@ def at_least(name: str, value: float, least: float) -> list[Fault]:
 def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
     """Return a fault unless `value` is one of `allowed`.
 
-    Examples
-    --------
     >>> [str(fault) for fault in one_of("interval", "wald", ["wilson"])]
     ["interval is 'wald': it must be one of wilson"]
     """
@@ -49,11 +53,15 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
     return [Fault(f"{name} is {value!r}: it must be one of {', '.join(allowed)}")]
 
 
+def design_faults(sites: int, pool: int | None, design_effect: float) -> list[Fault]:
+    """Return what is wrong with the sites, the finite pool and the design effect of a plan."""
+    faults = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
+    return faults + ([] if pool is None else at_least("pool", pool, 1))
+
+
 def raise_if_any(faults: Sequence[Fault]) -> None:
     """Raise one `InputError` with every fault, if there is any.
 
-    Examples
-    --------
     >>> raise_if_any([])
     """
     if faults:

@@ -14,8 +14,7 @@ from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
 from rubricate.stats.checks import at_least, raise_if_any
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import Statistic
-from rubricate.stats.resampling import Resampling, as_counts, resample_sums
+from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
 
 #: Coin flips held at a time.
 _CHUNK = 4_000_000

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from rubricate.stats.limits import F64
 from rubricate.stats.plans import Drawing, Expected, Target
-from rubricate.stats.sizes import narrow_bounds
-from rubricate.stats.widths import narrow_probability
+from rubricate.stats.sizes import first_where, narrow_bounds, narrow_probability
 
 DRAWINGS: tuple[Drawing, ...] = get_args(Drawing)
 #: Numbers farther from their mean than this many standard deviations are left out.
@@ -145,14 +144,17 @@ def smallest_size(holds: Callable[[int], bool], low: int, high: int, *, in_a_row
     Bisection, then steps upwards until the condition holds at some sizes in a row: the chance
     moves in small saw teeth.
 
-    Examples
-    --------
     >>> smallest_size(lambda n: n >= 571, 1, 2000)
     571
     """
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+    high = first_where(holds, low, high)
     while not all(holds(high + step) for step in range(in_a_row)):
         high += 1
     return high
+
+
+def doubled(holds: Callable[[int], bool], size: int, most: float = math.inf) -> int:
+    """Return the first of size, twice it and so on at which a condition holds, at most `most`."""
+    while size < most and not holds(size):
+        size *= 2
+    return int(min(size, most))

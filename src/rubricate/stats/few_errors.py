@@ -40,18 +40,16 @@ class Support:
     right: npt.ArrayLike
 
 
-def effective_items(per_note: npt.ArrayLike, correlation: float = ITEM_CORRELATION) -> F64:
+def effective_items(per_note: npt.ArrayLike) -> F64:
     """Return how many independent items those of some notes are worth.
 
     M / (1 + (m - 1) rho) for M items, with m = sum m_i^2 / M the number that an item meets in its
-    note (Kish 1965; Kerry & Bland 2001) and rho their correlation.
+    note (Kish 1965; Kerry & Bland 2001) and rho their correlation, assumed to be 0.3.
 
     Parameters
     ----------
     per_note : array_like, shape (notes, ...)
         Items of each note.
-    correlation : float
-        Correlation between items of one note.
 
     Returns
     -------
@@ -64,16 +62,14 @@ def effective_items(per_note: npt.ArrayLike, correlation: float = ITEM_CORRELATI
     (57.7, 20.0)
     """
     items = np.asarray(per_note, dtype=np.float64)
-    return effective_number(items.sum(axis=0), (items**2).sum(axis=0), correlation)
+    return effective_number(items.sum(axis=0), (items**2).sum(axis=0))
 
 
-def effective_number(
-    items: npt.ArrayLike, squares: npt.ArrayLike, correlation: float = ITEM_CORRELATION
-) -> F64:
+def effective_number(items: npt.ArrayLike, squares: npt.ArrayLike) -> F64:
     """Return the same from the sum of the items of each note, and the sum of their squares."""
     total, square = np.asarray(items, dtype=np.float64), np.asarray(squares, dtype=np.float64)
     met = np.where(total > 0, square / np.where(total > 0, total, 1.0), 1.0)
-    return np.asarray(total / (1 + np.maximum(met - 1, 0.0) * correlation))
+    return np.asarray(total / (1 + np.maximum(met - 1, 0.0) * ITEM_CORRELATION))
 
 
 def limit_by_items(
@@ -110,7 +106,7 @@ def limit_by_items(
     Examples
     --------
     >>> from rubricate.stats.bootstrap import bootstrap_interval
-    >>> from rubricate.stats.ratios import precision_recall_f1
+    >>> from rubricate.stats.resampling import precision_recall_f1
     >>> found = bootstrap_interval([[15, 0, 0]] * 20, precision_recall_f1)
     >>> items = effective_items([15] * 20)
     >>> limit_by_items(found, Support(items, 0, 20)).low.round(3).tolist()

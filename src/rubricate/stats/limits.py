@@ -111,8 +111,6 @@ METHODS: tuple[Method, ...] = tuple(LIMITS)
 def raw_limits(x: F64, n: F64, alpha: float, method: Method) -> tuple[F64, F64]:
     """Return the limits for real successes `x` in [0, `n`], unchecked; 0 and 1 where `n` is 0.
 
-    Examples
-    --------
     >>> low, high = raw_limits(np.array([0.0, 8.0]), np.array([0.0, 10.0]), 0.05, "wilson")
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.49], [1.0, 0.943])

@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any
-from rubricate.stats.drawing import smallest_size
+from rubricate.stats.bootstrap import half_width_in_sds
+from rubricate.stats.checks import at_least, raise_if_any, shares
+from rubricate.stats.drawing import doubled, smallest_size
 
 _MOST = 100_000_000
-
-
-def _z(confidence: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(1 - (1 - confidence) / 2))
 
 
 def kappa_size(
@@ -53,14 +48,11 @@ def kappa_size(
     (167, 768)
     """
     raise_if_any(
-        inside_unit("kappa", kappa)
-        + inside_unit("frequency", frequency)
-        + inside_unit("half-width", half_width)
-        + inside_unit("confidence", confidence)
+        shares(kappa=kappa, frequency=frequency, half_width=half_width, confidence=confidence)
     )
     spread = 2 * frequency * (1 - frequency)
     variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + kappa * (2 - kappa) / spread)
-    return math.ceil((_z(confidence) / half_width) ** 2 * variance - 1e-9)
+    return math.ceil((half_width_in_sds(confidence, None) / half_width) ** 2 * variance - 1e-9)
 
 
 def icc_size(icc: float, raters: int, half_width: float, *, confidence: float = 0.95) -> int:
@@ -93,14 +85,10 @@ def icc_size(icc: float, raters: int, half_width: float, *, confidence: float = 
     >>> icc_size(0.8, 2, 0.1)
     51
     """
-    raise_if_any(
-        inside_unit("icc", icc)
-        + at_least("raters", raters, 2)
-        + inside_unit("half-width", half_width)
-        + inside_unit("confidence", confidence)
-    )
+    faults = shares(icc=icc, half_width=half_width, confidence=confidence)
+    raise_if_any(faults + at_least("raters", raters, 2))
     width, k = 2 * half_width, raters
-    top = 8 * _z(confidence) ** 2 * (1 - icc) ** 2 * (1 + (k - 1) * icc) ** 2
+    top = 8 * half_width_in_sds(confidence, None) ** 2 * (1 - icc) ** 2 * (1 + (k - 1) * icc) ** 2
     return math.ceil(top / (k * (k - 1) * width**2) + 1 - 1e-9)
 
 
@@ -135,13 +123,8 @@ def auc_size(auc: float, frequency: float, half_width: float, *, confidence: flo
     >>> auc_size(0.9, 0.3, 0.05)
     238
     """
-    raise_if_any(
-        inside_unit("auc", auc)
-        + inside_unit("frequency", frequency)
-        + inside_unit("half-width", half_width)
-        + inside_unit("confidence", confidence)
-    )
-    one, two, z = auc / (2 - auc), 2 * auc**2 / (1 + auc), _z(confidence)
+    raise_if_any(shares(auc=auc, frequency=frequency, half_width=half_width, confidence=confidence))
+    one, two, z = auc / (2 - auc), 2 * auc**2 / (1 + auc), half_width_in_sds(confidence, None)
 
     def narrow(n: int) -> bool:
         positives = n * frequency
@@ -153,10 +136,7 @@ def auc_size(auc: float, frequency: float, half_width: float, *, confidence: flo
         ) / (positives * negatives)
         return z * math.sqrt(spread) <= half_width
 
-    high = 2
-    while high < _MOST and not narrow(high):
-        high *= 2
-    return smallest_size(narrow, 1, high, in_a_row=1)
+    return smallest_size(narrow, 1, doubled(narrow, 2, _MOST), in_a_row=1)
 
 
 def non_inferiority_size(
@@ -203,12 +183,7 @@ def non_inferiority_size(
     """
     from scipy.special import ndtri
 
-    faults = (
-        inside_unit("margin", margin)
-        + inside_unit("discordant", discordant)
-        + inside_unit("confidence", confidence)
-        + inside_unit("power", power)
-    )
+    faults = shares(margin=margin, discordant=discordant, confidence=confidence, power=power)
     if not -margin < difference < 1 or abs(difference) > discordant:
         faults.append(
             Fault(
@@ -217,5 +192,5 @@ def non_inferiority_size(
             )
         )
     raise_if_any(faults)
-    reach = _z(confidence) + float(ndtri(power))
+    reach = half_width_in_sds(confidence, None) + float(ndtri(power))
     return math.ceil((reach / (margin + difference)) ** 2 * (discordant - difference**2) - 1e-9)

@@ -18,9 +18,9 @@ from rubricate.stats.bootstrap import (
 )
 from rubricate.stats.checks import raise_if_any
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import Statistic
 from rubricate.stats.resampling import (
     Resampling,
+    Statistic,
     as_counts,
     degrees_of_freedom,
     resample_sums,
@@ -244,8 +244,6 @@ def bootstrap_groups(
     group: npt.ArrayLike,
     statistic: Statistic,
     settings: Resampling | None = None,
-    *,
-    weights: npt.ArrayLike | None = None,
 ) -> Bootstrapped:
     """Bootstrap many independent groups, drawing rows inside each.
 
@@ -259,8 +257,6 @@ def bootstrap_groups(
         Maps sums of shape (..., k) to values of shape (...) or (..., m).
     settings : Resampling, optional
         Resamples, confidence, method, seed.
-    weights : array_like, shape (rows,), optional
-        Design weight of each row.
 
     Returns
     -------
@@ -277,4 +273,4 @@ def bootstrap_groups(
     """
     rows = len(np.asarray(counts))
     layout = Layout(unit=np.arange(rows), group=group, stratum=group)
-    return bootstrap_levels(counts, layout, statistic, settings, weights=weights).groups
+    return bootstrap_levels(counts, layout, statistic, settings).groups

@@ -1,17 +1,121 @@
-"""Sample sizes that meet their width with a chosen probability."""
+"""Sample sizes that meet their width with a chosen probability, by formula or from a pilot."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
-from rubricate.stats.checks import at_least, raise_if_any
-from rubricate.stats.drawing import Chances, Sampling, smallest_size, width_chances
+from rubricate.stats.checks import at_least, design_faults, inside_unit, raise_if_any
+from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import Method
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
-from rubricate.stats.sizes import assured_size
+from rubricate.stats.resampling import as_counts
+from rubricate.stats.sizes import assured_size, half_width_faults
+
+#: Turns the counts of some notes into a value with its interval.
+MeasureNotes = Callable[[npt.NDArray[np.float64]], Estimate]
+#: Studies simulated at each size, and the largest size that is looked at.
+STUDIES, MOST = 100, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class PilotPlan:
+    """Notes a study needs, by drawing studies from a pilot.
+
+    Parameters
+    ----------
+    notes : int
+        The size.
+    met : float
+        Share of simulated studies of this size that meet the width.
+    pilot : Estimate
+        What the pilot itself shows.
+    pilot_notes : int
+        Its notes.
+    """
+
+    notes: int
+    met: float
+    pilot: Estimate
+    pilot_notes: int
+
+
+def plan_pilot(
+    counts: npt.ArrayLike,
+    measure: MeasureNotes,
+    *,
+    half_width: float = 0.05,
+    assurance: float = 0.9,
+    studies: int = STUDIES,
+    seed: int = 0,
+) -> PilotPlan:
+    """Return the size at which studies like the pilot get an interval as narrow as asked.
+
+    Studies are drawn from the notes of the pilot with replacement and measured by `measure`, which
+    should be what the study itself will report. A pilot stands for its population as far as its
+    own interval says: look at that, too.
+
+    Parameters
+    ----------
+    counts : array_like, shape (notes, k)
+        Counts of the pilot by note.
+    measure : callable
+        Value and interval from counts of some notes.
+    half_width, assurance : float
+        Half the width, and the probability with which it must hold.
+    studies : int
+        Studies simulated at each size.
+    seed : int
+        Seed of the generator.
+
+    Returns
+    -------
+    PilotPlan
+        The size and how often it meets the width.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or no size up to 20,000 notes is enough.
+
+    Examples
+    --------
+    >>> from rubricate.stats import Resampling, bootstrap_interval, precision_recall_f1
+    >>> few = Resampling(resamples=99)
+    >>> def f1(counts):
+    ...     return bootstrap_interval(counts, lambda s: precision_recall_f1(s)[..., 2], few).at()
+    >>> pilot = np.random.default_rng(0).poisson([6, 1, 1], size=(30, 3))
+    >>> 10 < plan_pilot(pilot, f1, studies=20).notes < 100
+    True
+    """
+    raise_if_any(half_width_faults(half_width) + inside_unit("assurance", assurance))
+    table = as_counts(counts)
+    if len(table) < 2:
+        raise_if_any([Fault("a pilot of one note says nothing of how notes differ")])
+
+    def met(n: int) -> float:
+        rng = np.random.default_rng(seed)
+        widths = [measure(table[rng.integers(0, len(table), size=n)]).width for _ in range(studies)]
+        return float((np.array(widths) < 2 * half_width).mean())
+
+    low, high = 2, 16
+    while met(high) < assurance:
+        low, high = high, high * 2
+        if high > MOST:
+            raise InputError(
+                f"no study of up to {MOST:,} notes like the pilot's meets a half width of "
+                f"{half_width}: allow a wider interval"
+            )
+    while high - low > max(1, high // 50):  # simulated: two notes in a hundred are within its noise
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) >= assurance else (middle, high)
+    return PilotPlan(high, met(high), measure(table), len(table))
+
 
 #: Guards `ceil` against 57.000000000000007.
 _SLACK = 1e-9
@@ -19,9 +123,7 @@ _SLACK = 1e-9
 STUDY_INTERVAL = "design-posterior"
 
 
-def estimate_frequency(
-    found: int, total: int, *, confidence: float = 0.95, method: Method = "wilson"
-) -> Estimate:
+def estimate_frequency(found: int, total: int) -> Estimate:
     """Estimate the frequency a plan needs, from a pilot or from a matcher's output.
 
     Parameters
@@ -30,15 +132,11 @@ def estimate_frequency(
         Notes of the pilot with the variable (found by the system: internal; truly: external).
     total : int
         Notes of the pilot.
-    confidence : float
-        Confidence of the interval.
-    method : Method
-        Interval.
 
     Returns
     -------
     Estimate
-        The share and its interval; plan with the lower limit to be on the safe side.
+        The share and its interval (Wilson 1927); plan with the lower limit to be on the safe side.
 
     Raises
     ------
@@ -52,7 +150,7 @@ def estimate_frequency(
     (0.48, 0.385, 0.577)
     """
     raise_if_any(at_least("total", total, 1))
-    return proportion_interval(found, total, method=method, confidence=confidence)
+    return proportion_interval(found, total, method="wilson")
 
 
 def finite_size(n: int, pool: float) -> int:
@@ -90,8 +188,6 @@ def needed_sizes(
     Each is `assured_size`, times the design effect (Kish 1965), corrected for the part of a
     finite pool that holds such notes.
 
-    Examples
-    --------
     >>> needed_sizes(Expected(0.85, 0.80, 0.48), Target(assurance=0.95))
     (252, 298)
     """
@@ -186,10 +282,7 @@ def plan_assurance(
     (236, 282, 267, 290, 557)
     """
     target = target or Target()
-    faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
-    if pool is not None:
-        faults += at_least("pool", pool, 1)
-    raise_if_any(faults)
+    raise_if_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     needed = needed_sizes(expected, target, pool=pool, design_effect=design_effect)
@@ -206,10 +299,7 @@ def plan_assurance(
         whole = pool is not None and found.total >= pool
         return whole or width_chances(expected, target, found).least >= target.assurance
 
-    high = 2 * max(needed) + 1
-    while not holds(high):
-        high *= 2
-    sampling = drawn(smallest_size(holds, 0, high))
+    sampling = drawn(smallest_size(holds, 0, doubled(holds, 2 * max(needed) + 1)))
     chances = width_chances(expected, target, sampling)
     return plan_of_size("assurance", expected, target, sampling, sites, needed, chances)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+from rubricate.stats.checks import one_of, raise_if_any, shares
 from rubricate.stats.limits import METHODS, Method
-from rubricate.stats.widths import half_width_faults
+from rubricate.stats.sizes import half_width_faults
 
 FrequencyKind = Literal["internal", "external"]
 #: Notes as they occur, or fixed numbers of notes with and without a detection.
@@ -49,9 +49,7 @@ class Expected:
 
     def __post_init__(self) -> None:
         raise_if_any(
-            inside_unit("precision", self.precision)
-            + inside_unit("recall", self.recall)
-            + inside_unit("frequency", self.frequency)
+            shares(precision=self.precision, recall=self.recall, frequency=self.frequency)
             + one_of("frequency-kind", self.frequency_kind, ["internal", "external"])
         )
 
@@ -119,8 +117,7 @@ class Target:
     def __post_init__(self) -> None:
         raise_if_any(
             half_width_faults(self.half_width)
-            + inside_unit("confidence", self.confidence)
-            + inside_unit("assurance", self.assurance)
+            + shares(confidence=self.confidence, assurance=self.assurance)
             + one_of("interval", self.interval, METHODS)
             + one_of("drawing", self.drawing, get_args(Drawing))
         )

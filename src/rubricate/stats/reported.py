@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, raise_if_any
-from rubricate.stats.drawing import Chances, Sampling, smallest_size, width_chances
+from rubricate.stats.checks import design_faults, raise_if_any
+from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import F64
 from rubricate.stats.planning import check_possible, plan_of_size
 from rubricate.stats.plans import Expected, Plan, Target
@@ -23,14 +21,7 @@ PRIOR = 0.5
 _MOST = 2_000_000
 
 
-def reported_chances(
-    expected: Expected,
-    target: Target,
-    sampling: Sampling,
-    *,
-    studies: int = STUDIES,
-    seed: int = 0,
-) -> Chances:
+def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> Chances:
     """Return how often the intervals that ``study evaluate`` reports are as narrow as asked.
 
     Studies are simulated: TP ~ Binomial(positives, P) and FN ~ Binomial(negatives, share missed);
@@ -46,10 +37,6 @@ def reported_chances(
         Width and confidence.
     sampling : Sampling
         The notes drawn.
-    studies : int
-        Studies simulated.
-    seed : int
-        Seed of the generator.
 
     Returns
     -------
@@ -62,11 +49,10 @@ def reported_chances(
     >>> found.precision > 0.98, found.recall > 0.98
     (True, True)
     """
-    precision, recall = (
+    return Chances(
         precision_chance(expected, target, sampling),
-        _recall_chance(expected, target, sampling, studies, seed),
+        _recall_chance(expected, target, sampling, STUDIES),
     )
-    return Chances(precision, recall)
 
 
 def precision_chance(expected: Expected, target: Target, sampling: Sampling) -> float:
@@ -75,11 +61,9 @@ def precision_chance(expected: Expected, target: Target, sampling: Sampling) -> 
     return width_chances(expected, exact, sampling).precision
 
 
-def _recall_chance(
-    expected: Expected, target: Target, sampling: Sampling, studies: int, seed: int
-) -> float:
+def _recall_chance(expected: Expected, target: Target, sampling: Sampling, studies: int) -> float:
     p, r, f = expected.precision, expected.recall, expected.detected
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     positives, negatives = sampling.positives, sampling.negatives
     tp = rng.binomial(positives, p, size=(studies, 1)).astype(np.float64)
     fn = rng.binomial(negatives, f * p * (1 - r) / r / (1 - f), size=(studies, 1)).astype(float)
@@ -138,8 +122,7 @@ def plan_reported(
     (True, True)
     """
     target = target or Target(drawing="fixed")
-    faults: list[Fault] = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
-    raise_if_any(faults + ([] if pool is None else at_least("pool", pool, 1)))
+    raise_if_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     def drawn(total: int) -> Sampling:
@@ -155,22 +138,15 @@ def plan_reported(
 
     def holds(total: int) -> bool:
         return total >= most or (
-            _recall_chance(expected, target, drawn(total), studies, 0) >= target.assurance
+            _recall_chance(expected, target, drawn(total), studies) >= target.assurance
         )
 
-    total = smallest_size(narrow, 2, _doubled(narrow, 64, most), in_a_row=5)
+    total = smallest_size(narrow, 2, doubled(narrow, 64, most), in_a_row=5)
     if not holds(total):
-        total = smallest_size(holds, total, _doubled(holds, total, most), in_a_row=1)
+        total = smallest_size(holds, total, doubled(holds, total, most), in_a_row=1)
     sampling = drawn(min(total, most))
     return plan_of_size(
         "reported", expected, target, sampling, sites,
         (sampling.positives, math.floor(sampling.total * expected.prevalence)),
         reported_chances(expected, target, sampling),
     )  # fmt: skip
-
-
-def _doubled(holds: Callable[[int], bool], size: int, most: int) -> int:
-    """Return the first of size, twice it and so on at which a condition holds, at most `most`."""
-    while size < most and not holds(size):
-        size *= 2
-    return min(size, most)

@@ -1,4 +1,4 @@
-"""Draw notes with replacement, as sums of their counts.
+"""Draw notes with replacement, as sums of their counts, and the rates of such sums.
 
 A resample of notes is a vector of how often each note was drawn; its sums of counts are that
 vector times the table of counts. So thousands of resamples are a few matrix products, and spans
@@ -11,6 +11,7 @@ nothing in one case of a hundred notes and almost a third in many cases of two.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -87,8 +88,6 @@ def as_counts(
 ) -> F64:
     """Return `counts` as an array of floats, one row per note, times the weights of the notes.
 
-    Examples
-    --------
     >>> as_counts([[1, 0], [2, 1]], weights=[1, 10]).tolist()
     [[1.0, 0.0], [20.0, 10.0]]
     """
@@ -116,8 +115,6 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
     Strata of one note are put together and come last: alone they would add no variance, and an
     interval from them no width (collapsed strata: Cochran 1977, section 5A.12).
 
-    Examples
-    --------
     >>> [rows.tolist() for rows in stratum_rows(["b", "a", "b"], 3)]
     [[1], [0, 2]]
     >>> [rows.tolist() for rows in stratum_rows(["c", "a", "b", "a"], 4)]
@@ -194,3 +191,55 @@ def resample_sums(
             times = np.bincount(picked.ravel(), minlength=draws * n).astype(np.float64)
             sums[start : start + draws] += times.reshape(draws, n) @ part
     return sums.reshape(resamples, *counts.shape[1:])
+
+
+#: Maps sums of counts, shape (..., k), to values, shape (...) or (..., m).
+Statistic = Callable[[F64], F64]
+
+
+def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> F64:
+    """Return `numerator` / `denominator`, NaN where the denominator is 0.
+
+    Examples
+    --------
+    >>> ratio([1, 0], [2, 0]).tolist()
+    [0.5, nan]
+    """
+    top, bottom = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, np.float64)
+    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out
+
+
+def precision_recall_f1(counts: F64) -> F64:
+    """Return precision, recall and F1 from TP, FP, FN in the first three places.
+
+    P = TP / (TP + FP), R = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN) (van Rijsbergen 1979).
+    Nothing counted (0 / 0) gives NaN: the caller decides what empty against empty is worth.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (..., k), k >= 3
+        Sums of TP, FP, FN and anything else.
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Precision, recall, F1.
+
+    Examples
+    --------
+    >>> precision_recall_f1(np.array([3.0, 2.0, 2.0])).tolist()
+    [0.6, 0.6, 0.6]
+    """
+    tp, fp, fn = counts[..., 0], counts[..., 1], counts[..., 2]
+    return np.stack(
+        [ratio(tp, tp + fp), ratio(tp, tp + fn), ratio(2 * tp, 2 * tp + fp + fn)], axis=-1
+    )
+
+
+def table_rates(cells: F64) -> F64:
+    """Return precision, recall, F1, specificity, NPV and prevalence of TP, FP, FN, TN."""
+    fp, fn, tn = cells[..., 1], cells[..., 2], cells[..., 3]
+    more = [ratio(tn, tn + fp), ratio(tn, tn + fn), ratio(cells[..., 0] + fn, cells.sum(axis=-1))]
+    return np.concatenate([precision_recall_f1(cells), np.stack(more, axis=-1)], axis=-1)

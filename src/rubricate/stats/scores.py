@@ -13,8 +13,7 @@ from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.checks import one_of, raise_if_any
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import F64
-from rubricate.stats.ratios import ratio
-from rubricate.stats.resampling import Resampling
+from rubricate.stats.resampling import Resampling, ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any
+from rubricate.stats.checks import at_least, inside_unit, raise_if_any, shares
 from rubricate.stats.limits import F64
 
 #: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.
@@ -157,11 +157,7 @@ def plan_sequential(
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
-    faults = [
-        fault
-        for name, value in (("goal", goal), ("expected", expected), ("power", power))
-        for fault in inside_unit(name, value)
-    ]
+    faults = shares(goal=goal, expected=expected, power=power)
     if goal == expected:
         faults.append(Fault("expected must differ from the goal"))
     raise_if_any(faults)
@@ -188,8 +184,8 @@ def plan_sequential(
         return shares, np.asarray([above.mean(), stopped.mean()])
 
     none, found = simulate(goal), simulate(expected)
-    shares = found[0].copy()
-    shares[-1] += 1 - found[1][1]
+    stops = found[0].copy()
+    stops[-1] += 1 - found[1][1]
     right = found[1][0] if expected > goal else found[1][1] - found[1][0]
     return SequentialPlan(
         goal,
@@ -200,9 +196,9 @@ def plan_sequential(
                 int(n), float(z_k), int(up) if up <= n else None,
                 int(down) if down >= 0 else None, float(share),
             )
-            for n, z_k, up, down, share in zip(units, bounds, least, most, shares, strict=True)
+            for n, z_k, up, down, share in zip(units, bounds, least, most, stops, strict=True)
         ),
         float(none[1][1]),
         float(right),
-        float((shares * units).sum()),
+        float((stops * units).sum()),
     )  # fmt: skip

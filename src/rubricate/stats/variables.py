@@ -10,7 +10,7 @@ from rubricate.stats.checks import at_least, raise_if_any
 from rubricate.stats.drawing import Sampling, width_chances
 from rubricate.stats.planning import plan_assurance
 from rubricate.stats.plans import Expected, Plan, Target
-from rubricate.stats.widths import assured_half_width
+from rubricate.stats.sizes import assured_half_width
 
 
 @dataclass(frozen=True, slots=True)

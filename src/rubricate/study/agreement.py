@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from rubricate.agreement import pair_annotators
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import CountTable, Evaluation, evaluate_pairing
+from rubricate.measures.families import four_cells
 from rubricate.measures.formulas import kappa
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import I64
@@ -29,8 +28,6 @@ from rubricate.study.summaries import AgreementSummary, VariableAgreement
 def variable_counts(table: CountTable, variable: Variable) -> tuple[tuple[str, ...], I64]:
     """Return a variable's counts by note: characters or spans summed over its features.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -52,11 +49,7 @@ def variable_presence(table: CountTable, variable: Variable) -> tuple[tuple[str,
     ids, sums = variable_counts(table, variable)
     reference = (sums[:, 0] + sums[:, 2]) > 0
     predicted = (sums[:, 0] + sums[:, 1]) > 0
-    cells = (
-        reference & predicted, ~reference & predicted, reference & ~predicted,
-        ~reference & ~predicted,
-    )  # fmt: skip
-    return ids, np.stack(cells, axis=-1).astype(np.int64)
+    return ids, four_cells(reference, predicted)
 
 
 def presence_estimate(cells: I64, settings: Resampling) -> Estimate:
@@ -68,8 +61,7 @@ def presence_estimate(cells: I64, settings: Resampling) -> Estimate:
 def characters_estimate(counts: I64, settings: Resampling) -> Estimate:
     """Return F1 of characters by note; each note in which somebody marked is one item.
 
-    Examples
-    --------
+    >>> import numpy as np
     >>> characters_estimate(np.array([[9, 0, 0, 5]] * 5), Resampling()).low.__round__(3)
     0.647
     """
@@ -104,8 +96,6 @@ def measure_agreement(
     Agreement is low where the lower of the two F1 values is below ``threshold``, and undefined
     where nobody marked the variable.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> found = measure_agreement(corpus, [Variable("smoking", "primary", ("12",))])

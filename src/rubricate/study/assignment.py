@@ -42,8 +42,6 @@ def pair_up(annotators: Sequence[AnnotatorSettings]) -> list[tuple[str, ...]]:
     Seniors and others are paired in the order given; where seniors run out the others pair among
     themselves. One who is left over works alone. The senior, if any, comes first.
 
-    Examples
-    --------
     >>> people = [AnnotatorSettings("ann", senior=True), AnnotatorSettings("bob"),
     ...           AnnotatorSettings("cy"), AnnotatorSettings("di", senior=True)]
     >>> pair_up(people)
@@ -74,8 +72,6 @@ def assign_notes(
     did) or an even share at random. Of a pair's notes the share ``double_share`` goes to both and
     the rest to one each. Everybody gets the training notes first.
 
-    Examples
-    --------
     >>> people = (AnnotatorSettings("ann", senior=True), AnnotatorSettings("bob"))
     >>> settings = AnnotationSettings(double_share=0.5, weeks=2, annotators=people)
     >>> tasks = assign_notes([Note(str(i), "c", "") for i in range(8)], settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rubricate.errors import Fault, InputError
@@ -86,12 +86,8 @@ class Audit:
             "checked": len(self.cells),
             "decimals": dict(self.decimals),
             "assumption": self.assumption,
-            "flagged": [
-                {"row": c.row, "cell": c.cell, "printed": c.printed, "recomputed": c.recomputed,
-                 "state": c.state, "reason": c.reason}
-                for c in self.flagged
-            ],
-        }  # fmt: skip
+            "flagged": [asdict(cell) for cell in self.flagged],
+        }
 
 
 def recompute(
@@ -103,8 +99,6 @@ def recompute(
     recall (Canales et al. 2021); ``f1_j_low`` and ``f1_j_high`` go through the Jaccard index
     (`rubricate.stats.f1_interval`), which keeps the nominal coverage.
 
-    Examples
-    --------
     >>> cells = recompute(271, 18, 10)
     >>> round(cells["f1"], 2), round(cells["f1_low"], 2), round(cells["f1_high"], 2)
     (0.95, 0.92, 0.97)

@@ -81,8 +81,6 @@ def point(estimate: EstimateJson) -> Estimate:
 
     An interval without width (every note alike, so a bootstrap has nothing to vary) is left out.
 
-    Examples
-    --------
     >>> str(point(Estimate(0.5, 0.4, 0.6, 0.95, "wilson").to_dict()))
     '0.500 [0.400, 0.600]'
     """
@@ -123,8 +121,6 @@ def _marked(value: Open) -> Cell:
 def to_markdown(title: str, lead: str, warnings: Sequence[str], chapters: Sequence[Chapter]) -> str:
     """Render all chapters as Markdown; figures are files beside it.
 
-    Examples
-    --------
     >>> table = TableBlock("c", ["a", "b"], [["x", 0.5]])
     >>> print(to_markdown("T", "", [], [Chapter("One", [table])]))
     # T
@@ -176,8 +172,6 @@ def _cell(value: Value) -> str:
 def cell_text(value: Value) -> str:
     """Return what a cell of a table says.
 
-    Examples
-    --------
     >>> cell_text(Estimate(0.5, 0.4, 0.6)), cell_text(1234), cell_text(None)
     ('0.500 (0.400 to 0.600)', '1,234', '–')
     """

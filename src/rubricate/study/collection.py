@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotation, Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoded_names import id_to_name
+from rubricate.formats.encoding import Head
 from rubricate.formats.frame import FRAME_NAME, feature_labels
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
@@ -121,7 +121,9 @@ def _check_batch(
         place = _file(path, task.shown_id, tool_format)
         rows = [
             row
-            for row in (corpus.note_rows(task.shown_id) if _has(corpus, task) else ())
+            for row in (
+                corpus.note_rows(task.shown_id) if task.shown_id in corpus.note_index else ()
+            )
             if who is not None and corpus.rows.annotator[row] == corpus.annotator_index[who]
         ]
         if not rows:
@@ -145,10 +147,6 @@ def _check_batch(
         found.judged[task.annotator, task.note] = judged
 
 
-def _has(corpus: Corpus, task: Task) -> bool:
-    return task.shown_id in corpus.note_index
-
-
 def _who(corpus: Corpus, annotator: str) -> str | None:
     """Return under which name the annotator's rows are: their id, or the only one there is."""
     if annotator in corpus.annotator_index:
@@ -164,11 +162,7 @@ def _file(path: Path, note_id: str, tool_format: str) -> Path:
 
 def build_collected(notes: Corpus, collected: Collected, annotators: Sequence[Annotator]) -> Corpus:
     """Put all judgements into one corpus under the notes' own ids."""
-    builder = CorpusBuilder(notes.metadata)
-    for rubric in notes.rubrics:
-        builder.add_rubric(rubric)
-    for annotator in annotators:
-        builder.add_annotator(annotator)
+    builder = Head(notes.rubrics, tuple(annotators), metadata=notes.metadata).builder()
     for note in notes.notes:
         builder.add_note(note)
     for (annotator_id, note_id), judged in collected.judged.items():

@@ -42,15 +42,13 @@ class Settled:
 def union_marks(first: Marks, second: Marks) -> Marks:
     """Join annotations of both that share a character; the others stay as they are.
 
-    Examples
-    --------
     >>> a, b = ((Span(0, 5),),), ((Span(3, 8),), (Span(10, 12),))
     >>> [[str((s.start, s.end)) for s in marks] for marks in union_marks(a, b)]
     [['(0, 8)'], ['(10, 12)']]
     """
     groups: list[list[Span]] = []
     for mark in (*first, *second):
-        touching = [g for g in groups if _share(g, mark)]
+        touching = [g for g in groups if any(a.overlaps(b) for a in g for b in mark)]
         groups = [g for g in groups if g not in touching]
         groups.append([*mark, *(s for g in touching for s in g)])
     return _sorted(tuple(merge_spans(group)) for group in groups)
@@ -59,8 +57,6 @@ def union_marks(first: Marks, second: Marks) -> Marks:
 def intersect_marks(first: Marks, second: Marks) -> Marks:
     """Keep, of each two annotations that share characters, what they share.
 
-    Examples
-    --------
     >>> intersect_marks(((Span(0, 5),),), ((Span(3, 8),),))
     ((Span(start=3, end=5),),)
     """
@@ -76,10 +72,6 @@ def intersect_marks(first: Marks, second: Marks) -> Marks:
             if common:
                 found.add(tuple(merge_spans(common)))
     return _sorted(found)
-
-
-def _share(one: Sequence[Span], two: Sequence[Span]) -> bool:
-    return any(a.overlaps(b) for a in one for b in two)
 
 
 def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
@@ -128,8 +120,6 @@ SENIOR_RULES = ("identical", "second-only", "senior-first")
 def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
     """Apply the first rule that has a say; None where none has.
 
-    Examples
-    --------
     >>> row = Disagreement("n", "f", ("ann", "bob"), ((), ((Span(0, 4),),)), first_is_senior=True)
     >>> settle_by_rules(row, ["identical", "second-only", "senior-first"]).decided_by
     'rule second-only'
@@ -167,15 +157,10 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
             found, key=lambda i: corpus.annotators[int(rows.annotator[i])].id not in seniors
         )
         who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in ranked)
-        marks = tuple(_marks(corpus, i) for i in ranked)
+        marks = tuple(_sorted({a.spans for a in corpus.row_annotations(i)}) for i in ranked)
         listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
     several = [row for row in listed if len(row.annotators) > 1]
     return several, [row for row in listed if len(row.annotators) == 1]
-
-
-def _marks(corpus: Corpus, row: int) -> Marks:
-    """Return a row's annotations as spans, repeated ones once."""
-    return _sorted({a.spans for a in corpus.row_annotations(row)})
 
 
 def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, ...]:

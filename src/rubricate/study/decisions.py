@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats.encoding import Head
 from rubricate.reports import (
     NoteMark,
     Section,
@@ -43,8 +43,6 @@ DECIDED = ("decision", "spans", "decided_by", "decided_at", "comment")
 def marks_text(marks: Marks) -> str:
     """Write annotations as ``0 8;10 14|20 25``: fragments by ``;``, annotations by ``|``.
 
-    Examples
-    --------
     >>> marks_text(((Span(0, 8), Span(10, 14)), (Span(20, 25),)))
     '0 8;10 14|20 25'
     """
@@ -54,8 +52,6 @@ def marks_text(marks: Marks) -> str:
 def parse_marks(text: str) -> Marks:
     """Read what `marks_text` writes (ValueError where it is something else).
 
-    Examples
-    --------
     >>> parse_marks("0 8;10 14|20 25") == ((Span(0, 8), Span(10, 14)), (Span(20, 25),))
     True
     """
@@ -193,10 +189,8 @@ def curate_study(
 
 def reference_corpus(corpus: Corpus, settled: Iterable[Settled]) -> Corpus:
     """Return the notes with one annotator, ``reference``."""
-    builder = CorpusBuilder(corpus.metadata)
-    for rubric in corpus.rubrics:
-        builder.add_rubric(rubric)
-    builder.add_annotator(Annotator(REFERENCE, "reference"))
+    who = (Annotator(REFERENCE, "reference"),)
+    builder = Head(corpus.rubrics, who, metadata=corpus.metadata).builder()
     for note in corpus.notes:
         builder.add_note(note)
     for row in settled:

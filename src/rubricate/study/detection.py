@@ -43,8 +43,6 @@ def detect_by_system(
 ) -> Detection:
     """Take what a system found.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> smoking = Variable("smoking", "primary", ("12",))
@@ -74,8 +72,6 @@ def detect_by_keywords(
 ) -> Detection:
     """Look for whole words, whatever their case.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> smoking = Variable("smoking", "primary", ("12",))

@@ -183,8 +183,6 @@ def beside_ceiling(
 def width_met(presence: Rates, half_width: float) -> WidthJson:
     """Tell whether precision and recall of presence got the width that was planned.
 
-    Examples
-    --------
     >>> interval = Estimate(0.9, 0.87, 0.93).to_dict()
     >>> width_met({"precision": interval, "recall": interval, "f1": interval}, 0.05)["met"]
     True
@@ -199,8 +197,6 @@ def width_met(presence: Rates, half_width: float) -> WidthJson:
 def half_widths(width: WidthJson) -> str:
     """Return in words the half widths that `width_met` found, as recorded.
 
-    Examples
-    --------
     >>> half_widths({"planned": 0.05, "precision": 0.0412, "recall": None, "met": False})
     'precision ±0.041, recall undefined'
     """
@@ -316,8 +312,6 @@ def refuse_unweighted(strata: Sequence[StratumJson]) -> None:
     Positives and negatives must have been drawn at the same rate
     (`rubricate.stats.refuse_unweighted_recall`), and so must notes with a secondary variable.
 
-    Examples
-    --------
     >>> from rubricate.study.sampling import SampleStratum
     >>> refuse_unweighted([
     ...     SampleStratum("all", "positive", "none", population=50, sampled=5).to_dict(),

@@ -12,6 +12,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.formats.faults import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.rubric import Feature
 from rubricate.stats import (
@@ -29,8 +30,8 @@ from rubricate.stats import (
     plan_variables,
     summarise_clusters,
 )
-from rubricate.stats.checks import at_least, one_of, raise_if_any
-from rubricate.study.tables import read_table, read_text
+from rubricate.stats.checks import design_faults, one_of, raise_if_any
+from rubricate.study.tables import read_table
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
 _NUMBERS = ("precision", "recall", "frequency")
@@ -40,8 +41,6 @@ _NUMBERS = ("precision", "recall", "frequency")
 class Design:
     """What shapes a plan besides what is expected and how narrow it must be.
 
-    Examples
-    --------
     >>> Design().method
     'assurance'
     """
@@ -54,17 +53,13 @@ class Design:
     def __post_init__(self) -> None:
         raise_if_any(
             one_of("method", self.method, METHODS_OF_PLAN)
-            + at_least("sites", self.sites, 1)
-            + ([] if self.pool is None else at_least("pool", self.pool, 1))
-            + at_least("design-effect", self.design_effect, 1)
+            + design_faults(self.sites, self.pool, self.design_effect)
         )
 
 
 def make_plan(expected: Expected, target: Target, design: Design | None = None) -> Plan:
     """Plan the sample of one variable by any method.
 
-    Examples
-    --------
     >>> plan = make_plan(Expected(0.85, 0.80, 0.48), Target(), Design("slice", sites=6))
     >>> plan.positives, plan.negatives, plan.per_site.total
     (249, 270, 87)
@@ -100,8 +95,6 @@ def plan_several(
 ) -> VariablesPlan:
     """Tell for each variable whether a sample is large enough; see `plan_variables`.
 
-    Examples
-    --------
     >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.9, 0.85, 0.10)}
     >>> plan_several(variables, Target(), Design(), total=600).underpowered
     ('obesity',)
@@ -119,8 +112,6 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     CSV: columns name, precision, recall, frequency and, if need be, frequency_kind. TOML: one
     table per variable with the same keys.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "variables.csv"
     >>> _ = place.write_text("name,precision,recall,frequency\nasthma,.85,.8,.48\n")
@@ -188,8 +179,6 @@ def present_notes(
 ) -> tuple[list[str], list[str]]:
     """Return the notes in which any of the features was judged, and those where one is present.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> judged, present = present_notes(load_corpus("open-notes"), ["12"], "reference")
     >>> len(judged), len(present)
@@ -199,7 +188,7 @@ def present_notes(
     wanted = np.zeros(len(corpus.features), dtype=bool)
     for feature_id in feature_ids:
         if feature_id not in corpus.feature_index:
-            raise UnknownNameError("feature", feature_id, _some(list(corpus.feature_index)))
+            raise UnknownNameError("feature", feature_id, list(corpus.feature_index)[:20])
         wanted[corpus.feature_index[feature_id]] = True
     rows = corpus.rows
     own = wanted[rows.feature] & (rows.annotator == number)
@@ -212,8 +201,6 @@ def present_notes(
 def annotator_number(corpus: Corpus, annotator: str | None) -> int:
     """Return the index of the annotator that is named, or of the only one.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> annotator_number(load_corpus("open-notes"), "second_rater")
     1
@@ -239,8 +226,6 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     same text are one variable. A text that is only part of others is refused with the list of
     them: "Asthma" must not take "Extrinsic asthma" with it.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0", "5"])
     >>> text = corpus.features[3].text
@@ -279,8 +264,6 @@ def _listed(features: Sequence[Feature], most: int = 20) -> str:
 def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) -> Estimate:
     """Estimate the share of notes in which a variable is present.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = frequency_from(load_corpus("open-notes"), "12", "reference")
     >>> found.value, round(found.low, 2), round(found.high, 2)
@@ -299,8 +282,6 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     ``successes`` and ``trials``: of so many detections, so many were right. See
     `rubricate.stats.summarise_clusters`.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "pilot.csv"
     >>> _ = place.write_text("successes,trials\n" + "3,3\n0,3\n" * 3)
@@ -323,7 +304,3 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
         faults.append(Fault("there is no cluster in it", place))
     raise_if_any(faults)
     return summarise_clusters([c[0] for c in counts], [c[1] for c in counts])
-
-
-def _some(names: list[str], most: int = 20) -> list[str]:
-    return names if len(names) <= most else [*names[:most], "..."]

@@ -22,8 +22,6 @@ _BOX, _GAP = 176.0, 22.0
 def plan_plot(plan: Plan, *, progress: Progress = silent) -> str:
     """Draw the sample size against expected precision, recall and frequency.
 
-    Examples
-    --------
     >>> from rubricate.stats import Expected, plan_slice
     >>> svg = plan_plot(plan_slice(Expected(0.85, 0.80, 0.48)))
     >>> all(name in svg for name in ("precision", "recall", "frequency", "519"))
@@ -81,8 +79,6 @@ def write_plan_plot(
 def flow_plot(phases: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Draw the phases as boxes from left to right, each with its facts.
 
-    Examples
-    --------
     >>> flow_plot([("Population", ["200 notes"]), ("Sample", ["50 notes"])]).count("<rect")
     4
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -13,7 +12,7 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.formats.notes.understanding import parse_columns, understood_as
+from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
 from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 from rubricate.rows import I64, Rows
 from rubricate.rubric import Scalar
@@ -49,8 +48,6 @@ def resolve_variables(
 ) -> tuple[Variable, ...]:
     """Find the features of each variable in the corpus's rubrics.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> wanted = (VariableSettings("smoking", "primary", feature_text="tobacco use"),)
     >>> [len(v.features) for v in resolve_variables(load_corpus("open-notes"), wanted)]
@@ -72,8 +69,6 @@ def resolve_variables(
 def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, dict[str, int]]:
     """Keep the notes that meet every condition.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found, left = select_notes(
     ...     load_corpus("open-notes"), {"part": "depth", "fold": {"min": 0, "max": 1}}
@@ -81,35 +76,24 @@ def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, d
     >>> len(found.notes), left
     (400, {'part': 1000, 'fold': 400})
     """
-    known = sorted({"case", *(name for note in corpus.notes for name in note.metadata)})
-    tests: dict[str, Callable[[Scalar], bool]] = {}
-    faults = []
+    conditions, faults = [], []
     for name, condition in where.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            faults.append(
-                Fault(f"population.where: no note has {name!r}{hint} There are {', '.join(known)}")
-            )
-            continue
+        place = f"population.where.{name}"
         try:
-            tests[name] = _test(condition)
+            conditions.append(Condition(name, _note_test(name, condition), place))
         except (ValueError, TypeError) as error:
-            faults.append(Fault(f"population.where.{name}: {error}"))
+            faults.append(Fault(f"{place}: {error}"))
     if faults:
         raise InputError(faults)
-    left: dict[str, int] = {}
-    for name, test in tests.items():
-        corpus = corpus.select(
-            notes=lambda note, name=name, test=test: test(note_value(note, name))  # type: ignore[misc]
-        )
-        left[name] = len(corpus.notes)
-    return corpus, left
+    chosen = NoteFilter(conditions)
+    kept = corpus.select(notes=chosen.keeps)
+    chosen.check()
+    return kept, dict(zip(where, chosen.left, strict=True))
 
 
-def note_value(note: Note, name: str) -> Scalar:
-    """Return what is known of a note under this name; ``case`` is its case."""
-    return note.case if name == "case" else note.metadata.get(name)
+def _note_test(name: str, condition: object) -> Callable[[Note], bool]:
+    test = _test(condition)
+    return lambda note: test(note.value(name))
 
 
 def _test(condition: object) -> Callable[[Scalar], bool]:
@@ -153,7 +137,7 @@ def _date(value: object) -> date:
 
 def site_of(note: Note, field: str) -> str:
     """Return the site of a note."""
-    return str(note_value(note, field)) if field else ONE_SITE
+    return str(note.value(field)) if field else ONE_SITE
 
 
 def define_population(study: Study, *, overwrite: bool = False) -> StepResult[PopulationSummary]:
@@ -243,8 +227,6 @@ def _still_there(corpus: Corpus, variables: tuple[Variable, ...]) -> tuple[Varia
 def describe_population(corpus: Corpus, site: str = "") -> PopulationFacts:
     """Return size, sites and text lengths.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = describe_population(load_corpus("open-notes"), "part")
     >>> found["notes"], found["sites"]

@@ -250,8 +250,6 @@ def changed_settings(record: StepRecord, study: Study) -> list[str]:
 def _with_flat_estimates(value: Any) -> Any:
     """Return a summary with estimates as they are now; earlier ones kept the interval apart.
 
-    Examples
-    --------
     >>> interval = {"low": 0.4, "high": 0.6, "confidence": 0.95, "method": "wilson"}
     >>> _with_flat_estimates({"f1": {"value": 0.5, "interval": interval}})
     {'f1': {'value': 0.5, 'low': 0.4, 'high': 0.6, 'level': 0.95, 'method': 'wilson'}}

@@ -14,6 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats.encoding import Head
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
 from rubricate.study.assignment import batch_path, read_key
@@ -132,8 +133,6 @@ def write_example(folder: str | Path, *, seed: int = 1) -> Path:
     ``reference.jsonl`` holds what an attentive reader would mark, ``pilot.jsonl`` the same of a few
     notes of last year, from which a system can learn.
 
-    Examples
-    --------
     >>> import tempfile
     >>> sorted(p.name for p in write_example(Path(tempfile.mkdtemp()) / "x").parent.iterdir())
     ['guidelines.md', 'notes.csv', 'pilot.jsonl', 'reference.jsonl', 'rubric.csv', 'study.toml']
@@ -246,10 +245,8 @@ def rehearse_study(
         for person, batch in dict.fromkeys((t.annotator, t.batch) for t in tasks):
             own = {t.shown_id: t.note for t in tasks if (t.annotator, t.batch) == (person, batch)}
             source = batch_path(study.output("assign") / person, batch, tool)
-            builder = CorpusBuilder()
             blank = read_corpus(source, format=tool)
-            for rubric in blank.rubrics:
-                builder.add_rubric(rubric)
+            builder = Head(blank.rubrics).builder()
             for note in blank.notes:
                 builder.add_note(note)
                 builder.judge_all(person, note.id)

@@ -11,21 +11,143 @@ from rubricate import __version__
 from rubricate.progress import Progress, silent
 from rubricate.study.blocks import (
     NEEDED,
+    Block,
     Chapter,
     Figure,
     Listing,
+    Open,
+    Paragraph,
     TableBlock,
+    Value,
     to_html,
     to_markdown,
     write_docx,
 )
 from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
-from rubricate.study.results import results_blocks
-from rubricate.study.settings import STUDY_FILE
-from rubricate.study.stard import limitations_blocks, stard_blocks
+from rubricate.study.results import p_value_text, results_blocks
+from rubricate.study.settings import STARD, STUDY_FILE
 from rubricate.study.status import stale_warnings
 from rubricate.study.summaries import ReportSummary
+
+
+def _known(facts: Facts) -> dict[str, str]:
+    """Return what the records of the steps say of each item."""
+    questions, found = facts.population["questions"], facts.evaluate
+    sites = facts.population["sites"]
+    where = [f"{len(sites)} sites" if len(sites) > 1 else "one site"]
+    where += [questions[name] for name in ("sites", "departments", "period") if questions.get(name)]
+    known = {
+        "6": "Methods, phase 1: " + ", ".join(facts.population["left_after"]) + ".",
+        "7": "Methods, phase 1: every note of the corpus that meets the conditions; phase 2: "
+        "strata of site and detection.",
+        "9": f"Random inside strata, seed {facts.sample['seed']} (Methods, phase 2).",
+        "10b": f"Methods, phases 3 and 4: {len(facts.assign['annotators'])} annotators, rules "
+        f"{', '.join(facts.settings.curation.rules)}; the guidelines come with the notes.",
+        "12b": "A variable is present in a note where any of its features is marked (Methods, "
+        "phase 1); fixed by study.toml.",
+        "13b": "No: they worked blind (Methods, phase 3).",
+        "14": "Methods, phase 5.",
+        "15": f"{facts.curate['undecided']:,} rows were left undecided and are left out "
+        "(Results, missing data).",
+        "16": "Results, missing data: left out, not imputed.",
+        "17": "Results by site: Cochran's Q and I² (Table 6)." if len(sites) > 1
+        else "One site: variability between sites cannot be analysed.",
+        "18": f"Methods, phase 2: {facts.plan['total']:,} notes, method {facts.plan['method']}.",
+        "19": "The study at a glance.",
+        "23": "Results, Table 1.",
+        "24": f"Results, Tables 3 to 7, {found['confidence']:.0%} intervals.",
+        "29": "study.toml and all commands: To repeat it.",
+    }  # fmt: skip
+    if facts.settings.question:
+        known["4"] = facts.settings.question
+    if len(where) > 1:
+        known["8"] = "; ".join(where) + "."
+    return known
+
+
+#: What a person must add where the program knows nothing, or only a part.
+_ASKED = {
+    "8": "name the sites and the period under [population.questions]",
+    "10a": "name, version and settings of the system",
+    "26": "the chapter Limitations has what the records show; add bias and generalisability",
+    "20": "text lengths are in Methods, phase 1; say whose notes they are",
+}
+
+
+def stard_blocks(facts: Facts) -> list[Block]:
+    """Return the checklist; texts under ``[stard]`` in ``study.toml`` fill what is open."""
+    known, written = _known(facts), facts.settings.stard
+    lines: list[tuple[Value, ...]] = []
+    for item, asked in STARD.items():
+        said = " ".join(text for text in (known.get(item), written.get(item)) if text)
+        lines.append((item, asked, said or Open(_ASKED.get(item, "to be written by the authors"))))
+    still = [str(line[0]) for line in lines if isinstance(line[2], Open)]
+    text = (
+        f"{len(still)} of {len(lines)} items are open: {', '.join(still)}. "
+        "Write them by item under [stard] in study.toml and make the report anew."
+        if still
+        else "Every item is answered."
+    )
+    return [
+        Paragraph(text),
+        TableBlock(
+            "STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527), with notes in place of patients and "
+            "the system in place of the index test.",
+            ["item", "asks for", "answer"], lines,
+        ),
+    ]  # fmt: skip
+
+
+#: Fewer notes than this with a variable leave little to say about its recall.
+_FEW = 20
+#: Beyond these, sites are said to differ (Higgins et al., BMJ 2003;327:557).
+_I_SQUARED, _P_VALUE = 0.5, 0.1
+
+
+def limitations_blocks(facts: Facts) -> list[Block]:
+    """Return one line per limitation the records show, and one a person must write."""
+    lines: list[tuple[str, Value]] = [(name, text) for name, text in _found(facts) if text]
+    lines.append(("bias and use", Open("what else the authors know: to be written")))
+    return [TableBlock("Limitations that follow from the records.", ["of", "limitation"], lines)]
+
+
+def _found(facts: Facts) -> list[tuple[str, str]]:
+    curate, sample = facts.curate, facts.sample
+    single = sum(n for who, n in curate["decided_by"].items() if who.startswith("single "))
+    lightest = min(s["probability"] for s in sample["strata"])
+    lines = [line for line in facts.evaluate["variables"] if line["notes"]]
+    few = [f"{line['variable']} ({line['manual']})" for line in lines if line["manual"] < _FEW]
+    primary = next(line for line in lines if line["role"] == "primary")
+    sites = primary.get("by_site")
+    differing = [
+        f"{name} (I² {found['i_squared']:.0%}, p {p_value_text(found['p_value'] or 0)})"
+        for name, found in (sites["heterogeneity"] if sites else {}).items()
+        if found["q"] is not None
+        and (found["i_squared"] or 0) > _I_SQUARED
+        and (found["p_value"] or 0) < _P_VALUE
+    ]
+    low = facts.collect["agreement"]["low"]
+    return [
+        ("population", f"The figures speak of {facts.population['notes']:,} notes that met the "
+         "conditions, and of notes like them; of other notes they say nothing."),
+        ("sites", "" if sites else "One site: nothing is known of others."),
+        ("sites", f"The sites differ in {' and '.join(differing)}: the pooled figure need not hold "
+         "at a new site." if differing else ""),
+        ("weights", f"A note stands for up to {1 / lightest:,.0f} notes: one error in it moves the "
+         "weighted figures as much." if lightest < 0.2 else ""),
+        ("reference", f"{single:,} of {curate['rows']:,} rows rest on one annotator alone."
+         if single else ""),
+        ("reference", f"Annotators agree little on {', '.join(low)}: a system cannot be measured "
+         "better than its reference." if low else ""),
+        ("precision of the figures", "" if facts.evaluate["width"]["met"]
+         else "The planned width was not met."),
+        ("precision of the figures", f"Few notes hold {', '.join(few)}: their recall is uncertain."
+         if few else ""),
+        ("missing data", f"{len(facts.collect['missing']):,} annotated notes never came back; they "
+         "may differ from the others." if facts.collect["missing"] else ""),
+    ]  # fmt: skip
+
 
 _NEEDED = ("population", "plan", "sample", "assign", "collect", "curate", "evaluate")
 

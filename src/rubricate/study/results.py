@@ -198,8 +198,6 @@ def _heterogeneity(found: dict[str, float | int | None]) -> tuple[str | None, ..
 def p_value_text(p: float) -> str:
     """Return a p value as papers print it.
 
-    Examples
-    --------
     >>> p_value_text(0.0312), p_value_text(1e-6)
     ('0.031', '<0.001')
     """

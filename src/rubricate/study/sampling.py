@@ -165,8 +165,6 @@ def draw_sample(
     the inclusion probability is sampled / population. Where a stratum holds too few all are
     taken, with probability 1, and the rest comes from other strata of the side.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.study.detection import detect_by_system
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
@@ -235,8 +233,6 @@ def allocate(total: int, sizes: Sequence[int], shares: Sequence[float]) -> list[
     stratum that holds notes gets one at least as long as there are enough, so that each has an
     inclusion probability above 0.
 
-    Examples
-    --------
     >>> allocate(10, [100, 2, 100], [1, 1, 1])
     [4, 2, 4]
     >>> allocate(10, [90, 10], [9, 1])
@@ -336,8 +332,6 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
 def wanted_notes(plan: PlanJson) -> dict[str, int]:
     """Return positives and negatives over all sites, each site's share rounded up.
 
-    Examples
-    --------
     >>> from rubricate.stats import plan_slice
     >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6).to_dict())
     {'positive': 252, 'negative': 270}

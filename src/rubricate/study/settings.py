@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
 from rubricate.stats.checks import at_least, inside_unit, one_of
-from rubricate.stats.widths import half_width_faults
-from rubricate.study.tables import read_text
+from rubricate.stats.sizes import half_width_faults
 
 STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
@@ -189,8 +189,6 @@ class EvaluationSettings:
 class StudySettings:
     """All of ``study.toml``.
 
-    Examples
-    --------
     >>> StudySettings(name="asthma").plan.half_width
     0.05
     """
@@ -220,8 +218,6 @@ class StudySettings:
 def read_settings(path: Path) -> StudySettings:
     r"""Read ``study.toml``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / STUDY_FILE
     >>> _ = place.write_text('name = "x"\n[population]\ncorpus = "open-notes"\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rubricate.formats import EMBEDDED
 from rubricate.study.collection import RETURNED
@@ -39,10 +39,7 @@ class StudyStatus:
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values."""
         return {
-            "steps": [
-                {"step": s.step, "state": s.state, "time": s.time, "folder": s.folder, "why": s.why}
-                for s in self.steps
-            ],
+            "steps": [asdict(step) for step in self.steps],
             "next": self.next_step,
             "advice": self.advice,
             "command": self.command,
@@ -84,8 +81,6 @@ def study_status(study: Study) -> StudyStatus:
 def stale_warnings(study: Study, before: str) -> list[str]:
     """Return a warning for each step before this one that is out of date.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from rubricate.study.settings import StudySettings

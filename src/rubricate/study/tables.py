@@ -8,25 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.faults import read_text
 from rubricate.formats.tables import guarded, unguarded
-
-
-def read_text(path: Path) -> str:
-    """Read a text file as UTF-8, with or without a byte order mark."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
-    except UnicodeDecodeError as error:
-        what = f"is not UTF-8 (byte {error.start}); save it as UTF-8"
-        raise InputError([Fault(what, path)]) from error
 
 
 def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
     r"""Read a CSV with a header as one mapping per row; an absent cell is an empty one.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> _ = place.write_text("name,tp\nasthma,271\n")
@@ -61,8 +49,6 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
 def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
     r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> write_table(place, ["note", "n"], [["=1+1", 2]])

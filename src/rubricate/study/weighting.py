@@ -20,7 +20,7 @@ from rubricate.stats import (
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
-from rubricate.stats.ratios import table_rates
+from rubricate.stats.resampling import table_rates
 from rubricate.study.summaries import BySite, SiteResult
 
 F64 = npt.NDArray[np.float64]
@@ -53,8 +53,6 @@ def design_posterior(
     Unless the population is finite, it is itself a sample of notes like these, so the sizes of
     the sides are drawn, too, from a Dirichlet with their counts.
 
-    Examples
-    --------
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [212, 38, 6, 244], axis=0)
     >>> weights = np.repeat([4.0, 36.0], 250)
     >>> side = np.repeat([True, False], 250)
@@ -105,8 +103,6 @@ def design_bootstrap(
     Unless the population is finite, the sides' sizes vary from resample to resample as those of
     a population drawn anew.
 
-    Examples
-    --------
     >>> counts = np.array([[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]])
     >>> design = np.array([2.0, 2.0, 5.0, 5.0]), np.array([True, True, False, False])
     >>> from rubricate.stats import precision_recall_f1
@@ -180,10 +176,8 @@ def measure_sites(
 
     The logits of a site's precision and recall and their variances are those of its posterior
     (`design_posterior`, of notes like these), which knows how unequal the weights are;
-    `rubricate.stats.heterogeneity` has the formulas.
+    `rubricate.stats.clusters` has the formulas.
 
-    Examples
-    --------
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
     >>> notes = DesignNotes(cells, np.ones(100), cells[:, :2].any(axis=1), True)
     >>> found = measure_sites(notes, list("AB") * 50, Resampling(), finite=False)

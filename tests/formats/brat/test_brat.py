@@ -9,11 +9,11 @@ from strategies import TEXT, corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
+from rubricate.formats import write_corpus
 from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_brat
-from rubricate.formats.brat.ann import parse_ann
-from rubricate.formats.brat.lines import cut_at_breaks, from_line, to_line
+from rubricate.formats.brat.ann import cut_at_breaks, from_line, parse_ann, to_line
 from rubricate.formats.faults import Faults
-from rubricate.formats.losses import count_losses
+from rubricate.formats.format import count_losses
 from rubricate.rows import Detail
 from stripping import stripped
 
@@ -292,7 +292,7 @@ def test_references_that_go_round_in_circles_end(tmp_path: Path) -> None:
 
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'n'"):
-        write_brat(one_annotation("secret \ud83d", [(0, 6)]), tmp_path / "out")
+        write_corpus(one_annotation("secret \ud83d", [(0, 6)]), tmp_path / "out", format="brat")
     assert not (tmp_path / "out").exists()
 
 

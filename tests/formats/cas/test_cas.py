@@ -14,8 +14,8 @@ from strategies import PIECES, TEXT, corpora
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.cas import CAS_JSON, FORMAT, read_cas
-from rubricate.formats.cas.layers import sentences, words
-from rubricate.formats.losses import count_losses
+from rubricate.formats.cas.write import sentences, words
+from rubricate.formats.format import count_losses
 from rubricate.rows import Detail
 from stripping import stripped
 

@@ -7,6 +7,7 @@ from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
+from rubricate.formats import write_corpus
 from rubricate.formats.ebmnlp import (
     FORMAT,
     count_ebmnlp_losses,
@@ -14,8 +15,8 @@ from rubricate.formats.ebmnlp import (
     read_ebmnlp,
     write_ebmnlp,
 )
+from rubricate.formats.format import count_losses
 from rubricate.formats.frame import FRAME_NAME
-from rubricate.formats.losses import count_losses
 from rubricate.formats.token_labels import note_tokens
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "ebmnlp"
@@ -157,7 +158,7 @@ def test_other_places_are_not_claimed(below: str) -> None:
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     corpus = Corpus((Note("n", "c", "a\ud83d"),), ())
     with pytest.raises(InputError, match="note 'n'"):
-        write_ebmnlp(corpus, tmp_path / "out")
+        write_corpus(corpus, tmp_path / "out", format="ebmnlp")
     assert not (tmp_path / "out").exists()
 
 

@@ -9,8 +9,8 @@ from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
+from rubricate.formats.format import count_losses
 from rubricate.formats.labelstudio import FORMAT, read_labelstudio, write_labelstudio
-from rubricate.formats.losses import count_losses
 from rubricate.rows import Detail
 from stripping import stripped
 

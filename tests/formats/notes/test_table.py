@@ -6,7 +6,7 @@ import pytest
 
 from rubricate import read_corpus
 from rubricate.errors import InputError
-from rubricate.formats.notes.understanding import parse_columns, understood_as
+from rubricate.formats.notes import parse_columns, understood_as
 
 ROWS = [
     ["Student ID", "Note", "Station", "School"],

@@ -9,9 +9,8 @@ from rubricate import Note, read_corpus
 from rubricate.errors import InputError
 from rubricate.formats import detect_format
 from rubricate.formats.limits import ReadLimits
-from rubricate.formats.notes import open_notes
+from rubricate.formats.notes import open_notes, understood_as
 from rubricate.formats.notes.texts import docx_text
-from rubricate.formats.notes.understanding import understood_as
 
 
 def word_file(path: Path, *lines: str) -> None:

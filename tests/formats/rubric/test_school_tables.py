@@ -1,13 +1,14 @@
-"""Rubrics as schools write them in Excel."""
+"""Rubrics as schools write them, in CSV files and in Excel."""
 
+from datetime import date
 from pathlib import Path
 
 import openpyxl
 import pytest
 
-from rubricate import Rubric, read_rubrics
+from rubricate import Feature, Rubric
 from rubricate.errors import InputError
-from rubricate.formats.rubric.files import RubricFile, read_rubric_file
+from rubricate.formats.rubric.files import RubricFile, read_rubric_file, read_rubrics, write_rubrics
 from rubricate.run.totals import total_score
 
 
@@ -133,3 +134,135 @@ def test_a_file_that_names_no_case_has_the_only_one(tmp_path: Path) -> None:
     found = read_rubric_file(workbook(tmp_path / "r.xlsx", {"Sheet1": rows}))
     assert [rubric.case for rubric in found.for_cases(["Case 7"])] == ["Case 7"]
     assert [rubric.case for rubric in found.for_cases(["a", "b"])] == ["r"]
+
+
+RESOURCES = Path(__file__).parents[2] / "resources" / "rubrics"
+
+
+def test_school_s_csv() -> None:
+    chest, headache = read_rubrics(RESOURCES / "school.csv")
+    assert (chest.case, headache.case) == ("Chest pain", "Headache")
+    assert [(f.text, f.weight, f.group, f.note) for f in chest] == [
+        ("Crushing pain, left arm", 2.0, "", 'ask "where"'),
+        ("Dyspnoea OR breathless", 0.5, "breath", ""),
+        ("Orthopnoea", 0.5, "breath", ""),
+    ]
+    assert [(f.id, f.text, f.weight) for f in headache] == [("Headache-aura", "Aura 😀", 1.0)]
+
+
+def test_competition_s_features() -> None:
+    first, second = read_rubrics(RESOURCES / "features.csv")
+    assert [(f.id, f.text) for f in first] == [
+        ("0", "Family history of MI OR Family history of myocardial infarction"),
+        ("1", "58 year"),
+    ]
+    assert [(f.id, f.case) for f in second] == [("100", "1")]
+
+
+def test_made_ids_are_unique(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("id,text\n,Cough\n,Cough\nc-cough-2,Wheeze\n,!\n", "utf-8")
+    (rubric,) = read_rubrics(tmp_path / "c.csv")
+    assert [f.id for f in rubric] == ["c-cough", "c-cough-3", "c-cough-2", "c-feature"]
+
+
+def test_every_fault_of_a_table_is_reported(tmp_path: Path) -> None:
+    place = tmp_path / "r.csv"
+    place.write_text(
+        "case,id,text,wieght,points,_seen\n"
+        "c,1,,,1,\n"
+        "c,2,Cough,,two,\n"
+        "\n"
+        "c,2,Fever,,inf,\n"
+        "c,3,Wheeze,,nan,x,y\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError) as caught:
+        read_rubrics(place)
+    assert sorted(fault.line or 0 for fault in caught.value.faults) == [0, 1, 2, 4, 4, 5, 5]
+    assert all(fault.path == place for fault in caught.value.faults)
+    assert "did you mean 'weight'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "no features"),
+        ("case,text\n", "no features"),
+        ("case,weight\nc,1\n", "texts"),
+        ("text,Feature text\na,b\n", "both mean"),
+        ('text\n"open', "CSV"),
+        ("case,text,title\nc,a,T\nc,b,U\n", "another title"),
+    ],
+)
+def test_tables_that_are_no_rubric(content: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=expected):
+        read_rubrics(tmp_path / "r.csv")
+
+
+def test_school_s_workbook() -> None:
+    # Made by hand as Excel writes: shared and rich strings, a formula with its value, blank rows.
+    found = read_rubric_file(RESOURCES / "school.xlsx")
+    chest, headache = found.rubrics
+    assert [(f.id, f.text, f.weight, f.note) for f in chest] == [
+        ("Chest pain-1", "Crushing pain\r\nleft arm", 2.0, "ask twice"),
+        ("Chest pain-2", "=not a formula", 0.5, ""),
+        ("Chest pain-3", "Dyspnoea", 1.0, ""),
+    ]
+    assert [(f.id, f.text) for f in headache] == [("Headache-aura", "Aura 😀")]
+    assert [notice.split()[1] for notice in found.notices] == ["'Old'", "'Sheet3'", "features"]
+
+
+def test_every_fault_of_a_workbook_is_reported(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "one"
+    for row in [["id", "text", "points"], [1, "=A1", 1], [2, "Cough", "many"], [2, "#REF!", 1]]:
+        sheet.append(row)
+    sheet.append([3, "Fever", date(2020, 1, 2)])
+    book.create_sheet("two").append(["text"])
+    book.save(tmp_path / "r.xlsx")
+    with pytest.raises(InputError) as caught:
+        read_rubrics(tmp_path / "r.xlsx")
+    places = {(f.line, f.message.split(":")[0].split(" of ")[0]) for f in caught.value.faults}
+    assert places == {
+        (2, "sheet 'one'"),
+        (3, "sheet 'one'"),
+        (4, "sheet 'one'"),
+        (5, "sheet 'one'"),
+        (None, "the rubric"),
+    }
+
+
+def test_a_sheet_s_case_column_wins(tmp_path: Path) -> None:
+    long_case = "history/of: " + "x" * 40
+    written = tuple(
+        Rubric(case, (Feature(case, case, "F"),)) for case in (long_case, "History", "a", "A")
+    )
+    write_rubrics(written, tmp_path / "r.xlsx")
+    assert read_rubrics(tmp_path / "r.xlsx") == written
+
+
+def test_texts_are_no_formulas_in_the_files(tmp_path: Path) -> None:
+    rubric = Rubric("c", (Feature("-1", "c", "=1+1", note="@x"),))
+    write_rubrics([rubric], tmp_path / "r.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "r.xlsx").worksheets[0]
+    assert {cell.data_type for row in sheet.iter_rows(min_row=2) for cell in row} <= {"s", "n"}
+    write_rubrics([rubric], tmp_path / "r.csv")
+    assert "c,'-1,'=1+1,1,,,'@x" in (tmp_path / "r.csv").read_text(encoding="utf-8")
+
+
+def test_a_cell_holds_only_so_much(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="32767"):
+        write_rubrics([Rubric("c", (Feature("f", "c", "x" * 40_000),))], tmp_path / "r.xlsx")
+
+
+def test_an_archive_whose_parts_lie_before_its_beginning_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "r.xlsx"
+    write_rubrics([Rubric("c", (Feature("f", "c", "Fever"),))], place)
+    raw = bytearray(place.read_bytes())
+    end = raw.rindex(b"PK\x05\x06")
+    raw[end + 16 : end + 20] = (2**31 - 1).to_bytes(4, "little")
+    place.write_bytes(raw)
+    with pytest.raises(InputError, match="not an Excel workbook"):
+        read_rubrics(place)

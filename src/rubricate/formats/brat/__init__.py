@@ -7,20 +7,153 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import InputError
-from rubricate.formats.brat.ann import parse_ann
-from rubricate.formats.brat.write import ANNOTATION_CONF, VISUAL_CONF, write_brat
-from rubricate.formats.encoded_names import name_to_id
+from rubricate.formats.brat.ann import (
+    CONFIDENCE,
+    NOTES,
+    REASON,
+    STATED_TEXT,
+    WHOLE_SPANS,
+    Pair,
+    cut_at_breaks,
+    flat,
+    line_text,
+    parse_ann,
+    spans_to_field,
+    stated_text,
+    to_line,
+)
+from rubricate.formats.encoded_names import id_to_name, name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, read_frame
-from rubricate.formats.losses import HELD_BY_TOOLS
+from rubricate.formats.format import HELD_BY_TOOLS, Format
+from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.limits import first_bytes
+from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
+
+ANNOTATION_CONF = "annotation.conf"
+VISUAL_CONF = "visual.conf"
+
+#: Values of attributes that annotation.conf can list.
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def write_brat(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
+    """Write the corpus as a folder BRAT serves as it is.
+
+    One annotator's files lie in the folder itself, several annotators' in one sub-folder each,
+    every one with all texts. Spans that cross a line break are cut there, as BRAT does; a note
+    of type ``WholeSpans`` keeps the spans as they were. Ids become file names by
+    percent-encoding.
+
+    >>> import tempfile
+    >>> from rubricate import CorpusBuilder, Feature, Note
+    >>> builder = CorpusBuilder()
+    >>> builder.add_note(Note("n", "c", "no fever, chills"))
+    >>> builder.add_feature(Feature("7", "c", "No chills"))
+    >>> builder.annotate("a", "n", "7", [(0, 2), (10, 16)])
+    >>> folder = Path(tempfile.mkdtemp()) / "brat"
+    >>> write_brat(builder.build(), folder)
+    >>> print((folder / "n.ann").read_text(encoding="utf-8"))
+    T1 7_No-chills 0 2;10 16 no chills
+    """
+    labels = feature_labels(corpus)
+    path.mkdir()
+    (path / ANNOTATION_CONF).write_bytes(_annotation_conf(corpus, labels).encode())
+    (path / VISUAL_CONF).write_bytes(_visual_conf(corpus, labels).encode())
+    write_frame(corpus, path, is_folder=True)
+    alone = len(corpus.annotators) < 2
+    folders = [path] if alone else [path / id_to_name(a.id) for a in corpus.annotators]
+    for folder in folders:
+        folder.mkdir(exist_ok=alone)
+    for note, judged in judged_notes(corpus, progress):
+        name = id_to_name(note.id)
+        for folder in folders:
+            (folder / f"{name}.txt").write_bytes(note.text.encode())
+        for who, own in judged.items():
+            lines = "".join(f"{line}\n" for line in _ann_lines(note.text, own))
+            (folders[corpus.annotator_index[who]] / f"{name}.ann").write_bytes(lines.encode())
+
+
+def _ann_lines(text: str, found: list[Labelled]) -> Iterator[str]:
+    """Yield the lines of what one annotator marked in one note."""
+    n_attributes = n_notes = 0
+    for number, (label, annotation) in enumerate(found, start=1):
+        spans = cut_at_breaks(annotation.spans, text)
+        stated = annotation.detail.stated_text
+        written = line_text(spans, text) if stated is None else flat(stated)
+        place = f"T{number}"
+        yield f"{place}\t{label} {spans_to_field(spans)}\t{written}"
+        for name, value in annotation.detail.attributes:
+            n_attributes += 1
+            shown = "" if value == "true" else f" {to_line(value)}"
+            yield f"A{n_attributes}\t{_attribute_name(name)} {place}{shown}"
+        for kind, remark in _remarks(annotation, spans, text):
+            n_notes += 1
+            yield f"#{n_notes}\t{kind} {place}\t{to_line(remark)}"
+
+
+def _attribute_name(name: str) -> str:
+    """Return the name without blanks; `rubricate.formats.encoded_names.name_to_id` undoes it."""
+    return quote(name, safe="", errors="surrogatepass") or "%"
+
+
+def _remarks(annotation: PlainAnnotation, spans: list[Pair], text: str) -> list[tuple[str, str]]:
+    """Return the notes of one annotation, as type and text."""
+    detail, stated = annotation.detail, annotation.detail.stated_text
+    remarks = [(NOTES, detail.comment), (REASON, detail.reason)]
+    remarks = [(kind, remark) for kind, remark in remarks if remark]
+    if list(annotation.spans) != spans:
+        remarks.append((WHOLE_SPANS, spans_to_field(annotation.spans)))
+    if stated is not None and stated_text(flat(stated), spans, text) != stated:
+        remarks.append((STATED_TEXT, stated))
+    if annotation.confidence is not None:
+        remarks.append((CONFIDENCE, repr(annotation.confidence)))
+    return remarks
+
+
+def _annotation_conf(corpus: Corpus, labels: dict[str, str]) -> str:
+    """Return the labels and attributes the annotators may use; overlaps are allowed."""
+    values: dict[str, set[str]] = {}
+    for detail in corpus.rows.details.values():
+        for name, value in detail.attributes:
+            values.setdefault(name, set()).add(value)
+    attributes = []
+    for name in sorted(values):
+        plain = sorted(v for v in values[name] - {"true"} if _PLAIN.fullmatch(v))
+        if plain:
+            attributes.append(f"{_attribute_name(name)}\tArg:<ENTITY>, Value:{'|'.join(plain)}")
+        elif values[name] == {"true"}:
+            attributes.append(f"{_attribute_name(name)}\tArg:<ENTITY>")
+    overlap = "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
+    sections = {
+        "entities": list(labels.values()),
+        "relations": [overlap],
+        "events": [],
+        "attributes": attributes,
+    }
+    return "\n".join(f"[{name}]\n" + "".join(f"{x}\n" for x in v) for name, v in sections.items())
+
+
+def _visual_conf(corpus: Corpus, labels: dict[str, str]) -> str:
+    """Return the rubric's words for each label."""
+    shown = [
+        f"{labels[f.id]} | {' '.join(flat(f.text).replace('|', '/').split()) or labels[f.id]}"
+        for f in corpus.features
+    ]
+    drawing = [
+        "SPAN_DEFAULT\tfgColor:black, bgColor:lightgreen, borderColor:darken",
+        "ARC_DEFAULT\tcolor:black, arrowHead:triangle-5",
+        "ATTRIBUTE_DEFAULT\tglyph:*",
+    ]
+    return "\n".join(["[labels]", *shown, "", "[drawing]", *drawing]) + "\n"
+
 
 _FIRST_BYTES = b"TREAMN#*"
 
@@ -36,8 +169,7 @@ def looks_like_brat(path: Path) -> bool:
         found = next((place for place in candidates if not place.name.startswith(".")), None)
         if found is None:
             return False
-        with found.open("rb") as stream:
-            first = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        first = first_bytes(found).lstrip()[:1]
         # An empty .ann is BRAT's way to say "nothing found", if there is a text with it.
         return first in _FIRST_BYTES if first else found.with_suffix(".txt").is_file()
     except OSError:
@@ -62,19 +194,6 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     features, worded as in visual.conf, and all notes belong to one case. Offsets are code
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from rubricate import CorpusBuilder, Feature, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n 1", "c", "no fever"))
-    >>> builder.add_feature(Feature("7", "c", "No fever"))
-    >>> builder.annotate("a", "n 1", "7", [(0, 8)])
-    >>> folder = Path(tempfile.mkdtemp()) / "out"
-    >>> write_brat(builder.build(), folder)
-    >>> read_brat(folder) == builder.build()
-    True
     """
     faults = Faults(path)
     if not path.is_dir():

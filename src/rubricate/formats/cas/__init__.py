@@ -30,11 +30,10 @@ from rubricate.errors import InputError
 from rubricate.formats.cas.read import ReadCas, read_cas_file
 from rubricate.formats.cas.write import INITIAL, write_cas, write_cas_json
 from rubricate.formats.encoded_names import name_to_id
-from rubricate.formats.faults import Faults, leads_out, read_text
-from rubricate.formats.format import Format
+from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import FRAME_NAME, read_frame
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.losses import HELD_BY_TOOLS
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {".xmi", ".json", ".zip"}
@@ -147,8 +146,7 @@ def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_CasFile]:
     for file in [path] if path.is_file() else _candidates(path):
         if file.suffix == ".json" and file.parent in {path, *_exported(path)} and _is_other(file):
             continue
-        if path.is_dir() and leads_out(file, path):
-            faults.add("a link that leads out of the folder is not read", path=file)
+        if faults.refuses_link(file):
             continue
         read = read_cas_file(file, faults, strict=strict)
         if read is None:

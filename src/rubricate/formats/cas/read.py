@@ -16,13 +16,11 @@ from typing import Any
 
 from rubricate.errors import InputError
 from rubricate.formats.annotations import LARGEST, located_text
-from rubricate.formats.cas.layers import LAYER, METADATA, NAMED, require_cassis
-from rubricate.formats.cas.write import TYPES_NAME
+from rubricate.formats.cas.write import LAYER, METADATA, NAMED, TYPES_NAME, require_cassis
 from rubricate.formats.faults import Faults, no_json
 from rubricate.formats.json_text import parse_json
-from rubricate.formats.limits import check_archive, read_whole
+from rubricate.formats.limits import check_archive, read_whole, unsafe_xml
 from rubricate.formats.utf16 import Utf16Map
-from rubricate.formats.xml_text import unsafe_xml
 from rubricate.rows import Detail, PlainAnnotation
 
 #: Types whose annotations are no labelled spans: tokens, sentences, part of speech and the like.

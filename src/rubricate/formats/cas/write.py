@@ -1,41 +1,118 @@
-"""Writing a corpus as CAS files: one folder per note, one file per annotator."""
+"""Writing a corpus as CAS files: their types, one folder per note, one file per annotator."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
-from rubricate.formats.cas.layers import (
-    LAYER,
-    METADATA,
-    SENTENCE,
-    TOKEN,
-    make_types,
-    sentences,
-    words,
-)
+from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.encoded_names import id_to_name
-from rubricate.formats.frame import FRAME_NAME, feature_labels, write_frame
+from rubricate.formats.frame import FRAME_NAME, write_frame
+from rubricate.formats.limits import NOT_XML
+from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.utf16 import Utf16Map
-from rubricate.progress import Progress, silent, watched
+from rubricate.progress import Progress, silent
 from rubricate.rows import NO_DETAIL, PlainAnnotation
+
+LAYER = "webanno.custom.Feature"
+_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
+METADATA = f"{_DKPRO}.metadata.type.DocumentMetaData"
+SENTENCE = f"{_DKPRO}.segmentation.type.Sentence"
+TOKEN = f"{_DKPRO}.segmentation.type.Token"
+NAMED = f"{_DKPRO}.ner.type.NamedEntity"
+
+_STRING = "uima.cas.String"
+_ANNOTATION = "uima.tcas.Annotation"
+_TYPES: dict[str, tuple[str, dict[str, str]]] = {
+    METADATA: (
+        "uima.tcas.DocumentAnnotation",
+        {"documentTitle": _STRING, "documentId": _STRING, "documentUri": _STRING,
+         "collectionId": _STRING, "documentBaseUri": _STRING, "isLastSegment": "uima.cas.Boolean"},
+    ),
+    SENTENCE: (_ANNOTATION, {"id": _STRING}),
+    TOKEN: (_ANNOTATION, {"id": _STRING}),
+}  # fmt: skip
+_WORD = re.compile(r"\w[\w\u0300-\u036f]*|[^\w\s]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[\r\n]+")
+
+
+def require_cassis(what: str) -> Any:
+    """Return the module ``cassis``, or say how to install it."""
+    try:
+        import cassis
+    except ImportError as error:
+        raise MissingExtraError(what, "formats") from error
+    return cassis
+
+
+def make_types(corpus: Corpus) -> Any:
+    """Return the type system for a corpus.
+
+    The layer always has ``feature`` (the label), ``group`` (fragments of one annotation share it:
+    INCEpTION has no spans in several pieces) and ``comment``; each further feature would be one
+    more empty field before the annotator, so they are there only if the corpus has need of them.
+    """
+    types = require_cassis("Writing CAS files").TypeSystem()
+    for name, (parent, features) in _TYPES.items():
+        made = types.create_type(name, parent)
+        for feature, range_ in features.items():
+            types.create_feature(made, feature, range_)
+    layer = types.create_type(LAYER, _ANNOTATION, description="What expresses a rubric's feature.")
+    for feature, range_, description in _layer_features(corpus):
+        types.create_feature(layer, feature, range_, description=description)
+    return types
+
+
+def _layer_features(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
+    details = list(corpus.rows.details.values())
+    yield "feature", _STRING, "The feature of the rubric."
+    yield "group", _STRING, "The same text in all fragments of one annotation; else empty."
+    yield "comment", _STRING, "A remark."
+    if any(detail.reason for detail in details):
+        yield "reason", _STRING, "Why it was marked."
+    if any(detail.attributes for detail in details):
+        yield "attributes", "uima.cas.StringArray", "NAME=VALUE."
+    if any(detail.stated_text is not None for detail in details):
+        yield "statedText", _STRING, "The text a file gave where it differs from the note."
+    if corpus.rows.confidence is not None:
+        yield "confidence", "uima.cas.Float", "How sure a matcher is."
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """Return the tokens: runs of letters and digits, and each other sign alone.
+
+    >>> words("58 yo.")
+    [(0, 2), (3, 5), (5, 6)]
+    """
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    r"""Return the sentences (or lines), without blanks at their ends; every token is in one.
+
+    >>> sentences(" No pain. Fever\r\nDenies chills ")
+    [(1, 9), (10, 15), (17, 30)]
+    """
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    found = []
+    for start, end in pairwise(ends):
+        piece = text[start:end]
+        if piece.strip():
+            skipped = len(piece) - len(piece.lstrip())
+            found.append((start + skipped, start + len(piece.rstrip())))
+    return found
+
 
 TYPES_NAME = "TypeSystem.xml"
 #: INCEpTION's name for a text as imported, before anybody judged it.
 INITIAL = "INITIAL_CAS"
 NOTE_RESERVED = frozenset({TYPES_NAME, FRAME_NAME})
 ANNOTATOR_RESERVED = frozenset({INITIAL})
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_cas(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -46,25 +123,21 @@ def write_cas(corpus: Corpus, path: Path, *, progress: Progress = silent) -> Non
 
 def write_cas_json(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a folder of CAS JSON files (version 0.4.0) with their type system."""
-    refuse_lone_surrogates(corpus)
     _write(corpus, path, "json", progress)
 
 
 def _write(corpus: Corpus, path: Path, suffix: str, progress: Progress) -> None:
     types = make_types(corpus)
-    labels = feature_labels(corpus)
-    names = [id_to_name(a.id, reserved=ANNOTATOR_RESERVED) for a in corpus.annotators]
     path.mkdir()
     types.to_xml(path / TYPES_NAME)
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+    for note, judged in judged_notes(corpus, progress):
         folder = path / id_to_name(note.id, reserved=NOTE_RESERVED)
         folder.mkdir()
         segments = (sentences(note.text), words(note.text))
-        judged = rows_by_annotator(corpus, note.id)
-        files = {names[a]: rows for a, rows in judged.items()} or {INITIAL: []}
-        for name, rows in files.items():
+        files = {id_to_name(a, reserved=ANNOTATOR_RESERVED): own for a, own in judged.items()}
+        for name, own in (files or {INITIAL: []}).items():
             cas = _start_cas(types, note, segments)
-            _add_annotations(cas, types.get_type(LAYER), corpus, note, rows, labels)
+            _add_annotations(cas, types.get_type(LAYER), note, own)
             with warnings.catch_warnings():
                 # Offsets outside the text are written as far outside, which cassis remarks on.
                 warnings.filterwarnings("ignore", message="Not mapping internal offset")
@@ -92,12 +165,10 @@ def _start_cas(types: Any, note: Note, segments: tuple[list[tuple[int, int]], ..
     return cas
 
 
-def _add_annotations(
-    cas: Any, layer: Any, corpus: Corpus, note: Note, rows: list[int], labels: dict[str, str]
-) -> None:
+def _add_annotations(cas: Any, layer: Any, note: Note, annotations: list[Labelled]) -> None:
     offsets = Utf16Map(note.text)
     n_groups = 0
-    for label, annotation in labelled_annotations(corpus, rows, labels):
+    for label, annotation in annotations:
         group = None
         if len(annotation.spans) > 1:
             n_groups += 1
@@ -141,7 +212,7 @@ def _refuse_what_xml_cannot_hold(corpus: Corpus) -> None:
     faults = []
     for note in corpus.notes:
         for what, text in _texts(corpus, note):
-            found = _NOT_XML.search(text)
+            found = NOT_XML.search(text)
             if found:
                 character = f"U+{ord(found.group()):04X} at {found.start()}"
                 faults.append(Fault(f"note {note.id!r}, {what}: {character}. {hint}."))

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus
-from rubricate.formats.annotations import refuse_lone_surrogates
 from rubricate.formats.ebmnlp.layout import (
     AnnFile,
     Folders,
@@ -31,17 +30,18 @@ from rubricate.formats.ebmnlp.layout import (
 )
 from rubricate.formats.encoded_names import name_to_id
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
+from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.losses import HELD_BY_FRAME
-from rubricate.formats.pico import CASE, PICO, sublabel_attributes
 from rubricate.formats.token_labels import (
+    CASE,
+    PICO,
     Place,
     align_tokens,
     count_cut_and_merged,
     label_runs,
     mark_tokens,
     note_tokens,
+    sublabel_attributes,
 )
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Detail
@@ -242,7 +242,6 @@ def write_ebmnlp(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
     one (`count_losses` counts both). Notes whose metadata do not say ``split: test`` are in
     ``train``. Ids are percent-encoded where a file name could not hold them.
     """
-    refuse_lone_surrogates(corpus)
     folder = path / "documents"
     folder.mkdir(parents=True)
     (path / "annotations").mkdir()
@@ -282,8 +281,6 @@ def _encode(text: str) -> bytes:
 def feature_folders(corpus: Corpus) -> dict[str, str]:
     """Return the folder of each feature: the corpus's own names for its own three.
 
-    Examples
-    --------
     >>> feature_folders(Corpus((), (PICO,)))["outcomes"]
     'outcomes'
     """
@@ -297,8 +294,6 @@ def feature_folders(corpus: Corpus) -> dict[str, str]:
 def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:
     """Return what is lost because labels lie on tokens: cut annotations and merged ones.
 
-    Examples
-    --------
     >>> count_ebmnlp_losses(Corpus((), (PICO,)))
     {}
     """

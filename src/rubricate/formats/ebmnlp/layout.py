@@ -95,8 +95,6 @@ def need_folders(path: Path) -> Folders:
 def file_name(identifier: str) -> str:
     """Return a file name that says an id and holds no dot: dots part the note from the annotator.
 
-    Examples
-    --------
     >>> file_name("10.1/x y")
     '10%2E1%2Fx%20y'
     """
@@ -159,8 +157,6 @@ def _annotator(match: re.Match[str], worker: str, *, sublabels: bool) -> Annotat
 def ann_folder(annotator: Annotator, split: str) -> tuple[str, str, bool]:
     """Return the two folders around the feature's, and whether the labels are aggregated.
 
-    Examples
-    --------
     >>> ann_folder(Annotator("E1", "expert"), "test")
     ('individual/starting_spans', 'test/gold', False)
     """

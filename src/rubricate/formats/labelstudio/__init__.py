@@ -19,30 +19,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from rubricate.builder import CorpusBuilder
-from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.errors import Fault, InputError, shown
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    located_text,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
-from rubricate.formats.faults import Faults, no_json, read_text
-from rubricate.formats.format import Format
-from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.json_text import first_value, has_half, parse_json
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import shown
+from rubricate.formats.annotations import located_text
+from rubricate.formats.faults import Faults
+from rubricate.formats.format import HELD_BY_TOOLS, Format
+from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
+from rubricate.formats.json_text import first_value
 from rubricate.formats.labelstudio.regions import FRAGMENT, read_regions
-from rubricate.formats.losses import HELD_BY_TOOLS
+from rubricate.formats.marked_texts import (
+    Judged,
+    MarkedText,
+    build_corpus,
+    judged_notes,
+    read_values,
+    scalars,
+)
 from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
-from rubricate.rubric import Metadata
 
 SYSTEM = "system"
 #: The names of the two tags every configuration has.
@@ -55,13 +56,11 @@ _SUFFIXES = {"", ".json", ".jsonl", ".ndjson", ".txt"}
 
 def looks_like_labelstudio(path: Path) -> bool:
     """Tell whether the file is a list of tasks, one task, or one task per line."""
-    if not path.is_file() or path.suffix.lower() not in _SUFFIXES:
-        return False
-    task = first_value(path, in_list=True)
+    task = first_value(path, _SUFFIXES, in_list=True)
     if not (_is_task(task) or _is_compact(task)):
         return False
     # A task that stands alone needs more to be known by.
-    return first_value(path) is None or bool(_JUDGED & task.keys()) or _is_compact(task)
+    return first_value(path, _SUFFIXES) is None or bool(_JUDGED & task.keys()) or _is_compact(task)
 
 
 def _is_task(value: Any) -> bool:
@@ -78,49 +77,37 @@ def _is_compact(value: Any) -> bool:
 
 def write_labelstudio(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write the tasks, and beside them the labelling configuration and the frame."""
-    refuse_lone_surrogates(corpus)
-    labels = feature_labels(corpus)
-    notes = watched(corpus.notes, progress, "writing notes", len(corpus.notes))
-    tasks = [_task(corpus, note, i, labels) for i, note in enumerate(notes, start=1)]
+    systems = {annotator.id for annotator in corpus.annotators if annotator.group == SYSTEM}
+    notes = enumerate(judged_notes(corpus, progress), start=1)
+    tasks = [_task(number, note, judged, systems) for number, (note, judged) in notes]
     text = ",\n".join(json.dumps(task, ensure_ascii=False) for task in tasks)
     path.write_text(f"[\n{text}\n]\n" if tasks else "[]\n", encoding="utf-8", newline="\n")
     config = path.with_name(f"{path.name.removesuffix('.json')}.config.xml")
-    config.write_text(labelling_config(corpus, labels.values()), encoding="utf-8", newline="\n")
+    config.write_text(
+        labelling_config(corpus, feature_labels(corpus).values()), encoding="utf-8", newline="\n"
+    )
     write_frame(corpus, path, is_folder=False)
 
 
-def _task(corpus: Corpus, note: Note, number: int, labels: Mapping[str, str]) -> dict[str, Any]:
+def _task(number: int, note: Note, judged: Judged, systems: set[str]) -> dict[str, Any]:
     annotations, predictions = [], []
-    for index, rows in rows_by_annotator(corpus, note.id).items():
-        annotator = corpus.annotators[index]
-        result = _result(corpus, note, rows, labels)
-        if annotator.group == SYSTEM:
-            predictions.append({"model_version": annotator.id, "result": result})
+    for who, own in judged.items():
+        result = [
+            region
+            for n, (label, annotation) in enumerate(own, start=1)
+            for region in _regions(note.text, annotation, label, f"r{n}")
+        ]
+        if who in systems:
+            predictions.append({"model_version": who, "result": result})
         else:
-            annotations.append({"completed_by": _completed_by(annotator.id), "result": result})
+            user = int(who) if is_plain_number(who) else {"email": who}
+            annotations.append({"completed_by": user, "result": result})
     task: dict[str, Any] = {
         "id": number,
         "data": {"text": note.text, "note_id": note.id, "case": note.case},
         "annotations": annotations,
     }
     return {**task, "predictions": predictions} if predictions else task
-
-
-def _completed_by(annotator_id: str) -> Any:
-    if is_plain_number(annotator_id):
-        return int(annotator_id)
-    return {"email": annotator_id}
-
-
-def _result(
-    corpus: Corpus, note: Note, rows: list[int], labels: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    found = labelled_annotations(corpus, rows, labels)
-    return [
-        region
-        for n, (label, annotation) in enumerate(found, start=1)
-        for region in _regions(note.text, annotation, label, f"r{n}")
-    ]
 
 
 def _regions(
@@ -162,8 +149,6 @@ def _regions(
 def labelling_config(corpus: Corpus, labels: Iterable[str]) -> str:
     """Return the configuration: the labels, the relation of fragments, choices for attributes.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder
     >>> print(labelling_config(CorpusBuilder().build(), ["1_Fever"]))
     <View>
@@ -213,64 +198,30 @@ def _quoted(text: str) -> str:
 
 def read_labelstudio(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a Label Studio export (``JSON`` or ``JSON_MIN``)."""
-    faults = Faults(path, unit="task")
-    frame = read_frame(path, is_folder=False)
-    builder = frame.builder()
-    judged: list[tuple[str, str]] = []
-    tasks = _read_tasks(path, faults)
-    noted = watched(tasks, progress, "reading notes", len(tasks))
-    for number, task in enumerate(noted, start=1):
-        note = _add_note(builder, frame, task, number, faults)
-        if note is not None:
-            for annotator_id, result in _judgements(builder, task):
-                judged.append((annotator_id, note.id))
-                for label, annotation in read_regions(result, note, number, faults, strict=strict):
-                    frame.check_label(label, faults, line=number)
-                    frame.annotate(builder, annotator_id, note.id, label, annotation)
-    frame.check_notes(len(builder.notes), faults, need="tasks")
-    faults.raise_any()
-    return frame.finish(builder, judged)
+    faults, frame = Faults(path, unit="task"), read_frame(path, is_folder=False)
+    tasks = watched(_read_tasks(path, faults), progress, "reading notes")
+    found = (one for task in tasks for one in _marked(*task, faults, strict=strict))
+    return build_corpus(_once(found, faults), frame, faults, need="tasks", strict=strict)
 
 
-def _read_tasks(path: Path, faults: Faults) -> list[dict[str, Any]]:
-    values, source = _read_values(path)
-    if not isinstance(values, list):
-        faults.add("need a list of tasks (export as JSON or JSON_MIN)")
-        faults.raise_any()
-    if values and all(_is_compact(value) for value in values):
-        values = _from_compact(values)
-    for number, value in enumerate(values, start=1):
+def _read_tasks(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
+    values = list(read_values(path, faults))
+    if values and all(_is_compact(value) for _, value in values):
+        values = list(enumerate(_from_compact([value for _, value in values]), start=1))
+    for number, value in values:
         if not _is_task(value):
             faults.add('a task needs "data" and lists of annotations', line=number)
-        elif has_half(value, source):
-            faults.add("the task holds half a surrogate pair", line=number)
-    return [value if _is_task(value) else {} for value in values]
+    return [(number, value) for number, value in values if _is_task(value)]
 
 
-def _read_values(path: Path) -> tuple[Any, str]:
-    """Return the tasks of a file (a list, one alone, or one per line), and its text."""
-    source = read_text(path)
-    try:
-        values = parse_json(source, halves=True)
-    except json.JSONDecodeError as error:
-        first, _, rest = source.lstrip().partition("\n")
-        if not (first.startswith("{") and rest.strip()):
-            raise InputError([Fault(no_json(error), path, error.lineno)]) from None
-        return _read_lines(source, path), source
-    # One task alone is what "copy source" and the interface give for a task.
-    return ([values] if _is_task(values) or _is_compact(values) else values), source
-
-
-def _read_lines(source: str, path: Path) -> list[Any]:
-    faults, values = Faults(path), []
-    for number, line in enumerate(source.split("\n"), start=1):
-        if line.strip():
-            try:
-                values.append(parse_json(line, halves=True))
-            except json.JSONDecodeError as error:
-                faults.add(no_json(error), line=number)
-    faults.raise_any()
-    return values
+def _once(found: Iterable[MarkedText], faults: Faults) -> Iterator[MarkedText]:
+    """Yield what is no note of another task."""
+    first: dict[str, int | None] = {}
+    for one in found:
+        if first.setdefault(one.note_id, one.line) == one.line:
+            yield one
+        else:
+            faults.add(f"note {shown(one.note_id)} occurs twice", line=one.line)
 
 
 def _from_compact(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -294,32 +245,31 @@ def _from_compact(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(tasks.values())
 
 
-def _add_note(
-    builder: CorpusBuilder, frame: Frame, task: Mapping[str, Any], number: int, faults: Faults
-) -> Note | None:
-    data = task.get("data")
-    if not isinstance(data, dict):
-        return None
+def _marked(
+    number: int, task: Mapping[str, Any], faults: Faults, *, strict: bool
+) -> Iterator[MarkedText]:
+    data = task["data"]
     key = _text_key(data)
     if key is None or not isinstance(data[key], str):
         names = ", ".join(map(shown, data))
         what = "Only tasks about texts are read, no images, sounds or pages"
         faults.add(f'need a "text" in the data; it has {names}. {what}', line=number)
-        return None
+        return
     given = next((i for i in (data.get("note_id"), task.get("id")) if i is not None), number)
-    note = frame.note(str(given), data[key])
-    if note.id not in frame.notes:
-        more = {
-            k: v
-            for k, v in data.items()
-            if k not in {*_DATA_KEYS, key} and isinstance(v, str | int | float | bool | None)
-        }
-        note = Note(note.id, str(data.get("case", note.case)), note.text, Metadata(more))
-    if note.id in builder.notes:
-        faults.add(f"note {shown(note.id)} occurs twice", line=number)
-        return None
-    builder.add_note(note)
-    return note
+    note = MarkedText(
+        str(given),
+        data[key],
+        None,
+        line=number,
+        case=str(data["case"]) if "case" in data else None,
+        metadata=scalars(data, without={*_DATA_KEYS, key}),
+    )
+    judgements = list(_judgements(task))
+    for annotator, group, result in judgements:
+        regions = read_regions(result, note.note_id, note.text, number, faults, strict=strict)
+        yield replace(note, annotator=annotator, group=group, annotations=tuple(regions))
+    if not judgements:
+        yield note
 
 
 def _text_key(data: Mapping[str, Any]) -> str | None:
@@ -330,8 +280,8 @@ def _text_key(data: Mapping[str, Any]) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
-def _judgements(builder: CorpusBuilder, task: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the annotator and the regions of each annotation and prediction that counts."""
+def _judgements(task: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield annotator, group and regions of each annotation and prediction that counts."""
     seen: dict[str, int] = {}
     kinds = (("completions", False), ("annotations", False), ("predictions", True))
     for key, is_prediction in kinds:
@@ -342,10 +292,9 @@ def _judgements(builder: CorpusBuilder, task: Mapping[str, Any]) -> Iterator[tup
             seen[name] = seen.get(name, 0) + 1
             # One user may annotate a task several times: nothing is merged, nothing is lost.
             id_ = name if seen[name] == 1 else f"{name}#{seen[name]}"
-            if id_ not in builder.annotators:
-                builder.add_annotator(Annotator(id_, SYSTEM if is_prediction else ""))
             result = item.get("result")
-            yield id_, result if isinstance(result, list) else []
+            group = SYSTEM if is_prediction else ""
+            yield id_, group, result if isinstance(result, list) else []
 
 
 def _user(item: Mapping[str, Any]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from rubricate.corpus import Note
-from rubricate.formats.annotations import LARGEST, linked_groups, located_text
+from rubricate.formats.annotations import linked_groups, located_text
 from rubricate.formats.encoding import is_real
 from rubricate.formats.faults import Faults
+from rubricate.formats.marked_texts import span_pair
 from rubricate.formats.utf16 import Utf16Map
 from rubricate.rows import Detail, PlainAnnotation
 
@@ -33,17 +33,14 @@ class _Region:
 
 
 def read_regions(
-    result: list[Any], note: Note, task: int, faults: Faults, *, strict: bool
+    result: list[Any], note_id: str, text: str, task: int, faults: Faults, *, strict: bool
 ) -> Iterator[tuple[str, PlainAnnotation]]:
     """Yield the annotations of a ``result`` with their labels; faults name the task.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> value = {"start": 3, "end": 8, "labels": ["Fever"]}
     >>> result = [{"id": "a", "type": "labels", "value": value}]
-    >>> note = Note("n", "c", "no fever")
-    >>> list(read_regions(result, note, 1, Faults(Path("x.json")), strict=True))
+    >>> list(read_regions(result, "n", "no fever", 1, Faults(Path("x.json")), strict=True))
     [('Fever', PlainAnnotation(spans=((3, 8),), confidence=None, detail=Detail(...)))]
     """
     regions = []
@@ -51,16 +48,13 @@ def read_regions(
         try:
             region = _region(item)
         except ValueError as error:
-            faults.add(f"result {i} of note {note.id}: {error}", line=task)
+            faults.add(f"result {i} of note {note_id}: {error}", line=task)
             continue
         if region is not None and (region.labels or strict):
             if not region.labels:
-                faults.add(f"result {i} of note {note.id} has no label", line=task)
+                faults.add(f"result {i} of note {note_id} has no label", line=task)
             regions.append(region)
-    regions = list(_in_code_points(regions, note, task, faults))
-    if strict:
-        for region in regions:
-            faults.check_span(region.start, region.end, len(note.text), note.id, task)
+    regions = list(_in_code_points(regions, note_id, text, task, faults))
     attributes = _attributes(result)
     links = list(_links(result, regions))
     for label in dict.fromkeys(label for region in regions for label in region.labels):
@@ -68,7 +62,7 @@ def read_regions(
         place = {i: k for k, i in enumerate(own)}
         joined = [(place[a], place[b]) for a, b in links if a in place and b in place]
         for group in linked_groups(len(own), joined):
-            yield label, _annotation([regions[own[k]] for k in group], note.text, attributes)
+            yield label, _annotation([regions[own[k]] for k in group], text, attributes)
 
 
 def _region(item: Any) -> _Region | None:
@@ -83,8 +77,7 @@ def _region(item: Any) -> _Region | None:
     if isinstance(offsets, dict):
         # Regions of HTML give places in the page here, and the offsets in its text apart.
         start, end = offsets.get("start"), offsets.get("end")
-    if type(start) is not int or type(end) is not int or max(abs(start), abs(end)) > LARGEST:
-        raise ValueError(f"start and end must be whole numbers up to {LARGEST}")
+    start, end = span_pair(start, end)
     labels = value.get(str(item.get("type", "labels")), value.get("labels"))
     given = labels if isinstance(labels, list) else []
     if not all(isinstance(label, str) and label for label in given):
@@ -101,20 +94,20 @@ def _region(item: Any) -> _Region | None:
 
 
 def _in_code_points(
-    regions: list[_Region], note: Note, task: int, faults: Faults
+    regions: list[_Region], note_id: str, text: str, task: int, faults: Faults
 ) -> Iterator[_Region]:
     """Yield the regions with offsets in code points, whichever unit the file counts in."""
-    offsets = Utf16Map(note.text)
-    if not _counts_utf16(regions, note.text, offsets):
+    offsets = Utf16Map(text)
+    if not _counts_utf16(regions, text, offsets):
         yield from regions
         return
     for region in regions:
         try:
             start, end = offsets.from_utf16(region.start), offsets.from_utf16(region.end)
         except ValueError as error:
-            faults.add(f"note {note.id}: {error}", line=task)
+            faults.add(f"note {note_id}: {error}", line=task)
             continue
-        yield _Region(region.id, start, end, region.labels, region.text, region.item)
+        yield replace(region, start=start, end=end)
 
 
 def _counts_utf16(regions: list[_Region], text: str, offsets: Utf16Map) -> bool:

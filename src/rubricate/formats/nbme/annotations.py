@@ -137,8 +137,6 @@ def _name_unknown(table: CsvTable, name: str, found: list[int], faults: Faults) 
 def row_id(note: int, feature: int) -> str:
     """Return the competition's id of a row.
 
-    Examples
-    --------
     >>> row_id(16, 0)
     '00016_000'
     """
@@ -182,8 +180,6 @@ def _pairs(numbers: list[int]) -> list[tuple[int, int]]:
 def parse_text_list(literal: str) -> list[str] | None:
     """Return the texts of a Python list literal, or None if it is anything else (code, say).
 
-    Examples
-    --------
     >>> parse_text_list("['no fever', 'afebrile']")
     ['no fever', 'afebrile']
     >>> parse_text_list("__import__('os')") is None

@@ -1,19 +1,119 @@
-"""Notes without annotations: tables and folders of texts, and notes of any format one by one."""
+"""Notes one by one, of any format: which of them, and how tables and folders are understood."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, choose_format, read_corpus
 from rubricate.formats.format import Unreadable
-from rubricate.formats.where import NoteFilter, parse_condition
 from rubricate.rubric import Rubric
+
+#: Values of a field are listed in a message only if they are few and short: longer ones may be
+#: note text.
+MOST_VALUES, LONGEST_VALUE = 20, 20
+
+
+class Condition(NamedTuple):
+    """A test of one field of a note; ``shown`` is what messages call it."""
+
+    name: str
+    test: Callable[[Note], bool]
+    shown: str
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition that ``NAME=VALUE`` or ``NAME=VALUE,VALUE`` states.
+
+    >>> parse_condition("case=0,4").test(Note("n", "4", "fever"))
+    True
+    >>> parse_condition("split")
+    Traceback (most recent call last):
+    rubricate.errors.InputError: --where split: need NAME=VALUE, e.g. split=test
+    """
+    name, sign, values = text.partition("=")
+    if not sign:
+        raise InputError(f"--where {text}: need NAME=VALUE, e.g. split=test")
+    return Condition(name, lambda note: note.matches(name, values), f"--where {text}")
+
+
+class NoteFilter:
+    """Keeps the notes that meet all conditions, and can say in the end why none was left.
+
+    >>> chosen = NoteFilter([parse_condition("case=0"), parse_condition("sight=A")])
+    >>> chosen.keeps(Note("n", "0", "fever", {"site": "A"}))
+    False
+    >>> chosen.check()
+    Traceback (most recent call last):
+    rubricate.errors.InputError: --where sight=A: no note has 'sight'; did you mean 'site'?
+    There are: case, site
+    """
+
+    def __init__(self, conditions: Sequence[Condition]) -> None:
+        self.conditions = tuple(conditions)
+        #: How many notes each condition left of those that met the conditions before it.
+        self.left = [0] * len(self.conditions)
+        self._fields = {"case": None}
+        self._values: list[set[str]] = [set() for _ in self.conditions]
+
+    def keeps(self, note: Note) -> bool:
+        """Tell whether a note meets all conditions."""
+        if self.conditions:
+            self._fields |= dict.fromkeys(note.metadata)
+        for i, condition in enumerate(self.conditions):
+            if len(self._values[i]) <= MOST_VALUES:
+                self._values[i].add(str(note.value(condition.name)))
+            if not condition.test(note):
+                return False
+            self.left[i] += 1
+        return True
+
+    def check(self) -> None:
+        """Raise InputError if no note had a field that was asked for, or if no note is left."""
+        known = sorted(self._fields)
+        faults = []
+        for condition in self.conditions:
+            if condition.name not in known:
+                near = difflib.get_close_matches(condition.name, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                message = f"{condition.shown}: no note has {condition.name!r}{hint}"
+                faults.append(Fault(f"{message} There are: {', '.join(known)}"))
+        if not faults and 0 in self.left:
+            i = self.left.index(0)
+            faults.append(Fault(f"{self.conditions[i].shown}: no note is left{self._hint(i)}"))
+        if faults:
+            raise InputError(faults)
+
+    def _hint(self, i: int) -> str:
+        """Return the values the field has, if they are few and short enough to be no note text."""
+        values = self._values[i]
+        if not 0 < len(values) <= MOST_VALUES or max(map(len, values)) > LONGEST_VALUE:
+            return ""
+        return f"; {self.conditions[i].name} is one of {', '.join(sorted(values))}"
+
+
+def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:
+    """Keep the notes that meet all conditions ``NAME=VALUE`` on their metadata or case.
+
+    >>> from rubricate import load_corpus
+    >>> len(keep_where(load_corpus("open-notes"), ["split=test", "case=0,1"]).notes)
+    40
+    """
+    if not where:
+        return corpus
+    chosen = NoteFilter([parse_condition(text) for text in where])
+    kept = corpus.select(notes=chosen.keeps)
+    chosen.check()
+    return kept
+
 
 T = TypeVar("T", bound=Note | Unreadable)
 
@@ -55,8 +155,6 @@ def open_notes(
 ) -> NoteSource:
     """Return where to read notes from: one at a time if the format can, else read whole first.
 
-    Examples
-    --------
     >>> source = open_notes("open-notes", where=["split=test"])
     >>> sum(1 for note in source.notes())
     200
@@ -89,8 +187,6 @@ def _of_corpus(corpus: Corpus, name: str, digest: str, where: Sequence[str]) -> 
 def with_only_case(notes: Iterable[T], rubrics: Mapping[str, Rubric]) -> Iterator[T]:
     """Give notes without a case the only case there is a rubric for.
 
-    Examples
-    --------
     >>> [note] = with_only_case([Note("n", "", "fever")], {"c": Rubric("c", ())})
     >>> note.case
     'c'
@@ -101,3 +197,89 @@ def with_only_case(notes: Iterable[T], rubrics: Mapping[str, Rubric]) -> Iterato
             yield replace(note, case=only)
         else:
             yield note
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """Which column is what, the case of all notes, and who is told what was understood."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    case: str = ""
+    tell: Callable[[str], None] | None = None
+
+
+_IN_FORCE: ContextVar[Understanding] = ContextVar("understanding", default=Understanding())  # noqa: B039
+
+
+def understanding_now() -> Understanding:
+    """Return how notes are to be understood now."""
+    return _IN_FORCE.get()
+
+
+@contextmanager
+def understood_as(
+    *,
+    columns: Mapping[str, str] | None = None,
+    case: str = "",
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[None]:
+    """Have notes understood so for a while; what is not given stays as it is.
+
+    >>> with understood_as(case="Case 1"):
+    ...     understanding_now().case
+    'Case 1'
+    """
+    now = _IN_FORCE.get()
+    new = Understanding(columns or now.columns, case or now.case, tell or now.tell)
+    token = _IN_FORCE.set(new)
+    try:
+        yield
+    finally:
+        _IN_FORCE.reset(token)
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Return what ``--columns`` says; other names than id, text and case rename a column.
+
+    >>> parse_columns("id=student_id,text=note")
+    {'id': 'student_id', 'text': 'note'}
+    """
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
+        raise InputError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
+    return {name.strip(): column.strip() for name, _, column in pairs}
+
+
+def refuse_understanding(format_name: str) -> None:
+    """Raise InputError where columns or a case are given and the format has its own."""
+    now = _IN_FORCE.get()
+    if now.columns or now.case:
+        raise InputError(
+            "--columns and --case are for tables and folders of notes; this input is of the "
+            f"format {format_name}, which says itself what is what. Leave them out."
+        )
+
+
+def telling(
+    read: Callable[[], Iterable[Note | Unreadable]], words: str
+) -> Callable[[], Iterator[Note | Unreadable]]:
+    """Return a reader that gives all notes the case asked for, and says once what it read."""
+    how, said = _IN_FORCE.get(), False
+
+    def again() -> Iterator[Note | Unreadable]:
+        nonlocal said
+        n_notes, cases = 0, set()
+        for note in read():
+            n_notes += 1
+            cases.add(how.case or note.case)
+            yield replace(note, case=how.case) if how.case else note
+        if how.tell is not None and not said:
+            said = True
+            of = f"{len(cases)} cases" if len(cases) > 1 else _only(cases)
+            how.tell(f"{n_notes:,} note{'s' * (n_notes != 1)}{of and ' of '}{of}; {words}")
+
+    return again
+
+
+def _only(cases: set[str]) -> str:
+    return f"case {name!r}" if (name := "".join(cases)) else ""

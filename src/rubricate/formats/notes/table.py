@@ -14,7 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.format import Format, NoteStream, Unreadable
-from rubricate.formats.notes.understanding import telling, understanding_now
+from rubricate.formats.notes import telling, understanding_now
 from rubricate.formats.spreadsheets import CsvForm, Odd, find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import NO_ID, is_id, is_number
 from rubricate.progress import Progress, silent

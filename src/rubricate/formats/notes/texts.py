@@ -14,10 +14,9 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import leads_out
 from rubricate.formats.format import Format, NoteStream, Unreadable
-from rubricate.formats.limits import check_archive, read_whole
-from rubricate.formats.notes.understanding import telling
+from rubricate.formats.limits import check_archive, read_whole, unsafe_xml
+from rubricate.formats.notes import telling
 from rubricate.formats.spreadsheets import decode_text
-from rubricate.formats.xml_text import unsafe_xml
 from rubricate.progress import Progress, silent
 
 _ENDINGS = {".txt", ".docx"}

@@ -2,7 +2,7 @@
 
 A file gives for each feature its text and, as it likes, case, id, weight (1), kind, group ("any
 of": features that share one count once), and a note. Column names may be those that schools use
-(``Item``, ``Points``, ...; see `rubricate.formats.rubric.columns.NAMES`) in any order. Blanks
+(``Item``, ``Points``, ...; see `rubricate.formats.rubric.records.NAMES`) in any order. Blanks
 around a text are removed.
 """
 
@@ -22,9 +22,13 @@ from rubricate.files import whole_output
 from rubricate.formats.faults import Faults
 from rubricate.formats.limits import ReadLimits, limits_in_force
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.rubric.csv_table import read_csv_records, write_csv_records
-from rubricate.formats.rubric.excel import read_excel_records, write_excel_records
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
+from rubricate.formats.rubric.school_tables import (
+    read_csv_records,
+    read_excel_records,
+    write_csv_records,
+    write_excel_records,
+)
 from rubricate.formats.rubric.trees import (
     read_toml_tree,
     read_yaml_tree,
@@ -70,8 +74,6 @@ class RubricFile:
         A sheet "Case 1 - Chest pain" is the rubric of "Case 1" (and of "1"), unless another sheet
         is called so. A file that names no case has the rubric of the only one there is.
 
-        Examples
-        --------
         >>> found = RubricFile((Rubric("Case 1 - Chest pain", ()), Rubric("Case 10", ())))
         >>> [(rubric.case, rubric.title) for rubric in found.for_cases(["Case 1", "Case 10"])]
         [('Case 1', 'Chest pain'), ('Case 10', '')]

@@ -12,11 +12,10 @@ from typing import Any
 
 from rubricate.errors import MissingExtraError, shown
 from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.encoding import feature_to_json, metadata_from_json
+from rubricate.formats.encoding import metadata_from_json, rubric_to_json
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.limits import limits_now, need_within
-from rubricate.formats.rubric.columns import match_columns
-from rubricate.formats.rubric.records import Records
+from rubricate.formats.rubric.records import Records, match_columns
 from rubricate.rubric import Rubric, Scalar
 
 _ODD_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
@@ -280,12 +279,9 @@ def _line(value: Any) -> int | None:
 
 
 def _rubric_tree(rubric: Rubric) -> dict[str, Any]:
-    tree: dict[str, Any] = {"case": rubric.case}
-    if rubric.title:
-        tree["title"] = rubric.title
-    if rubric.metadata:
-        tree["metadata"] = dict(rubric.metadata)
-    return {**tree, "features": [feature_to_json(feature) for feature in rubric]}
+    tree = rubric_to_json(rubric)
+    features = tree.pop("features")
+    return {**tree, "features": features}
 
 
 def write_yaml_tree(rubrics: Sequence[Rubric], path: Path) -> None:

@@ -37,8 +37,6 @@ class TsvCell(NamedTuple):
 def escape_text(text: str) -> str:
     r"""Return one line of a sentence's text as it follows ``#Text=``.
 
-    Examples
-    --------
     >>> print(escape_text("a\tb\\"))
     a\tb\\
     """
@@ -48,8 +46,6 @@ def escape_text(text: str) -> str:
 def unescape_text(line: str, *, java: bool) -> str:
     r"""Inverse of `escape_text`; ``java`` for versions before 3.2, which escape as Java does.
 
-    Examples
-    --------
     >>> unescape_text(r"\u00e9\t", java=True)
     'é\t'
     """
@@ -65,8 +61,6 @@ def unescape_text(line: str, *, java: bool) -> str:
 def cell_text(cell: TsvCell) -> str:
     r"""Return a value as it stands in a cell.
 
-    Examples
-    --------
     >>> print(cell_text(TsvCell("7_Pain", 2)), cell_text(TsvCell(None)))
     7\_Pain[2] *
     """
@@ -80,8 +74,6 @@ def cell_text(cell: TsvCell) -> str:
 def parse_cells(field: str) -> list[TsvCell]:
     r"""Return the stacked values of a field, none if the layer has no annotation there.
 
-    Examples
-    --------
     >>> parse_cells(r"PER[1]|a\|b[2]")
     [TsvCell(value='PER', number=1), TsvCell(value='a|b', number=2)]
     >>> parse_cells("_"), parse_cells("*")

@@ -12,7 +12,7 @@ from rubricate import (
     Score,
     load_corpus,
 )
-from rubricate.formats.losses import (
+from rubricate.formats.format import (
     HOLDABLE,
     count_losses,
     foreign_rows,

@@ -1,6 +1,6 @@
 import pytest
 
-from rubricate.formats.rubric.columns import NAMES, is_known, match_columns
+from rubricate.formats.rubric.records import NAMES, is_known, match_columns
 
 
 @pytest.mark.parametrize("column", NAMES)

@@ -13,48 +13,139 @@ an annotation that differs from the note is kept as its stated text.
 from __future__ import annotations
 
 import json
+import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
-from rubricate.formats.annotations import (
-    labelled_annotations,
-    located_text,
-    refuse_lone_surrogates,
-    rows_by_annotator,
-)
-from rubricate.formats.bioc.xml import collection_from_xml, collection_to_xml
+from rubricate.errors import Fault, InputError
+from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import is_real
 from rubricate.formats.faults import Faults
-from rubricate.formats.format import Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.format import HELD_BY_TOOLS, Format
+from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.limits import read_whole
-from rubricate.formats.losses import HELD_BY_TOOLS
+from rubricate.formats.limits import NOT_XML, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
-    build_corpus,
+    judged_notes,
+    marked_reader,
+    parse_names,
     read_values,
     scalars,
     span_pair,
 )
-from rubricate.progress import Progress, silent, watched
+from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
+
+_KEPT = {"\r": "&#13;"}
+_IN_ATTRIBUTES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+#: The lists of each part, by the element that holds one of their items.
+_PARTS = {
+    "document": "documents", "passage": "passages", "sentence": "sentences",
+    "annotation": "annotations", "location": "locations",
+}  # fmt: skip
+
+
+def collection_from_xml(path: Path) -> dict[str, Any]:
+    """Read a collection; InputError if the file is no sound XML, or has more than a DOCTYPE."""
+    content = read_whole(path)
+    unsafe = unsafe_xml(content, doctype=True)
+    if unsafe is not None:
+        raise InputError([Fault(unsafe, path)])
+    try:
+        root = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        line = error.position[0] if isinstance(error, ElementTree.ParseError) else None
+        # The parser's own words may quote the text.
+        raise InputError([Fault("not well-formed XML", path, line)]) from None
+    if root.tag != "collection":
+        raise InputError([Fault("need a <collection> of BioC", path)])
+    try:
+        return _value(root)
+    except RecursionError:
+        raise InputError([Fault("nested too deeply", path)]) from None
+
+
+def _value(element: ElementTree.Element) -> dict[str, Any]:
+    value: dict[str, Any] = {"infons": {}, "id": element.get("id")}
+    for child in element:
+        if child.tag == "infon":
+            value["infons"][child.get("key", "")] = child.text or ""
+        elif child.tag == "location":
+            numbers = {name: _number(child.get(name)) for name in ("offset", "length")}
+            value.setdefault("locations", []).append(numbers)
+        elif child.tag in _PARTS:
+            value.setdefault(_PARTS[child.tag], []).append(_value(child))
+        elif child.tag == "offset":
+            value["offset"] = _number(child.text)
+        elif child.tag in {"id", "text"}:
+            value[child.tag] = child.text or ""
+    return value
+
+
+def _number(text: str | None) -> int | None:
+    plain = (text or "").strip()
+    return int(plain) if re.fullmatch(r"-?[0-9]{1,12}", plain) else None
+
+
+def collection_to_xml(value: dict[str, Any]) -> str:
+    """Return the XML of a collection; ValueError if it holds a character that XML cannot."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<!DOCTYPE collection SYSTEM "BioC.dtd">',
+        "<collection>",
+        *(f"<{name}>{_content(value[name])}</{name}>" for name in ("source", "date", "key")),
+    ]
+    for note in value["documents"]:
+        lines += ["<document>", f"<id>{_content(note['id'])}</id>", *_infon_lines(note)]
+        for passage in note["passages"]:
+            lines += ["<passage>", f"<offset>{passage['offset']}</offset>"]
+            lines.append(f"<text>{_content(passage['text'])}</text>")
+            for item in passage["annotations"]:
+                lines += [f"<annotation id={_attribute(item['id'])}>", *_infon_lines(item)]
+                lines += [
+                    f'<location offset="{place["offset"]}" length="{place["length"]}"/>'
+                    for place in item["locations"]
+                ]
+                lines += [f"<text>{_content(item['text'])}</text>", "</annotation>"]
+            lines.append("</passage>")
+        lines.append("</document>")
+    return "\n".join([*lines, "</collection>", ""])
+
+
+def _infon_lines(part: dict[str, Any]) -> Iterator[str]:
+    for key, text in part["infons"].items():
+        yield f"<infon key={_attribute(key)}>{_content(text)}</infon>"
+
+
+def _content(text: str) -> str:
+    return escape(_sound(text), _KEPT)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_sound(text), _IN_ATTRIBUTES)
+
+
+def _sound(text: str) -> str:
+    found = NOT_XML.search(text)
+    if found:
+        raise ValueError(f"XML cannot hold the character U+{ord(found.group()):04X}")
+    return text
+
 
 _LABELS = ("type", "label", "identifier")
 _OURS = {"annotator", "comment", "reason", "confidence", "attributes"}
-_NEED = "a BioC collection of documents with passages"
 #: More blanks than this between two passages are a wrong offset, not a gap.
 _LARGEST_GAP = 1_000_000
 
 
 def looks_like_bioc(path: Path) -> bool:
     """Tell whether it is a JSON file with documents of passages."""
-    if not path.is_file() or path.suffix.lower() != ".json":
-        return False
-    value = first_value(path, in_list=True)
+    value = first_value(path, {".json"}, in_list=True)
     return isinstance(value, dict) and isinstance(value.get("documents"), list)
 
 
@@ -62,21 +153,7 @@ def looks_like_bioc_xml(path: Path) -> bool:
     """Tell whether it is an XML file whose root is a collection."""
     if not path.is_file() or path.suffix.lower() not in {".xml", ".bioc"}:
         return False
-    with path.open("rb") as stream:
-        return b"<collection" in stream.read(4096)
-
-
-def read_bioc(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    """Read a BioC file in JSON or XML."""
-    faults = Faults(path, unit="note")
-    frame = read_frame(path, is_folder=False)
-    if read_whole(path)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        collections = [(1, collection_from_xml(path))]
-    else:
-        collections = list(read_values(path, faults))
-    notes = [note for _, value in collections for note in _listed(value, "documents")]
-    found = watched(_marked(notes, frame, faults), progress, "reading notes")
-    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
+    return b"<collection" in first_bytes(path)
 
 
 def _listed(value: Any, name: str) -> list[Any]:
@@ -84,7 +161,12 @@ def _listed(value: Any, name: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _marked(notes: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+    if read_whole(path)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        collections = [(1, collection_from_xml(path))]
+    else:
+        collections = list(read_values(path, faults))
+    notes = (note for _, value in collections for note in _listed(value, "documents"))
     for number, note in enumerate(notes, start=1):
         if not isinstance(note, dict):
             faults.add("need an object with passages", line=number)
@@ -98,7 +180,7 @@ def _marked(notes: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedTe
             continue
         by: dict[str, list[tuple[str, PlainAnnotation]]] = {}
         infons = scalars(note.get("infons"))
-        judged = _names(infons.pop("judged_by", None))
+        judged = parse_names(infons.pop("judged_by", None))
         for name in judged or []:
             by[name] = []
         for i, item in enumerate(_items(note), start=1):
@@ -114,15 +196,6 @@ def _marked(notes: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedTe
             yield MarkedText(note_id, text, who, tuple(own), number, metadata=infons)
         if not by:
             yield MarkedText(note_id, text, None, (), number, metadata=infons)
-
-
-def _names(listed: Any) -> list[str] | None:
-    """Return who judged a note; None where the file does not say so in our way."""
-    try:
-        names = parse_json(listed) if isinstance(listed, str) else None
-    except ValueError:
-        return None
-    return [str(name) for name in names] if isinstance(names, list) else None
 
 
 def _text(note: Mapping[str, Any]) -> str:
@@ -198,20 +271,16 @@ def _pairs(listed: Any) -> list[tuple[str, str]] | None:
 
 
 def _collection(corpus: Corpus, progress: Progress) -> dict[str, Any]:
-    labels = feature_labels(corpus)
     notes = []
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
-        judged = rows_by_annotator(corpus, note.id)
-        names = [corpus.annotators[annotator].id for annotator in judged]
+    for note, judged in judged_notes(corpus, progress):
         items: list[dict[str, Any]] = []
-        for annotator, rows in judged.items():
-            who = corpus.annotators[annotator].id
-            for label, annotation in labelled_annotations(corpus, rows, labels):
+        for who, own in judged.items():
+            for label, annotation in own:
                 infons = {"type": label, "annotator": who, **_infons(annotation)}
                 items.append(_item(f"T{len(items) + 1}", infons, annotation, note.text))
         passage = {"offset": 0, "infons": {}, "text": note.text, "sentences": [],
                    "annotations": items, "relations": []}  # fmt: skip
-        infons = {"judged_by": json.dumps(names, ensure_ascii=False)}
+        infons = {"judged_by": json.dumps(list(judged), ensure_ascii=False)}
         notes.append({"id": note.id, "infons": infons, "passages": [passage], "annotations": [],
                       "relations": []})  # fmt: skip
     return {"source": "rubricate", "date": "", "key": "", "infons": {}, "documents": notes}
@@ -239,7 +308,6 @@ def _item(
 
 def write_bioc(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a collection in JSON."""
-    refuse_lone_surrogates(corpus)
     content = json.dumps(_collection(corpus, progress), ensure_ascii=False, indent=1)
     path.write_text(content + "\n", encoding="utf-8", newline="\n")
     write_frame(corpus, path, is_folder=False)
@@ -247,7 +315,6 @@ def write_bioc(corpus: Corpus, path: Path, *, progress: Progress = silent) -> No
 
 def write_bioc_xml(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a collection in XML, which cannot hold most control characters."""
-    refuse_lone_surrogates(corpus)
     try:
         content = collection_to_xml(_collection(corpus, progress))
     except ValueError as error:
@@ -256,11 +323,13 @@ def write_bioc_xml(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     write_frame(corpus, path, is_folder=False)
 
 
+_read = marked_reader(_marked, need="a BioC collection of documents with passages", unit="note")
+
 FORMAT = Format(
     name="bioc",
     summary="BioC collections in JSON",
     looks_like=looks_like_bioc,
-    read=read_bioc,
+    read=_read,
     write=write_bioc,
     holds=HELD_BY_TOOLS,
 )
@@ -269,7 +338,7 @@ BIOC_XML = Format(
     name="bioc-xml",
     summary="BioC collections in XML",
     looks_like=looks_like_bioc_xml,
-    read=read_bioc,
+    read=_read,
     write=write_bioc_xml,
     holds=HELD_BY_TOOLS,
 )
