@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.decisions import LogitScale
 from rubricate.matchers.wording.hidden import HiddenLayer
-from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
+from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.relation import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
 from rubricate.text.contradiction import RULES, broken_rule
@@ -51,166 +52,186 @@ class Signs(NamedTuple):
     words: list[str]
 
 
+class PlainNote(NamedTuple):
+    """A note as lists, which are faster than arrays for few words, and how its words are worth."""
+
+    read: ReadNote
+    strength: F32
+    forms: list[str]
+    clause: list[int]
+    item: list[int]
+    scope: list[int]
+    cue: list[int]
+
+
+class _Wording(NamedTuple):
+    """One of a feature's wordings: its place, words, their columns and the part each is of it."""
+
+    number: int
+    words: list[str]
+    columns: npt.NDArray[np.int64]
+    weights: list[float]
+
+
+class _Fit(NamedTuple):
+    """How words fit a wording: by each token around, and for each word inside and around."""
+
+    wording: _Wording
+    rows: list[list[float]]
+    inside: list[float]
+    around: list[float]
+
+
 class CreditWords:
     """Reads the signs of words that were found for the features of one rubric."""
 
     def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
         self._profiles = profiles
         self._words = words
-        self._own = [
-            [
-                (number, np.flatnonzero(words.weights[:, k]))
-                for number, k in enumerate(np.flatnonzero(words.feature_of == j).tolist())
-            ]
-            for j in range(len(profiles))
-        ]
-        self._taken = [any(map(is_taken, read_asked(p.feature.text))) for p in profiles]
-        self._first = np.searchsorted(words.feature_of, np.arange(len(profiles)))
+        self._wordings: list[list[_Wording]] = [[] for _ in profiles]
+        for k, j in enumerate(words.feature_of.tolist()):
+            own = np.flatnonzero(words.weights[:, k])
+            named, weights = [words.words[i] for i in own], words.weights[own, k].tolist()
+            self._wordings[j].append(_Wording(len(self._wordings[j]), named, own, weights))
+        self._asked = [read_asked(profile.feature.text) for profile in profiles]
+        self._taken = [any(map(is_taken, asked)) for asked in self._asked]
 
-    def strength(self, read: ReadNote) -> F32:
-        """Return how strongly each word of a note stands for each of the rubric's."""
-        stop = np.array([token.form in STOP_WORDS for token in read.reading.tokens])
-        return self._words.worth(read.stems, stop).strength
+    def plain(self, read: ReadNote) -> PlainNote:
+        """Return a note as lists, with how strongly its words stand for the rubric's."""
+        reading = read.reading
+        forms = [token.form for token in reading.tokens]
+        stop = np.array([form in STOP_WORDS for form in forms])
+        lists = (reading.clause, reading.item, reading.scope, reading.cue)
+        strength = self._words.worth(read.stems, stop).strength
+        return PlainNote(read, strength, forms, *(one.tolist() for one in lists))
 
     def signs(
         self,
         j: int,
         group: Sequence[TokenRun],
-        read: ReadNote,
-        above: F32,
-        strength: F32,
+        note: PlainNote,
+        logits: Sequence[float],
         *,
         behind: float,
         struck_out: bool,
     ) -> tuple[Signs, str | None]:
-        """Return the signs of words found for feature ``j``, and why they may contradict it."""
-        reading, profile = read.reading, self._profiles[j]
+        """Return the signs of words found for feature ``j``, and why they may contradict it.
+
+        ``logits`` are those of the words, ``behind`` is how far other words have a higher mean.
+        """
+        reading, profile = note.read.reading, self._profiles[j]
         inside = [t for run in group for t in range(run.first, run.end)]
-        first, end = _around(inside, reading.clause)
+        first, end = _around(inside, note.clause)
         near = range(first, end)
-        best, own, covered_by, near_by, weights = self._best_wording(j, inside, near, strength)
-        asked = profile.alternatives[best]
-        values = np.zeros(len(SIGNS), dtype=np.float32)
-
-        def put(name: str, value: float) -> None:
-            values[_PLACE[name]] = value
-
-        logits = above[inside, j]
-        put("bias", 1)
-        put("mean", float(logits.mean()))
-        put("highest", float(logits.max()))
-        put("length", float(np.log(len(inside))))
-        put("pieces", len(group) - 1)
-        put("covered", float(weights @ covered_by))
-        put("covered around", float(weights @ near_by))
-        put("surely covered", float(weights @ (covered_by > SURE)))
-        put("least covered", float(near_by.min(initial=1)))
-        content = [
-            t for t in inside
-            if reading.tokens[t].form not in STOP_WORDS and reading.cue[t] < 0
-        ]  # fmt: skip
-        stands = strength[:, own].max(axis=1, initial=0) >= STANDS_FOR
-        put("other words", float(np.mean(~stands[content])) if content else 0)
-        scope, cue = reading.scope, reading.cue
+        fit = self._best_fit(j, inside, near, note)
+        wording = fit.wording
+        asked = profile.alternatives[wording.number]
         said = " asked" if asked.negated else ""
-        put("denial asked", asked.negated)
-        put("denied" + said, bool((scope[inside] >= 0).any()))
-        put("all denied" + said, bool(content) and bool((scope[content] >= 0).all()))
-        put("cue" + said, bool((cue[inside] >= 0).any()))
-        put("denying word" + said, any(reading.tokens[t].form in DENYING for t in near))
-        if asked.quantities:
-            put("number asked", 1)
-            put("right number", any(right_numbers(run, profile, reading) for run in group))
-            put("right number around", bool(right_numbers(TokenRun(first, end), profile, reading)))
-            put("number around", bool((reading.quantity[first:end] >= 0).any()))
+        content = [t for t in inside if note.forms[t] not in STOP_WORDS and note.cue[t] < 0]
+        other = [t for t in content if max(fit.rows[t - first], default=0) < STANDS_FOR]
+        mean = sum(logits) / len(logits)
         family = bool(reading.family[inside].any())
-        put("relative asked", asked.family)
-        put("relative asked and near", asked.family and family)
-        put("relative near", not asked.family and family)
-        put("several wordings", len(profile.alternatives) > 1)
-        put("long wording", float(np.log(len(own) + 1)))
+        weighed = list(zip(wording.weights, fit.inside, fit.around, strict=True))
+        values: dict[str, float] = {
+            "bias": 1,
+            "mean": mean,
+            "highest": max(logits),
+            "length": math.log(len(inside)),
+            "pieces": len(group) - 1,
+            "covered": sum(w * a for w, a, _ in weighed),
+            "covered around": sum(w * b for w, _, b in weighed),
+            "surely covered": sum(w for w, a, _ in weighed if a > SURE),
+            "least covered": min(fit.around, default=1),
+            "other words": len(other) / len(content) if content else 0,
+            "behind another": behind,
+            "below": mean < 0,
+            "denial asked": asked.negated,
+            "denied" + said: any(note.scope[t] >= 0 for t in inside),
+            "all denied" + said: bool(content) and all(note.scope[t] >= 0 for t in content),
+            "cue" + said: any(note.cue[t] >= 0 for t in inside),
+            "denying word" + said: any(note.forms[t] in DENYING for t in near),
+            "relative asked": asked.family,
+            "relative asked and near": asked.family and family,
+            "relative near": not asked.family and family,
+            "several wordings": len(profile.alternatives) > 1,
+            "long wording": math.log(len(wording.words) + 1),
+            "struck out": struck_out,
+        }
+        if asked.quantities:
+            whole = TokenRun(first, end)
+            values["number asked"] = 1
+            values["right number"] = any(right_numbers(run, profile, reading) for run in group)
+            values["right number around"] = bool(right_numbers(whole, profile, reading))
+            values["number around"] = bool((reading.quantity[first:end] >= 0).any())
         spans = [(reading.tokens[r.first].start, reading.tokens[r.end - 1].end) for r in group]
-        place = find_place(read.for_rules, spans)
-        rule = broken_rule(read_asked(profile.feature.text)[best], place) if place else None
+        place = find_place(note.read.for_rules, spans)
+        rule = broken_rule(self._asked[j][wording.number], place) if place else None
         if rule is not None:
-            put(rule[0] + said, 1)
-        put("behind another", behind)
-        put("below", float(logits.mean()) < 0)
-        put("struck out", struck_out)
-        words = self._words_said(j, own, asked, inside, near, read, strength, covered_by, near_by)
-        return Signs(values, words), rule[1] if rule else None
-
-    def _best_wording(
-        self, j: int, inside: Sequence[int], near: range, strength: F32
-    ) -> tuple[int, npt.NDArray[np.int64], F32, F32, F32]:
-        """Return the wording the words fit best, its words, and how far each is covered."""
-        options = []
-        for number, own in self._own[j]:
-            within = strength[inside][:, own].max(axis=0, initial=0)
-            around = strength[near.start : near.stop, own].max(axis=0, initial=0)
-            weights = self._words.weights[own, int(self._first[j]) + number]
-            score = float(weights @ within) + 0.5 * float(weights @ around)
-            options.append((score, -number, own, within, np.maximum(within, around), weights))
-        _, number, own, within, around, weights = max(options, key=lambda one: one[:2])
-        return -number, own, within, around, weights
-
-    def _words_said(
-        self,
-        j: int,
-        own: npt.NDArray[np.int64],
-        asked: Alternative,
-        inside: Sequence[int],
-        near: range,
-        read: ReadNote,
-        strength: F32,
-        covered_by: F32,
-        near_by: F32,
-    ) -> list[str]:
-        """Return the words that say more or less than the rubric, each with its place."""
-        reading = read.reading
-        sign = "-" if asked.negated else "+"
-        kind = "f" if asked.family else sign
+            values[rule[0] + said] = 1
+        numbers = np.zeros(len(SIGNS), dtype=np.float32)
+        numbers[[_PLACE[name] for name in values]] = list(values.values())
+        kind = "f" if asked.family else "-" if asked.negated else "+"
         taken = kind == "+" and self._taken[j]
-        missing = [self._words.words[own[i]] for i in np.flatnonzero(near_by < STANDS_FOR)]
-        keys = [f"miss {word}" for word in missing]
-        keys += self._stand_ins(own, inside, read, strength)
-        keys += [
-            f"far {self._words.words[own[i]]}"
-            for i in np.flatnonzero((covered_by < STANDS_FOR) & (near_by >= STANDS_FOR))
-        ]
-        best = strength[near.start : near.stop, own].max(axis=1, initial=0)
-        within, low, high = set(inside), inside[0], inside[-1]
-        item = reading.item
-        for t in near:
-            if best[t - near.start] >= STANDS_FOR and reading.tokens[t].form not in STOP_WORDS:
-                continue
-            token = reading.tokens[t]
-            if token.kind == "mark" and t not in within:
-                continue
-            word = "#" if token.kind == "number" else read.stems[t]
-            if t < low:
-                where = "l" if item[t] == item[low] else "L"
-            elif t > high:
-                where = "r" if item[t] == item[high] else "R"
-            else:
-                where = "in"
-            keys.append(f"{kind}{where} {word}")
-            if taken:
-                keys.append(f"d{where} {word}")
-            if token.form not in STOP_WORDS or where in ("in", "l", "r"):
-                keys += [f"{one}~{word}" for one in missing]
-        return list(dict.fromkeys(keys))
+        words = _words_said(fit, inside, near, note, "+d" if taken else kind)
+        return Signs(numbers, words), rule[1] if rule else None
 
-    def _stand_ins(
-        self, own: npt.NDArray[np.int64], inside: Sequence[int], read: ReadNote, strength: F32
-    ) -> list[str]:
-        """Return which words of the note stand for which others of the rubric."""
-        pairs = np.argwhere(strength[inside][:, own] >= STANDS_IN).tolist()
-        named = [(self._words.words[own[i]], read.stems[inside[t]]) for t, i in pairs]
-        return [f"{word}={said}" for word, said in named if word != said]
+    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> _Fit:
+        """Return the wording that the words fit best."""
+        best, highest = None, -1.0
+        for wording in self._wordings[j]:
+            rows: list[list[float]] = note.strength[
+                near.start : near.stop, wording.columns
+            ].tolist()
+            within = [max(own) for own in zip(*(rows[t - near.start] for t in inside), strict=True)]
+            around = [max(own) for own in zip(*rows, strict=True)]
+            parts = zip(wording.weights, within, around, strict=True)
+            score = sum(w * (a + 0.5 * b) for w, a, b in parts)
+            if best is None or score > highest:
+                best, highest = _Fit(wording, rows, within, around), score
+        assert best is not None
+        return best
 
 
-def _around(inside: Sequence[int], clause: npt.NDArray[np.int32]) -> tuple[int, int]:
+def _words_said(
+    fit: _Fit, inside: Sequence[int], near: range, note: PlainNote, kinds: str
+) -> list[str]:
+    """Return the words that say more, less or other than the rubric, each with its place.
+
+    ``kinds`` are letters for what the feature asks for, each of which has weights of its own.
+    """
+    named, stems, item = fit.wording.words, note.read.stems, note.item
+    parts = list(zip(named, fit.inside, fit.around, strict=True))
+    missing = [word for word, _, b in parts if b < STANDS_FOR]
+    keys = [f"miss {word}" for word in missing]
+    keys += [f"far {word}" for word, a, b in parts if a < STANDS_FOR <= b]
+    keys += [
+        f"{word}={stems[t]}"
+        for t in inside
+        for word, value in zip(named, fit.rows[t - near.start], strict=True)
+        if value >= STANDS_IN and word != stems[t]
+    ]
+    within, low, high = set(inside), inside[0], inside[-1]
+    for t, row in zip(near, fit.rows, strict=True):
+        stop = note.forms[t] in STOP_WORDS
+        if not stop and max(row, default=0) >= STANDS_FOR:
+            continue
+        kind = note.read.reading.tokens[t].kind
+        if kind == "mark" and t not in within:
+            continue
+        word = "#" if kind == "number" else stems[t]
+        where = "in"
+        if t < low:
+            where = "l" if item[t] == item[low] else "L"
+        elif t > high:
+            where = "r" if item[t] == item[high] else "R"
+        keys += [f"{one}{where} {word}" for one in kinds]
+        if not stop or where not in "LR":
+            keys += [f"{one}~{word}" for one in missing]
+    return list(dict.fromkeys(keys))
+
+
+def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
+    """Return the words and those around them in their clauses, as a half-open range."""
     first, end = inside[0], inside[-1] + 1
     while first > max(0, inside[0] - AROUND) and clause[first - 1] == clause[inside[0]]:
         first -= 1

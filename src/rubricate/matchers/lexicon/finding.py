@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder
-from rubricate.matchers.lexicon.crediting import CreditWords, Signs, default_credit
+from rubricate.matchers.lexicon.crediting import (
+    CreditWords,
+    PlainNote,
+    Signs,
+    default_credit,
+)
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
 from rubricate.matchers.lexicon.reasons import ReasonWriter
 from rubricate.matchers.phrases.model import WINDOW
@@ -109,16 +114,16 @@ class CaseFinder:
         weighed: dict[str, float] = {}
         if len(read.reading):
             runs = self.runs(above, read.reading)
-            strength = self.credit.strength(read) if self._reader.learned is None else None
+            plain = self.credit.plain(read)
             for j, own_runs in enumerate(runs):
                 own: list[Found] = []
                 if not own_runs:
                     against = self._other_identity(j, read)
-                elif strength is None or self._reader.prepared.profiles[j].kind:
+                elif self._reader.learned is not None or self._reader.prepared.profiles[j].kind:
                     own, against = self._annotations(j, own_runs, read, above, folded)
                 else:
                     own, against, weighed[self._features[j]] = self._credited(
-                        j, own_runs, read, above, strength, folded
+                        j, own_runs, plain, above, folded
                     )
                 found += own
                 if against is not None and not own:
@@ -129,7 +134,7 @@ class CaseFinder:
                 for j, feature in enumerate(self._features)
                 if feature not in there and feature not in contradictions
             ]
-            for j, against in self._contradicting.find(read, missing):
+            for j, against in self._contradicting.find(read, plain.strength, missing):
                 contradictions[self._features[j]] = against
         probabilities = self._presence(above, found, contradictions, weighed)
         return NoteFindings(found, probabilities, contradictions)
@@ -146,35 +151,37 @@ class CaseFinder:
         return runs
 
     def candidates(
-        self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, strength: F32
+        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32
     ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, str | None]]:
         """Yield what may be evidence of a feature, its signs, and why it contradicts it."""
-        profile, reading = self._reader.prepared.profiles[j], read.reading
+        profile, reading = self._reader.prepared.profiles[j], note.read.reading
         groups = group_runs(runs, profile, reading)
-        means = [float(np.mean([above[r.first : r.end, j].mean() for r in g])) for g in groups]
-        for group, mean in zip(groups, means, strict=True):
-            struck_out = all(self._struck_out(j, run, read, above) for run in group)
+        column = above[:, j].tolist()
+        logits = [[column[t] for r in group for t in range(r.first, r.end)] for group in groups]
+        means = [sum(own) / len(own) for own in logits]
+        for group, own, mean in zip(groups, logits, means, strict=True):
+            struck_out = all(self._struck_out(j, run, note.read, above) for run in group)
             signs, why = self.credit.signs(
-                j, group, read, above, strength, behind=max(means) - mean, struck_out=struck_out
+                j, group, note, own, behind=max(means) - mean, struck_out=struck_out
             )
             if why is not None and len(profile.alternatives) > 1:
                 spans = [_span_of(run, reading) for run in group]
-                why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
+                why = why_contradicted_in(note.read.for_rules, profile.feature.text, spans)
             yield group, signs, why
 
     def _credited(
-        self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, strength: F32, folded: str
+        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32, folded: str
     ) -> tuple[list[Found], Contradiction | None, float]:
         """Return annotations of what earns credit, words that contradict, and the best logit."""
-        profile, reading = self._reader.prepared.profiles[j], read.reading
+        profile, read = self._reader.prepared.profiles[j], note.read
         found: list[Found] = []
         against: Contradiction | None = None
         best = -math.inf
-        for own, signs, why in self.candidates(j, runs, read, above, strength):
-            group = tuple(whole_numbers(run, profile, reading) for run in own)
-            spans = tuple(_span_of(run, reading) for run in group)
+        for own, signs, why in self.candidates(j, runs, note, above):
+            group = tuple(whole_numbers(run, profile, read.reading) for run in own)
+            spans = tuple(_span_of(run, read.reading) for run in group)
             if why is not None:
-                words = _with_said(spans, why, reading.text)
+                words = _with_said(spans, why, read.reading.text)
                 against = against or Contradiction(words, None, why)
                 continue
             logit = self._weigh(j, group, read, above, signs)
@@ -289,7 +296,7 @@ class CaseFinder:
         own = {word for one in profile.alternatives for word in one.words}
         asked = [i for i, word in enumerate(words.words) if word in own]
         stems = read.stems[run.first : run.end]
-        return any(words.compare(one)[:, asked].max() >= LEAST_EVIDENCE for one in stems)
+        return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
 
     def _presence(
         self,

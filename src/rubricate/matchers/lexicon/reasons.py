@@ -110,7 +110,7 @@ class ReasonWriter:
             form = read.reading.tokens[t].form
             if form in STOP_WORDS:
                 continue
-            strength = words.compare(read.stems[t]).max(axis=0)
+            strength = words.closest(read.stems[t])
             options = [(float(strength[i]), w) for i, w in enumerate(words.words) if w in own]
             value, word = max(options, default=(0.0, ""))
             if value > 0:

@@ -131,13 +131,16 @@ _GONE = CueTable(
 _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "resolved"}
 
 
+#: Features of drugs, habits and what else can be left off.
 _TAKEN = word_set(
-    "therapy use uses takes taking on drug medication tablets smoker smokes smoking tobacco alcohol"
+    "current currently now active ongoing presently therapy use uses takes taking on drug"
+    " medication tablets smoker smokes smoking tobacco alcohol"
     " drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
 )
 
 
-_ABOUT_STOPPING = word_set(
+#: Features that are themselves about the past or about stopping.
+_ABOUT_STOPPING = _PAST | word_set(
     "missed poor adherence nonadherence allergy allergic intolerance reaction due caused cause stop"
     " wants cessation wearing took treated effect effects effective out work ready side stopping"
     " contemplating overuse"
@@ -155,9 +158,6 @@ _EASED = word_set(
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
 
 
-_CURRENT = word_set("current currently now active ongoing presently")
-
-
 _STILL = word_set("still currently current continues smokes active actively ongoing")
 
 
@@ -166,7 +166,7 @@ _LEFT_OFF = word_set("former ex quit stopped formerly gave")
 
 def is_taken(asked: AskedFor) -> bool:
     """Tell whether a feature asks for a drug, a habit or something else that can be left off."""
-    return bool(asked.drugs) or not (_TAKEN | _CURRENT).isdisjoint(asked.forms)
+    return bool(asked.drugs) or not _TAKEN.isdisjoint(asked.forms)
 
 
 def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -177,7 +177,7 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
             return None if around & (_LEFT_OFF | DENYING) else "says current"
         return None
-    if asked.negated or not (_PAST | _ABOUT_STOPPING).isdisjoint(asked.forms):
+    if asked.negated or not _ABOUT_STOPPING.isdisjoint(asked.forms):
         return None
     if any(form.endswith(_DONE) for form in asked.forms):
         return None

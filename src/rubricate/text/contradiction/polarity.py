@@ -98,16 +98,20 @@ _NOT_NORMAL = word_set(
 )
 
 
-#: Features of which "fine" may be a part: what eases, comes suddenly or spares something.
-_CHANGES = word_set(
-    "relief relieved better worse improved improves onset began after before less usual spares"
-    " spared controlled transient episodes only taking takes delivered within stable sleep"
+#: Features of which "fine" may be a part: all is well, or something eases, comes on or spares.
+_MAY_BE_FINE = (
+    _WELL
+    | _NORMAL
+    | word_set(
+        "relief relieved better worse improved improves onset began after before less usual spares"
+        " spared controlled transient episodes only taking takes delivered within stable sleep"
+    )
 )
 
 
 def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "says normal" where what a feature says is amiss is said to be in order."""
-    if asked.negated or not (_WELL | _NORMAL | _CHANGES).isdisjoint(asked.forms):
+    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
