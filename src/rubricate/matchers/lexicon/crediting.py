@@ -64,7 +64,7 @@ class PlainNote(NamedTuple):
     cue: list[int]
 
 
-class _Wording(NamedTuple):
+class WeighedWording(NamedTuple):
     """One of a feature's wordings: its place, words, their columns and the part each is of it."""
 
     number: int
@@ -73,10 +73,10 @@ class _Wording(NamedTuple):
     weights: list[float]
 
 
-class _Fit(NamedTuple):
+class WordingFit(NamedTuple):
     """How words fit a wording: by each token around, and for each word inside and around."""
 
-    wording: _Wording
+    wording: WeighedWording
     rows: list[list[float]]
     inside: list[float]
     around: list[float]
@@ -88,11 +88,11 @@ class CreditWords:
     def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
         self._profiles = profiles
         self._words = words
-        self._wordings: list[list[_Wording]] = [[] for _ in profiles]
+        self._wordings: list[list[WeighedWording]] = [[] for _ in profiles]
         for k, j in enumerate(words.feature_of.tolist()):
             own = np.flatnonzero(words.weights[:, k])
             named, weights = [words.words[i] for i in own], words.weights[own, k].tolist()
-            self._wordings[j].append(_Wording(len(self._wordings[j]), named, own, weights))
+            self._wordings[j].append(WeighedWording(len(self._wordings[j]), named, own, weights))
         self._asked = [read_asked(profile.feature.text) for profile in profiles]
         self._taken = [any(map(is_taken, asked)) for asked in self._asked]
 
@@ -175,7 +175,7 @@ class CreditWords:
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
         return Signs(numbers, words), rule[1] if rule else None
 
-    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> _Fit:
+    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
         """Return the wording that the words fit best."""
         best, highest = None, -1.0
         for wording in self._wordings[j]:
@@ -187,13 +187,13 @@ class CreditWords:
             parts = zip(wording.weights, within, around, strict=True)
             score = sum(w * (a + 0.5 * b) for w, a, b in parts)
             if best is None or score > highest:
-                best, highest = _Fit(wording, rows, within, around), score
+                best, highest = WordingFit(wording, rows, within, around), score
         assert best is not None
         return best
 
 
 def _words_said(
-    fit: _Fit, inside: Sequence[int], near: range, note: PlainNote, kinds: str
+    fit: WordingFit, inside: Sequence[int], near: range, note: PlainNote, kinds: str
 ) -> list[str]:
     """Return the words that say more, less or other than the rubric, each with its place.
 
