@@ -36,6 +36,7 @@ from rubricate.matchers.wording.runs import (
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction import why_contradicted_in
+from rubricate.text.opposites import PERSONS
 
 F32 = npt.NDArray[np.float32]
 
@@ -155,7 +156,12 @@ class CaseFinder:
     ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, str | None]]:
         """Yield what may be evidence of a feature, its signs, and why it contradicts it."""
         profile, reading = self._reader.prepared.profiles[j], note.read.reading
-        groups = group_runs(runs, profile, reading)
+        groups = [
+            group
+            for group in group_runs(runs, profile, reading)
+            # A relative alone says nothing of what they have.
+            if not all(note.forms[t] in PERSONS for r in group for t in range(r.first, r.end))
+        ]
         column = above[:, j].tolist()
         logits = [[column[t] for r in group for t in range(r.first, r.end)] for group in groups]
         means = [sum(own) / len(own) for own in logits]
@@ -174,7 +180,7 @@ class CaseFinder:
     ) -> tuple[list[Found], Contradiction | None, float]:
         """Return annotations of what earns credit, words that contradict, and the best logit."""
         profile, read = self._reader.prepared.profiles[j], note.read
-        found: list[Found] = []
+        found: dict[bool, list[Found]] = {True: [], False: []}
         against: Contradiction | None = None
         best = -math.inf
         for own, signs, why in self.candidates(j, runs, note, above):
@@ -188,10 +194,11 @@ class CaseFinder:
             best = max(best, logit)
             if logit > 0:
                 reason = self._reasons.write(j, group, read, folded)
-                inside = np.concatenate([above[run.first : run.end, j] for run in group])
-                confidence = self._decision.span(float(inside.mean()))
-                found.append(Found(self._features[j], spans, confidence, reason))
-        return found, against, best
+                mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
+                confidence = self._decision.span(mean)
+                found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
+        # What is below the cut counts only where nothing above it earns the credit.
+        return found[True] or found[False], against, best
 
     def _weigh(
         self, j: int, group: Sequence[TokenRun], read: ReadNote, above: F32, signs: Signs
