@@ -54,18 +54,26 @@ def train_notes(folder: Path) -> Corpus:
     return corpus.select(notes=[note.id for note in corpus.notes if note.id in kept])
 
 
-def learn_default(bank: Path, folders: list[Path]) -> SharedModel:
-    """Learn the shared model that comes with the package."""
+def kept_cases() -> Corpus:
+    """Return the small cases of the embedded corpus without every fifth of them."""
     corpus = load_corpus("open-notes").select(annotators=["reference"])
     small = {note.case for note in corpus.notes if note.metadata["part"] == "breadth"}
     ordered = [rubric.case for rubric in corpus.rubrics if rubric.case in small]
-    kept = [c for i, c in enumerate(ordered) if i % HELD_OUT_EVERY != HELD_OUT_EVERY - 1]
-    said = f"open-notes, part breadth without every fifth case: {len(kept)} cases; phrase bank"
+    return corpus.select(
+        cases=[c for i, c in enumerate(ordered) if i % HELD_OUT_EVERY != HELD_OUT_EVERY - 1]
+    )
+
+
+def learn_default(bank: Path, folders: list[Path]) -> SharedModel:
+    """Learn the shared model that comes with the package."""
+    corpus = kept_cases()
+    n = len(corpus.rubrics)
+    said = f"open-notes, part breadth without every fifth case: {n} cases; phrase bank"
     if folders:
         said += f"; weights also on {', '.join(folder.name for folder in folders)} (train)"
     with shown_progress() as progress:
         return learn_shared(
-            corpus.select(cases=kept),
+            corpus,
             learned_from=said,
             wordings=bank_wordings(bank),
             weighed_on=[train_notes(folder) for folder in folders],

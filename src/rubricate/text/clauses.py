@@ -13,7 +13,7 @@ _SHORTENED = word_set(
     "abd acc adm appt assoc avg bilat ca cath cf cig cigs cont cp diff dx esp est etc exert ext fam"
     " freq gen gest grad hr hrs inc info int jr lat lb lbs max med meds mgmt min mins misc mo mod"
     " mos neg neuro occ occas oz pos poss prev prob reg resp rt rx sec sev sig sl soc sr subj surg"
-    " sx sxs temp tx vag wk wks wt yr yrs bid tid qid prn po am pm"
+    " d sx sxs temp tx vag wk wks wt yr yrs bid tid qid prn po am pm"
 )
 #: A line that ends in one of these continues in the next.
 _OPEN_ENDS = frozenset([",", "/", "&", "and", "or", "nor", "of", "with", "the", "w/", "no", "any"])
@@ -106,6 +106,8 @@ def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
                     or (form == "-" and is_dash(text, tokens[i]))
                 ):
                     if form == ":" and _is_clock(text, tokens[i]):
+                        continue
+                    if form == "." and i + 1 < end and tokens[i - 1].form in _SHORTENED:
                         continue
                     if start < i:
                         ranges.append((start, i))

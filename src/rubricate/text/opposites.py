@@ -13,10 +13,12 @@ def _values(**words: str) -> dict[str, str]:
 
 #: Side by word. Single letters count only as capitals (see `rubricate.text.contradiction`).
 SIDES = _values(
-    left="left lt l leftsided lhs luq llq lif lle lue",
-    right="right rt r rightsided rhs ruq rlq rif rle rue",
-    both="both bilateral bilaterally bilat",
+    left="left lt l leftsided lhs luq llq lif lle lue os",
+    right="right rt r rightsided rhs ruq rlq rif rle rue od",
+    both="both bilateral bilaterally bilat ou",
 )
+#: Shorthand for eyes, in capitals only.
+EYES = word_set("od os ou")
 #: Words after "right" or "left" with which it is no side ("right away", "left the house").
 NO_SIDE_AFTER = word_set(
     "away now after before handed hand dominant handedness over off work home school him her his"
@@ -75,26 +77,34 @@ _PARTS = {
 MATTERS: Mapping[str, Mapping[str, str]] = {
     "course": _values(
         worse="worse worsening worsens worsened worst aggravated aggravates exacerbated"
-        " exacerbates deteriorating progressive",
+        " exacerbates deteriorating progressive aggravating exacerbating intensifying triggers"
+        " triggered provoked provokes precipitated precipitates",
         better="better improving improved improves improvement relieved relieves alleviated"
-        " alleviates eased eases resolved settling",
+        " alleviates eased eases easing resolved settling settles milder lessening quietens"
+        " calms soothes soothed relieving alleviating relief",
     ),
     "onset": _values(
-        sudden="sudden suddenly abrupt abruptly", gradual="gradual gradually insidious insidiously"
+        sudden="sudden suddenly abrupt abruptly instant instantly",
+        gradual="gradual gradually insidious insidiously slowly creeping crept",
     ),
     "pattern": _values(
-        constant="constant constantly continuous continuously",
-        intermittent="intermittent intermittently episodic",
+        constant="constant constantly continuous continuously nonstop unremitting unrelenting",
+        intermittent="intermittent intermittently episodic sporadic",
     ),
     "cough": _values(
-        productive="productive", dry="dry nonproductive unproductive"
+        productive="productive phlegmy chesty", dry="dry nonproductive unproductive"
     ),
-    "weight": _values(gain="gain gained gaining", loss="loss lost losing"),
+    "weight": _values(
+        gain="gain gained gaining heavier", loss="loss lost losing lighter dropped shed"
+    ),
     "marriage": _values(
         married="married", divorced="divorced separated", widowed="widowed widow widower",
         single="unmarried",
     ),
     "work": _values(retired="retired", unemployed="unemployed"),
+    "part of head": _values(
+        front="frontal forehead", back="occipital occiput", side="temporal temple temples"
+    ),
     "gender": _values(
         male="male man gentleman boy m", female="female woman lady girl f"
     ),
@@ -133,6 +143,25 @@ _PERSON_PARTS = {
     "grandparent": word_set("grandmother grandfather"),
     "partner": word_set("wife husband"),
 }
+#: Words for whose history is asked for: "Paternal history of gout".
+WHOSE_HISTORY = {"maternal": "mother", "paternal": "father", "fraternal": "brother"}
+_UNCLE_OR_AUNT = {"brother": "uncle", "sister": "aunt", "mother": "grandmother",
+                  "father": "grandfather"}  # fmt: skip
+
+
+def kin_of_kin(whose: str, who: str) -> str:
+    """Return the relative that a relative's relative is, or an empty text.
+
+    Examples
+    --------
+    >>> kin_of_kin("dads", "brother"), kin_of_kin("dad", "brother")
+    ('uncle', '')
+    """
+    owner = whose.removesuffix("s")
+    of_parent = owner != whose and PERSONS.get(owner) in ("mother", "father")
+    return _UNCLE_OR_AUNT.get(PERSONS.get(who, ""), "") if of_parent else ""
+
+
 #: Words of a rubric that ask for any relative.
 ANY_RELATIVE = word_set(
     "family familial hereditary relative relatives fh fhx kin household contact"

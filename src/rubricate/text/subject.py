@@ -37,7 +37,7 @@ WITNESS_VERBS = word_set(
     " timed wants confirms denies denied insists adds adding recalls remembers mentions heard"
     " present here drove comments commented suggests suggested encouraged asked urges fears worry"
     " estimates gives describing corroborates helps giving observed advised"
-    " convinced complains gave measured hears sure"
+    " convinced complains gave measured hears sure telling tell bring informing"
 )
 #: After "is" or "was" only these make a witness: a relative who "was found to have" is a subject.
 WITNESS_STATES = word_set(
@@ -45,7 +45,7 @@ WITNESS_STATES = word_set(
 )
 #: Words before a person that make them company, witness or cause rather than the subject.
 COMPANY = word_set(
-    "with w/ by per from to told lives living for of and like between than visiting & via @ asked"
+    "with w/ w by per from to told lives living for of and like between than visiting & via @ asked"
     " sees toward towards without w/o about near around against bib"
 )
 #: Words that may stand between a person and the word that decides their role.

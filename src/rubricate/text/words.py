@@ -182,9 +182,10 @@ class CueTable:
         """Return the kind of the longest phrase that begins at token ``i``, and its end."""
         for rest, kind in self._by_first.get(tokens[i].form, ()):
             end = i + 1 + len(rest)
-            if all(
-                k < len(tokens) and tokens[k].form == form
-                for k, form in enumerate(rest, start=i + 1)
+            if not rest or (
+                end <= len(tokens)
+                and tokens[i + 1].form == rest[0]
+                and tuple([token.form for token in tokens[i + 1 : end]]) == rest
             ):
                 return kind, end
         return None

@@ -239,6 +239,26 @@ def test_what_is_denied_or_a_relative_s_is_not_the_patient_s(text: str, feature:
 
 
 @pytest.mark.parametrize(
+    ("feature", "stated", "contradicted_by"),
+    [
+        ("RLQ pain", "Pain in RLQ since last night.", "Pain in LLQ since last night."),
+        ("No fever", "No cough. Denies fever.", "Has fever. No cough."),
+        ("Father had a heart attack", "Father had heart attack.", "Mother had heart attack."),
+        ("Takes metformin", "Takes metformin 500 BID.", "Metformin was advised, she declined."),
+        ("Current smoker", "Smokes 10 cigarettes a day.", "Used to smoke, quit 2004."),
+        ("Cough for 3 weeks", "Cough for three weeks.", "Cough for three days."),
+        ("Sudden onset of headache", "Sudden onset headache.", "Gradual onset headache."),
+        ("Sleeps on three pillows", "Sleeps on 3 pillows.", "Sleeps on 1 pillow."),
+    ],
+)
+def test_what_states_a_feature_is_credited_and_its_twin_is_not(
+    feature: str, stated: str, contradicted_by: str
+) -> None:
+    assert found_in(stated, feature) != [[]]
+    assert found_in(contradicted_by, feature) == [[]]
+
+
+@pytest.mark.parametrize(
     ("text", "feature"),
     [
         ("35 yo with chest pain, no fever", "Chest pain"),

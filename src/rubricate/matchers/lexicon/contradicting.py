@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.matchers.lexicon.model import ReadNote
-from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
+from rubricate.matchers.wording.profile import Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW, RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
@@ -17,6 +17,8 @@ from rubricate.text import opposites
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.contradiction.place import NEAR
 from rubricate.text.numbers import time_unit
+
+F32 = npt.NDArray[np.float32]
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75
@@ -43,7 +45,6 @@ class ContradictionFinder:
     """Looks in a note for the matter of features that were not found in it."""
 
     def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
-        self._words = words
         place = {word: i for i, word in enumerate(words.words)}
         self._features = [
             (
@@ -54,10 +55,13 @@ class ContradictionFinder:
             for profile in profiles
         ]
 
-    def find(self, read: ReadNote, missing: Sequence[int]) -> Iterator[tuple[int, Contradiction]]:
-        """Yield the features among those missing that the note contradicts, by number."""
-        stop = np.array([token.form in STOP_WORDS for token in read.reading.tokens])
-        strength = self._words.worth(read.stems, stop).strength
+    def find(
+        self, read: ReadNote, strength: F32, missing: Sequence[int]
+    ) -> Iterator[tuple[int, Contradiction]]:
+        """Yield the features among those missing that the note contradicts, by number.
+
+        ``strength`` is how strongly each token stands for each word of the rubric.
+        """
         strong = strength >= LEAST_STRENGTH
         for j in missing:
             text, alternatives, counted = self._features[j]

@@ -10,12 +10,19 @@ import numpy.typing as npt
 
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder
+from rubricate.matchers.lexicon.crediting import (
+    CreditWords,
+    PlainNote,
+    Signs,
+    default_credit,
+)
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
-from rubricate.matchers.phrases.model import WINDOW, CountedPhrase
+from rubricate.matchers.lexicon.reasons import ReasonWriter
+from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
 from rubricate.matchers.predictions import Found, NoteFindings
-from rubricate.matchers.wording.case_model import WordSettings, describe_key
-from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile, other_identity
+from rubricate.matchers.wording.case_model import WordSettings
+from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteReading
 from rubricate.matchers.wording.runs import (
     TokenRun,
@@ -24,145 +31,12 @@ from rubricate.matchers.wording.runs import (
     group_runs,
     is_cue,
     right_numbers,
-    scopes_at,
     whole_numbers,
 )
-from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction import why_contradicted_in
-from rubricate.text.words import find_tokens
-
-#: How many words a reason names.
-N_WORDS = 3
-
-
-class ReasonWriter:
-    """Writes the reasons for what is found in notes of one case.
-
-    The stages, from strict to loose: ``exact`` (a phrase as it was marked), ``fuzzy`` (the same
-    words misspelt or inflected), ``word set`` (the same words in another order or apart),
-    ``rubric`` (the rubric's own words or what usually stands for them), ``words`` (single words
-    with their weights).
-    """
-
-    def __init__(
-        self, reader: CaseReader, phrases: Sequence[CountedPhrase], feature_of: Sequence[int]
-    ) -> None:
-        self._reader = reader
-        self._exact: dict[tuple[int, str], str] = {}
-        self._stems: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._sets: dict[tuple[int, frozenset[str]], str] = {}
-        for phrase, j in zip(phrases, feature_of, strict=True):
-            if not phrase.kept:
-                continue
-            stems = self._stems_of_phrase(phrase)
-            self._exact.setdefault((j, " ".join(phrase.fragments)), phrase.text)
-            self._stems.setdefault((j, stems), phrase.text)
-            self._sets.setdefault((j, _content(stems)), phrase.text)
-
-    def _stems_of_phrase(self, phrase: CountedPhrase) -> tuple[str, ...]:
-        correct = self._reader.speller.correct
-        return tuple(
-            stem(correct(token.form)) if token.kind == "word" else token.form
-            for fragment in phrase.fragments
-            for token in find_tokens(fragment)
-            if token.kind != "mark"
-        )
-
-    def write(self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str) -> str:
-        """Return the reason for the runs of one annotation of feature ``j``."""
-        tokens = [t for run in group for t in range(run.first, run.end)]
-        rules = self._rules(j, group, read)
-        return "; ".join([self._stage(j, group, tokens, read, folded), *rules])
-
-    def _stage(
-        self, j: int, group: Sequence[TokenRun], tokens: Sequence[int], read: ReadNote, folded: str
-    ) -> str:
-        reading = read.reading
-        text = " ".join(
-            folded[reading.tokens[run.first].start : reading.tokens[run.end - 1].end]
-            for run in group
-        )
-        phrase = self._exact.get((j, text))
-        if phrase is not None:
-            return f'exact: "{phrase}"'
-        stems = tuple(read.stems[t] for t in tokens if reading.tokens[t].kind != "mark")
-        phrase = self._stems.get((j, stems))
-        if phrase is not None:
-            return f'fuzzy: "{phrase}"'
-        phrase = self._sets.get((j, _content(stems)))
-        if phrase is not None:
-            return f'word set: "{phrase}"'
-        return self._words(j, tokens, read)
-
-    def _words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
-        learned = self._reader.learned
-        profile = self._reader.prepared.profiles[j]
-        from_rubric = self._reader.settings.trust * float(read.rubric_logits[tokens, j].mean())
-        if learned is None or read.placed is None:
-            return f"rubric: {self._rubric_words(j, tokens, read)}"
-        placed = read.placed[tokens]
-        weights = learned.model.weights[:, j] * learned.model.values
-        keys, at = np.unique(placed, return_inverse=True)
-        total = np.bincount(at.ravel(), minlength=len(keys)) * weights[keys] / len(tokens)
-        if profile.kind or from_rubric > float(total.sum()):
-            return f"rubric: {self._rubric_words(j, tokens, read)}"
-        best = keys[np.argsort(-total)][:N_WORDS]
-        said = []
-        for column in best.tolist():
-            if column < len(learned.model.columns) and weights[column] > 0:
-                place, what = describe_key(int(learned.model.columns[column]), learned.model.words)
-                shown = f'"{what}"' if place == "word" else f'{place} "{what}"'
-                said.append(f"{shown} {weights[column]:+.2f}")
-        return "words: " + (", ".join(said) or "none alone")
-
-    def _rubric_words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
-        """Return which rubric words the tokens stand for."""
-        profile = self._reader.prepared.profiles[j]
-        words = self._reader.prepared.words
-        if profile.kind:
-            return f"{profile.kind} {profile.feature.text!r}"
-        own = {word for one in profile.alternatives for word in one.words}
-        said: list[str] = []
-        for t in tokens:
-            form = read.reading.tokens[t].form
-            if form in STOP_WORDS:
-                continue
-            strength = words.compare(read.stems[t]).max(axis=0)
-            options = [(float(strength[i]), w) for i, w in enumerate(words.words) if w in own]
-            value, word = max(options, default=(0.0, ""))
-            if value > 0:
-                said.append(f'"{form}"' if word == read.stems[t] else f'"{form}" for "{word}"')
-        return ", ".join(dict.fromkeys(said)) or "words near the rubric's"
-
-    def _rules(self, j: int, group: Sequence[TokenRun], read: ReadNote) -> list[str]:
-        profile = self._reader.prepared.profiles[j]
-        reading = read.reading
-        tokens = [t for run in group for t in range(run.first, run.end)]
-        rules = []
-        if any(one.negated for one in profile.alternatives):
-            scopes = {int(reading.scope[t]) for t in tokens} | {int(reading.cue[t]) for t in tokens}
-            cues = sorted(
-                {reading.negations[i].cue_span.text(reading.text).lower() for i in scopes if i >= 0}
-            )
-            rules += [f'denied by "{cue}"' for cue in cues]
-        if any(right_numbers(run, profile, reading) for run in group):
-            rules.append("number agrees")
-        if any(one.family for one in profile.alternatives) and reading.family[tokens[0]]:
-            rules.append("about a relative")
-        last = reading.tokens[tokens[-1]].start
-        # Only mentioned, never decided by: what a patient had is often exactly what the rubric asks
-        # for, and a rule against it would remove right findings.
-        rules += [f'past: "{cue}"' for cue in scopes_at(reading.text, "past", last)]
-        if profile.kind:
-            rules.append("first mention")
-        return rules
-
-
-def _content(stems: Sequence[str]) -> frozenset[str]:
-    return frozenset(one for one in stems if one not in STOP_WORDS)
-
+from rubricate.text.opposites import PERSONS
 
 F32 = npt.NDArray[np.float32]
 
@@ -176,6 +50,8 @@ INSISTS = 1.5
 LEAST_EVIDENCE = 0.2
 #: At most so likely is a feature that the note contradicts.
 CONTRADICTED = 0.1
+#: From the rubric alone, a feature without a stretch above the cut gets those so far below it.
+JUST_BELOW = 1.0
 #: What the rules that strike out a stretch say of it, in the words of a reason.
 RULE_REASONS = {
     "denied": "denied",
@@ -218,28 +94,38 @@ class CaseFinder:
         }
         prepared = self._reader.prepared
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words)
+        self.credit = CreditWords(prepared.profiles, prepared.words)
         self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
 
     def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
         """Yield what is found in each note."""
         for first in range(0, len(texts), TOGETHER):
-            for read in self._reader.read(texts[first : first + TOGETHER]):
+            for read in self.read(texts[first : first + TOGETHER]):
                 yield self._find_in(read)
+
+    def read(self, texts: Sequence[str]) -> list[ReadNote]:
+        """Read notes as they are read for finding."""
+        return self._reader.read(texts)
 
     def _find_in(self, read: ReadNote) -> NoteFindings:
         folded = fold_text(read.reading.text)
-        hits = self._scanner.scan(folded)
-        logits = self._with_phrases(read, hits)
-        cuts = self._reader.cuts
-        above = logits - cuts
+        above = self.above_cuts(read, self._scanner.scan(folded))
         found: list[Found] = []
         contradictions: dict[str, Contradiction] = {}
+        weighed: dict[str, float] = {}
         if len(read.reading):
-            for j, runs in enumerate(find_runs(logits, cuts, read.reading)):
-                if runs:
-                    own, against = self._annotations(j, runs, read, above, folded)
+            runs = self.runs(above, read.reading)
+            plain = self.credit.plain(read)
+            for j, own_runs in enumerate(runs):
+                own: list[Found] = []
+                if not own_runs:
+                    against = self._other_identity(j, read)
+                elif self._reader.learned is not None or self._reader.prepared.profiles[j].kind:
+                    own, against = self._annotations(j, own_runs, read, above, folded)
                 else:
-                    own, against = [], self._other_identity(j, read)
+                    own, against, weighed[self._features[j]] = self._credited(
+                        j, own_runs, plain, above, folded
+                    )
                 found += own
                 if against is not None and not own:
                     contradictions[self._features[j]] = against
@@ -249,14 +135,87 @@ class CaseFinder:
                 for j, feature in enumerate(self._features)
                 if feature not in there and feature not in contradictions
             ]
-            for j, against in self._contradicting.find(read, missing):
+            for j, against in self._contradicting.find(read, plain.strength, missing):
                 contradictions[self._features[j]] = against
-        probabilities = self._presence(above, found, contradictions)
+        probabilities = self._presence(above, found, contradictions, weighed)
         return NoteFindings(found, probabilities, contradictions)
 
-    def _with_phrases(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
+    def runs(self, above: F32, reading: NoteReading) -> list[list[TokenRun]]:
+        """Return the runs of each feature above its cut; from the rubric alone also below it."""
+        none = np.zeros(above.shape[1], dtype=np.float32)
+        runs = find_runs(above, none, reading)
+        if self._reader.learned is None:
+            for own, below in zip(runs, find_runs(above, none - JUST_BELOW, reading), strict=True):
+                clauses = {int(reading.clause[run.first]) for run in own}
+                own += [run for run in below if int(reading.clause[run.first]) not in clauses]
+                own.sort()
+        return runs
+
+    def candidates(
+        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32
+    ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, str | None]]:
+        """Yield what may be evidence of a feature, its signs, and why it contradicts it."""
+        profile, reading = self._reader.prepared.profiles[j], note.read.reading
+        groups = [
+            group
+            for group in group_runs(runs, profile, reading)
+            # A relative alone says nothing of what they have.
+            if not all(note.forms[t] in PERSONS for r in group for t in range(r.first, r.end))
+        ]
+        column = above[:, j].tolist()
+        logits = [[column[t] for r in group for t in range(r.first, r.end)] for group in groups]
+        means = [sum(own) / len(own) for own in logits]
+        for group, own, mean in zip(groups, logits, means, strict=True):
+            struck_out = all(self._struck_out(j, run, note.read, above) for run in group)
+            signs, why = self.credit.signs(
+                j, group, note, own, behind=max(means) - mean, struck_out=struck_out
+            )
+            if why is not None and len(profile.alternatives) > 1:
+                spans = [_span_of(run, reading) for run in group]
+                why = why_contradicted_in(note.read.for_rules, profile.feature.text, spans)
+            yield group, signs, why
+
+    def _credited(
+        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32, folded: str
+    ) -> tuple[list[Found], Contradiction | None, float]:
+        """Return annotations of what earns credit, words that contradict, and the best logit."""
+        profile, read = self._reader.prepared.profiles[j], note.read
+        found: dict[bool, list[Found]] = {True: [], False: []}
+        against: Contradiction | None = None
+        best = -math.inf
+        for own, signs, why in self.candidates(j, runs, note, above):
+            group = tuple(whole_numbers(run, profile, read.reading) for run in own)
+            spans = tuple(_span_of(run, read.reading) for run in group)
+            if why is not None:
+                words = _with_said(spans, why, read.reading.text)
+                against = against or Contradiction(words, None, why)
+                continue
+            logit = self._weigh(j, group, read, above, signs)
+            best = max(best, logit)
+            if logit > 0:
+                reason = self._reasons.write(j, group, read, folded)
+                mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
+                confidence = self._decision.span(mean)
+                found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
+        # What is below the cut counts only where nothing above it earns the credit.
+        return found[True] or found[False], against, best
+
+    def _weigh(
+        self, j: int, group: Sequence[TokenRun], read: ReadNote, above: F32, signs: Signs
+    ) -> float:
+        """Return the logit that words earn the credit; a phrase given by hand always does."""
+        cut = float(self._reader.cuts[j])
+        given = any(
+            (above[run.first : run.end, j] > read.logits[run.first : run.end, j] - cut + 0.5).any()
+            for run in (group if self._phrases else ())
+        )
+        return MOST_ADDED if given else default_credit()(signs)
+
+    def above_cuts(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
+        """Return how far the logits are above the cuts, with what phrases add that were hit."""
+        above: F32 = read.logits - self._reader.cuts
         if not hits:
-            return read.logits
+            return above
         added = np.zeros_like(read.logits)
         starts = [token.start for token in read.reading.tokens]
         at = np.searchsorted(starts, [[a, b] for hit in hits for a, b in hit.spans])
@@ -268,7 +227,7 @@ class CaseFinder:
                     own = added[at[i, 0] : at[i, 1], self._feature_of[hit.phrase]]
                     np.maximum(own, amount, out=own)
                 i += 1
-        return read.logits + added
+        return above + added
 
     def _annotations(
         self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, folded: str
@@ -344,10 +303,14 @@ class CaseFinder:
         own = {word for one in profile.alternatives for word in one.words}
         asked = [i for i, word in enumerate(words.words) if word in own]
         stems = read.stems[run.first : run.end]
-        return any(words.compare(one)[:, asked].max() >= LEAST_EVIDENCE for one in stems)
+        return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
 
     def _presence(
-        self, above: F32, found: Sequence[Found], contradictions: Mapping[str, Contradiction]
+        self,
+        above: F32,
+        found: Sequence[Found],
+        contradictions: Mapping[str, Contradiction],
+        weighed: Mapping[str, float],
     ) -> dict[str, float]:
         marked = {one.feature for one in found}
         probabilities = {}
@@ -356,6 +319,8 @@ class CaseFinder:
             # Where a rule removed the stretch, the highest logit is no evidence of presence.
             highest = highest if feature in marked else min(highest, 0.0)
             probability = self._decision.presence(highest)
+            if feature in weighed:
+                probability = default_credit().presence(weighed[feature])
             if feature in contradictions:
                 probability = min(probability, CONTRADICTED)
             probabilities[feature] = probability

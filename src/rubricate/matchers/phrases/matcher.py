@@ -186,17 +186,9 @@ class FuzzyMatcher(PhraseMatcher):
     stand as they are. Otherwise as `ExactMatcher`; of overlapping hits of one feature the one
     with the fewest edits is kept, then the longest.
 
-    Attributes
-    ----------
-    model_ : PhraseModel
-        The learned phrases.
-
     Examples
     --------
-    >>> from rubricate import load_corpus
-    >>> corpus = load_corpus("open-notes").select(cases=["30"])
-    >>> found = FuzzyMatcher().fit(corpus).predict(corpus)
-    >>> found.annotators[0].id
+    >>> FuzzyMatcher().name
     'fuzzy'
     """
 

@@ -70,6 +70,7 @@ class RubricWords:
         self._synonyms = synonyms or {}
         self._neighbours = neighbours or {}
         self.rarity = rarity
+        self._closest: dict[str, F32] = {}
         self._number: dict[str, int] = {}
         width = len(self.words) + 6 * len(self.alternatives) + 1
         self._table: F32 = np.zeros((0, width), dtype=np.float32)
@@ -98,6 +99,12 @@ class RubricWords:
             if word in self._place:
                 compared[3, self._place[word]] = value
         return compared
+
+    def closest(self, stem_: str) -> F32:
+        """Return how a stem compares with each word at best; computed once."""
+        if stem_ not in self._closest:
+            self._closest[stem_] = self.compare(stem_).max(axis=0)
+        return self._closest[stem_]
 
     def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""

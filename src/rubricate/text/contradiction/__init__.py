@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rubricate.text.contradiction.asked import AskedFor, read_asked
 from rubricate.text.contradiction.meant import another_person, not_meant, not_now
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
-from rubricate.text.contradiction.polarity import denied
+from rubricate.text.contradiction.polarity import denied, normal
 from rubricate.text.contradiction.values import (
     another_drug,
     another_number,
@@ -59,21 +59,31 @@ def why_contradicted_in(
         return None
     reason = None
     for asked in read_asked(feature):
-        found = next((said for check in _CHECKS if (said := check(asked, place))), None)
+        found = broken_rule(asked, place)
         if found is None:
             return None
-        reason = reason or found
+        reason = reason or found[1]
     return reason
 
 
-_CHECKS: tuple[Callable[[AskedFor, SpokenPlace], str | None], ...] = (
-    another_person,
-    denied,
-    not_meant,
-    another_number,
-    another_side,
-    another_site,
-    another_drug,
-    not_now,
-    opposite,
-)
+def broken_rule(asked: AskedFor, place: SpokenPlace) -> tuple[str, str] | None:
+    """Return the first rule by which words contradict what is asked for, and why; or None."""
+    return next(
+        ((rule, said) for rule, check in _CHECKS.items() if (said := check(asked, place))), None
+    )
+
+
+_CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {
+    "another person": another_person,
+    "denied or there": denied,
+    "normal": normal,
+    "not meant": not_meant,
+    "another number": another_number,
+    "another side": another_side,
+    "another site": another_site,
+    "another drug": another_drug,
+    "not now": not_now,
+    "opposite": opposite,
+}
+#: The names of the rules.
+RULES = tuple(_CHECKS)

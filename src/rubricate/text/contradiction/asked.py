@@ -11,6 +11,7 @@ from rubricate.rubric import Feature
 from rubricate.text import opposites
 from rubricate.text.drugs import DrugName, find_drugs
 from rubricate.text.negation import find_negations
+from rubricate.text.numbers import time_unit
 from rubricate.text.quantities import Quantity, find_quantities
 from rubricate.text.stems import stem
 from rubricate.text.words import Token, find_tokens, word_set
@@ -30,6 +31,7 @@ class AskedFor:
     words: frozenset[str]
     quantities: tuple[Quantity, ...]
     numerals: frozenset[str]
+    counts: frozenset[tuple[str, str]]
     sides: frozenset[str]
     heights: frozenset[str]
     sites: frozenset[str]
@@ -61,10 +63,11 @@ def _read_alternative(text: str) -> AskedFor:
         words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
         quantities=_asked_quantities(text, tokens),
         numerals=numerals_of(forms),
+        counts=frozenset() if _COMPARING & set(forms) else counts_in(tokens),
         sides=sides_in(text, tokens, range(len(tokens))),
         heights=values_named(opposites.HEIGHTS, forms),
         sites=values_named(opposites.SITES, forms),
-        persons=persons_in(tokens, range(len(tokens))),
+        persons=persons_in(tokens, range(len(tokens))) or _whose_history(forms),
         any_relative=not opposites.ANY_RELATIVE.isdisjoint(forms),
         drugs=tuple(drug for _, drug in drugs),
         drug_names=frozenset(name for name, _ in drugs),
@@ -93,6 +96,9 @@ _AT_MOST = word_set("within last past recent recently under before younger below
 
 
 _AT_LEAST = word_set("over more least greater exceeding beyond older above after longer")
+
+
+_COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")
 
 
 _NUMBER_WORDS = [
@@ -142,7 +148,7 @@ def numerals_of(forms: Sequence[str]) -> frozenset[str]:
 
 def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...]:
     """Return what a feature asks for in numbers; "within 4 weeks" asks for at most as much."""
-    found = []
+    found: list[Quantity] = []
     for quantity in find_quantities(text, tokens):
         if quantity.kind == "number" or (
             quantity.kind == "duration" and quantity.high < 0.9 * _MINUTE
@@ -151,7 +157,9 @@ def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...
         before = {token.form for token in tokens if token.end <= quantity.span.start}
         if before & _AT_MOST:
             quantity = replace(quantity, low=0.0)
-        if before & _AT_LEAST:
+        # "10 lb over 3 months" took 3 months; "pain over 3 months" more than that.
+        over_a_time = quantity.kind == "duration" and bool(found) and "over" in before
+        if before & _AT_LEAST and not over_a_time:
             quantity = replace(quantity, high=math.inf)
         if quantity.kind == "frequency":
             # Who does it three times a day does it daily.
@@ -182,6 +190,36 @@ def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _whose_history(forms: Sequence[str]) -> frozenset[str]:
+    """Return the relative whose history a feature asks for: "Maternal history of gout"."""
+    asked = "history" in forms or "hx" in forms
+    return values_named(opposites.WHOSE_HISTORY, forms) if asked else frozenset()
+
+
+def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
+    """Return what is counted, with the number: ("pillow", "3").
+
+    Only whole numbers up to 99 count things; what has a unit or says how often is a quantity.
+    """
+    found = set()
+    for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        number = _SAME_NUMBER.get(token.form, token.form)
+        plain = token.form not in _NO_COUNT and (before is None or before.form not in _TENS)
+        if plain and number.isdigit() and len(number) < 3 and _is_thing(after):
+            found.add((stem(after.form), number))
+    return frozenset(found)
+
+
+def _is_thing(token: Token) -> bool:
+    return token.kind == "word" and token.form not in EMPTY_WORDS and time_unit(token.form) is None
+
+
+_TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
+
+
+_NO_COUNT = word_set("a an second first third fourth single once twice thrice")
+
+
 def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
     """Return the sides of the body that some tokens name."""
     found = set()
@@ -194,9 +232,21 @@ def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozen
         before = tokens[i - 1].form if i else ""
         if len(token.form) == 1 and (text[token.start].islower() or tokens[i - 1].kind == "number"):
             continue
+        if token.form in opposites.EYES and not _is_eye(text, tokens, i):
+            continue
         if token.form in ("left", "right") and (
             after in opposites.NO_SIDE_AFTER or before in opposites.NO_SIDE_BEFORE
         ):
             continue
         found.add(side)
     return frozenset(found)
+
+
+def _is_eye(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether "OD" and the like name an eye; after a dose it is "once daily"."""
+    written = text[tokens[i].start : tokens[i].end]
+    before = tokens[i - 1] if i else tokens[i]
+    return written.isupper() and before.kind != "number" and before.form not in _DOSES
+
+
+_DOSES = word_set("mg mcg g ml units unit tab tabs tablet drops")

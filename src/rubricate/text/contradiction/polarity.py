@@ -84,3 +84,41 @@ def _affirmed(place: SpokenPlace) -> str | None:
     if before in (":", "-") or after in (":", "-", "?"):
         return None
     return "says it is there"
+
+
+_NORMAL = word_set(
+    "normal nml wnl fine ok okay comfortable unremarkable nad intact healthy unaffected spared"
+    " preserved"
+)
+
+
+_NOT_NORMAL = word_set(
+    "not than above below otherwise but nearly almost return back abnormal his her half becomes"
+    " became find feel when until till bed"
+)
+
+
+#: Features of which "fine" may be a part: all is well, or something eases, comes on or spares.
+_MAY_BE_FINE = (
+    _WELL
+    | _NORMAL
+    | word_set(
+        "relief relieved better worse improved improves onset began after before less usual spares"
+        " spared controlled transient episodes only taking takes delivered within stable sleep"
+    )
+)
+
+
+def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return "says normal" where what a feature says is amiss is said to be in order."""
+    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
+        return None
+    tokens = place.reading.tokens
+    first, last = place.inside[0], place.inside[-1]
+    for i in range(max(place.first, first - 1), min(place.end, last + 4)):
+        if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
+            return None
+        if tokens[i].form in _NORMAL:
+            near = {token.form for token in tokens[max(0, i - 2) : i + 2]}
+            return None if near & _NOT_NORMAL else f"says {tokens[i].form}"
+    return None

@@ -6,7 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from rubricate.text import opposites
-from rubricate.text.contradiction.asked import AskedFor, numerals_of, sides_in, values_named
+from rubricate.text.contradiction.asked import (
+    AskedFor,
+    counts_in,
+    numerals_of,
+    sides_in,
+    values_named,
+)
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
 from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.quantities import Quantity, same_quantity
@@ -41,6 +47,20 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
             forms_at(place, _outside(place, around, kind))
         ):
             return f"says {said[0].span.text(place.reading.text)}"
+    return _another_count(asked, place)
+
+
+def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the number of the same things said: 1 pillow for three pillows."""
+    if not asked.counts:
+        return None
+    around = counts_in(place.reading.tokens[place.first : place.end])
+    within = place.around(NEAR)
+    near = counts_in(place.reading.tokens[within.start : within.stop])
+    for thing, number in sorted(asked.counts):
+        said = sorted(n for one, n in near if one == thing)
+        if said and (thing, number) not in around:
+            return f"says {said[0]}"
     return None
 
 

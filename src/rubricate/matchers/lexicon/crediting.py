@@ -1,0 +1,273 @@
+"""Whether words found from the rubric alone earn the credit: signs for and against, weighed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.lexicon.model import ReadNote
+from rubricate.matchers.wording.decisions import LogitScale
+from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
+from rubricate.matchers.wording.relation import RubricWords
+from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
+from rubricate.text.contradiction import RULES, broken_rule
+from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.contradiction.meant import is_taken
+from rubricate.text.contradiction.place import find_place
+
+F32 = npt.NDArray[np.float32]
+
+#: So many words around the found ones are looked at, in their clause.
+AROUND = 8
+#: A word of the note stands for one of the rubric, may stand for it, or surely does.
+STANDS_FOR = 0.5
+STANDS_IN = 0.2
+SURE = 0.8
+#: Names of the signs that are numbers, in order.
+SIGNS = (
+    "bias", "mean", "highest", "length", "pieces", "covered", "covered around", "surely covered",
+    "least covered", "other words", "behind another", "below", "denial asked", "denied asked",
+    "all denied asked", "cue asked", "denying word asked", "denied", "all denied", "cue",
+    "denying word", "number asked", "right number", "right number around", "number around",
+    "relative asked", "relative asked and near", "relative near", "several wordings",
+    "long wording",
+    *RULES, *(f"{rule} asked" for rule in RULES), "struck out",
+)  # fmt: skip
+_PLACE = {name: i for i, name in enumerate(SIGNS)}
+
+
+class Signs(NamedTuple):
+    """What speaks for and against words: numbers, and the names of words in their places."""
+
+    numbers: F32
+    words: list[str]
+
+
+class PlainNote(NamedTuple):
+    """A note as lists, which are faster than arrays for few words, and how its words are worth."""
+
+    read: ReadNote
+    strength: F32
+    forms: list[str]
+    clause: list[int]
+    item: list[int]
+    scope: list[int]
+    cue: list[int]
+
+
+class WeighedWording(NamedTuple):
+    """One of a feature's wordings: its place, words, their columns and the part each is of it."""
+
+    number: int
+    words: list[str]
+    columns: npt.NDArray[np.int64]
+    weights: list[float]
+
+
+class WordingFit(NamedTuple):
+    """How words fit a wording: by each token around, and for each word inside and around."""
+
+    wording: WeighedWording
+    rows: list[list[float]]
+    inside: list[float]
+    around: list[float]
+
+
+class CreditWords:
+    """Reads the signs of words that were found for the features of one rubric."""
+
+    def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
+        self._profiles = profiles
+        self._words = words
+        self._wordings: list[list[WeighedWording]] = [[] for _ in profiles]
+        for k, j in enumerate(words.feature_of.tolist()):
+            own = np.flatnonzero(words.weights[:, k])
+            named, weights = [words.words[i] for i in own], words.weights[own, k].tolist()
+            self._wordings[j].append(WeighedWording(len(self._wordings[j]), named, own, weights))
+        self._asked = [read_asked(profile.feature.text) for profile in profiles]
+        self._taken = [any(map(is_taken, asked)) for asked in self._asked]
+
+    def plain(self, read: ReadNote) -> PlainNote:
+        """Return a note as lists, with how strongly its words stand for the rubric's."""
+        reading = read.reading
+        forms = [token.form for token in reading.tokens]
+        stop = np.array([form in STOP_WORDS for form in forms])
+        lists = (reading.clause, reading.item, reading.scope, reading.cue)
+        strength = self._words.worth(read.stems, stop).strength
+        return PlainNote(read, strength, forms, *(one.tolist() for one in lists))
+
+    def signs(
+        self,
+        j: int,
+        group: Sequence[TokenRun],
+        note: PlainNote,
+        logits: Sequence[float],
+        *,
+        behind: float,
+        struck_out: bool,
+    ) -> tuple[Signs, str | None]:
+        """Return the signs of words found for feature ``j``, and why they may contradict it.
+
+        ``logits`` are those of the words, ``behind`` is how far other words have a higher mean.
+        """
+        reading, profile = note.read.reading, self._profiles[j]
+        inside = [t for run in group for t in range(run.first, run.end)]
+        first, end = _around(inside, note.clause)
+        near = range(first, end)
+        fit = self._best_fit(j, inside, near, note)
+        wording = fit.wording
+        asked = profile.alternatives[wording.number]
+        said = " asked" if asked.negated else ""
+        content = [t for t in inside if note.forms[t] not in STOP_WORDS and note.cue[t] < 0]
+        other = [t for t in content if max(fit.rows[t - first], default=0) < STANDS_FOR]
+        mean = sum(logits) / len(logits)
+        family = bool(reading.family[inside].any())
+        weighed = list(zip(wording.weights, fit.inside, fit.around, strict=True))
+        values: dict[str, float] = {
+            "bias": 1,
+            "mean": mean,
+            "highest": max(logits),
+            "length": math.log(len(inside)),
+            "pieces": len(group) - 1,
+            "covered": sum(w * a for w, a, _ in weighed),
+            "covered around": sum(w * b for w, _, b in weighed),
+            "surely covered": sum(w for w, a, _ in weighed if a > SURE),
+            "least covered": min(fit.around, default=1),
+            "other words": len(other) / len(content) if content else 0,
+            "behind another": behind,
+            "below": mean < 0,
+            "denial asked": asked.negated,
+            "denied" + said: any(note.scope[t] >= 0 for t in inside),
+            "all denied" + said: bool(content) and all(note.scope[t] >= 0 for t in content),
+            "cue" + said: any(note.cue[t] >= 0 for t in inside),
+            "denying word" + said: any(note.forms[t] in DENYING for t in near),
+            "relative asked": asked.family,
+            "relative asked and near": asked.family and family,
+            "relative near": not asked.family and family,
+            "several wordings": len(profile.alternatives) > 1,
+            "long wording": math.log(len(wording.words) + 1),
+            "struck out": struck_out,
+        }
+        if asked.quantities:
+            whole = TokenRun(first, end)
+            values["number asked"] = 1
+            values["right number"] = any(right_numbers(run, profile, reading) for run in group)
+            values["right number around"] = bool(right_numbers(whole, profile, reading))
+            values["number around"] = bool((reading.quantity[first:end] >= 0).any())
+        spans = [(reading.tokens[r.first].start, reading.tokens[r.end - 1].end) for r in group]
+        place = find_place(note.read.for_rules, spans)
+        rule = broken_rule(self._asked[j][wording.number], place) if place else None
+        if rule is not None:
+            values[rule[0] + said] = 1
+        numbers = np.zeros(len(SIGNS), dtype=np.float32)
+        numbers[[_PLACE[name] for name in values]] = list(values.values())
+        kind = "f" if asked.family else "-" if asked.negated else "+"
+        taken = kind == "+" and self._taken[j]
+        words = _words_said(fit, inside, near, note, "+d" if taken else kind)
+        return Signs(numbers, words), rule[1] if rule else None
+
+    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
+        """Return the wording that the words fit best."""
+        best, highest = None, -1.0
+        for wording in self._wordings[j]:
+            rows: list[list[float]] = note.strength[
+                near.start : near.stop, wording.columns
+            ].tolist()
+            within = [max(own) for own in zip(*(rows[t - near.start] for t in inside), strict=True)]
+            around = [max(own) for own in zip(*rows, strict=True)]
+            parts = zip(wording.weights, within, around, strict=True)
+            score = sum(w * (a + 0.5 * b) for w, a, b in parts)
+            if best is None or score > highest:
+                best, highest = WordingFit(wording, rows, within, around), score
+        assert best is not None
+        return best
+
+
+def _words_said(
+    fit: WordingFit, inside: Sequence[int], near: range, note: PlainNote, kinds: str
+) -> list[str]:
+    """Return the words that say more, less or other than the rubric, each with its place.
+
+    ``kinds`` are letters for what the feature asks for, each of which has weights of its own.
+    """
+    named, stems, item = fit.wording.words, note.read.stems, note.item
+    parts = list(zip(named, fit.inside, fit.around, strict=True))
+    missing = [word for word, _, b in parts if b < STANDS_FOR]
+    keys = [f"miss {word}" for word in missing]
+    keys += [f"far {word}" for word, a, b in parts if a < STANDS_FOR <= b]
+    keys += [
+        f"{word}={stems[t]}"
+        for t in inside
+        for word, value in zip(named, fit.rows[t - near.start], strict=True)
+        if value >= STANDS_IN and word != stems[t]
+    ]
+    within, low, high = set(inside), inside[0], inside[-1]
+    for t, row in zip(near, fit.rows, strict=True):
+        stop = note.forms[t] in STOP_WORDS
+        if not stop and max(row, default=0) >= STANDS_FOR:
+            continue
+        kind = note.read.reading.tokens[t].kind
+        if kind == "mark" and t not in within:
+            continue
+        word = "#" if kind == "number" else stems[t]
+        where = "in"
+        if t < low:
+            where = "l" if item[t] == item[low] else "L"
+        elif t > high:
+            where = "r" if item[t] == item[high] else "R"
+        keys += [f"{one}{where} {word}" for one in kinds]
+        if not stop or where not in "LR":
+            keys += [f"{one}~{word}" for one in missing]
+    return list(dict.fromkeys(keys))
+
+
+def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
+    """Return the words and those around them in their clauses, as a half-open range."""
+    first, end = inside[0], inside[-1] + 1
+    while first > max(0, inside[0] - AROUND) and clause[first - 1] == clause[inside[0]]:
+        first -= 1
+    while end < min(len(clause), inside[-1] + 1 + AROUND) and clause[end] == clause[inside[-1]]:
+        end += 1
+    return first, end
+
+
+@dataclass(frozen=True, slots=True)
+class CreditModel:
+    """Weights of the signs; credit is earned above 0."""
+
+    weights: F32
+    hidden: HiddenLayer
+    words: Mapping[str, float]
+    presence: LogitScale
+
+    def __call__(self, signs: Signs) -> float:
+        """Return the logit that words earn the credit."""
+        own = sum(self.words.get(word, 0.0) for word in signs.words)
+        columns = signs.numbers[None, :]
+        return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> CreditModel:
+        """Return the model from JSON values."""
+        return cls(
+            np.array([value["weights"].get(name, 0.0) for name in SIGNS], dtype=np.float32),
+            HiddenLayer.from_json(value["hidden"]),
+            value["words"],
+            LogitScale(*value["presence"]),
+        )
+
+
+@cache
+def default_credit() -> CreditModel:
+    """Return the model that comes with the package (see ``patterns/README.md``)."""
+    path = files("rubricate.matchers") / "patterns" / "credit.json"
+    return CreditModel.from_json(json.loads(path.read_text(encoding="utf-8")))
