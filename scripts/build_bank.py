@@ -1,16 +1,17 @@
 """Make ``lexicon/bank.tsv``: names of the same feature, and short phrases that express it.
 
-Run: python scripts/build_bank.py FOLDER
+Run: python scripts/build_bank.py BANK scripts/reader/bank
 
-The folder holds the phrase bank: text files with features (``F``), lines that state them (``+``,
-evidence between double brackets) and near misses (``-``). Kept are names of few words without
-numbers and denials, and phrases of few words: longer ones seldom occur twice. The bank is ours,
-CC BY 4.0.
+The folders hold the phrase bank and its continuation: text files with features (``F``), lines that
+state them (``+``, evidence between double brackets) and near misses (``-``). Kept are names of few
+words without numbers and denials, and phrases of few words: longer ones seldom occur twice. The
+bank is ours, CC BY 4.0.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -61,10 +62,11 @@ def kept_phrases(phrases: Iterable[str], most_words: int) -> list[str]:
 def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     given = parser.parse_args()
     rows = ["names\tphrases"]
-    for wordings, phrases in read_bank(given.folder):
+    features = itertools.chain.from_iterable(map(read_bank, given.folders))
+    for wordings, phrases in features:
         names = kept_phrases(wordings, MOST_WORDS_IN_NAME)
         keys = {phrase_key(name) for name in names}
         own = [p for p in kept_phrases(phrases, MOST_WORDS_IN_PHRASE) if phrase_key(p) not in keys]
