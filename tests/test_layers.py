@@ -39,15 +39,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 SHARED_CLASS_NAMES: set[str] = set()
 # Small modules with one importer: some are notions of their own (a source of the lexicon, a
 # checking rule, a writer beside its reader), the others wait to be merged.
-SMALL_WITH_ONE_IMPORTER = {
-    "neural.training.losses",
-    "scoring.decisions",
-    "store.migrations",
-    "trust.references",
-    "web.demo",
-    "web.openapi",
-    "web.work",
-}
+SMALL_WITH_ONE_IMPORTER: set[str] = set()
 SMALL = 100
 
 

@@ -4,7 +4,7 @@ from scipy.optimize import check_grad
 
 from rubricate import Corpus
 from rubricate.neural.sequence.findings import tagged_sequences
-from rubricate.neural.sequence.linear import (
+from rubricate.neural.sequence.linear_crf import (
     _Objective,
     feature_table,
     learn_linear,
