@@ -14,8 +14,8 @@ import numpy.typing as npt
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.sequence.chain import Chain, expect
-from rubricate.neural.sequence.tag_matcher import Origin, TagMatcher, TagModel
-from rubricate.neural.sequence.tagging import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel
+from rubricate.neural.sequence.states import Context, Scheme, SchemeName, TokenRule, Tokens
 from rubricate.neural.sequence.vocabulary import SHAPES, normal_form, shape_of
 from rubricate.progress import Progress, silent
 
@@ -36,7 +36,7 @@ def token_features(tokens: Tokens) -> Iterator[list[str]]:
 
     Examples
     --------
-    >>> from rubricate.neural.sequence.tagging import cut_text
+    >>> from rubricate.neural.sequence.states import cut_text
     >>> names = list(token_features(cut_text("no chest pain")[0]))
     >>> [name for name in names[0] if name.startswith("w")]
     ['w=no', 'w+1=chest', 'w+2=pain']
@@ -96,32 +96,32 @@ def feature_table(sequences: Sequence[Tokens], numbers: Mapping[str, int]) -> cs
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LinearModel:
-    """Weights of features for tags (features, tags), and the chain's own."""
+    """Weights of features for states (features, states), and the chain's own."""
 
     numbers: Mapping[str, int]
     weights: F64
     chain: Chain
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
-        """Return each sequence's scores of tags."""
+        """Return each sequence's scores of states."""
         scores = feature_table(sequences, self.numbers) @ self.weights
         ends = np.cumsum([len(one.words) for one in sequences])
         return np.split(scores, ends[:-1])
 
 
 class _Objective:
-    """The penalised negative log-likelihood of tagged sequences, and its gradient."""
+    """The penalised negative log-likelihood of labelled sequences, and its gradient."""
 
-    def __init__(self, table: csr_array, tags: Sequence[I64], scheme: Scheme, c2: float) -> None:
+    def __init__(self, table: csr_array, states: Sequence[I64], scheme: Scheme, c2: float) -> None:
         self.table, self.back, self.c2 = table, table.T.tocsr(), c2
-        self.n_tags = len(scheme.tags)
+        self.n_states = len(scheme.states)
         self.first, self.step = scheme.first_scores(), scheme.step_scores()
-        flat = np.concatenate(tags)
-        self.lengths = np.array([len(one) for one in tags], dtype=np.int64)
+        flat = np.concatenate(states)
+        self.lengths = np.array([len(one) for one in states], dtype=np.int64)
         starts = np.cumsum(self.lengths) - self.lengths
-        one_hot = np.eye(self.n_tags)[flat]
+        one_hot = np.eye(self.n_states)[flat]
         first, last = one_hot[starts], one_hot[starts + self.lengths - 1]
-        steps = np.zeros((self.n_tags, self.n_tags))
+        steps = np.zeros((self.n_states, self.n_states))
         inner = np.ones(len(flat), dtype=bool)
         inner[starts] = False
         np.add.at(steps, (flat[np.flatnonzero(inner) - 1], flat[inner]), 1.0)
@@ -131,7 +131,7 @@ class _Objective:
         self.groups = [order[i : i + _AT_ONCE] for i in range(0, len(order), _AT_ONCE)]
 
     def unpack(self, w: F64) -> tuple[F64, Chain]:
-        k = self.n_tags
+        k = self.n_states
         weights = w[: -k * (k + 2)].reshape(-1, k)
         first, step, last = np.split(w[-k * (k + 2) :], [k, k * (k + 1)])
         return weights, Chain(first + self.first, step.reshape(k, k) + self.step, last)
@@ -170,7 +170,7 @@ class _Objective:
 
 def learn_linear(
     sequences: Sequence[Tokens],
-    tags: Sequence[I64],
+    states: Sequence[I64],
     scheme: Scheme,
     *,
     c2: float = 1.0,
@@ -187,8 +187,8 @@ def learn_linear(
     from scipy.optimize import OptimizeResult, minimize
 
     numbers = number_features(sequences, least)
-    objective = _Objective(feature_table(sequences, numbers), tags, scheme, c2)
-    k = len(scheme.tags)
+    objective = _Objective(feature_table(sequences, numbers), states, scheme, c2)
+    k = len(scheme.states)
     done = 0
 
     def after(intermediate_result: OptimizeResult) -> None:
@@ -210,30 +210,30 @@ def learn_linear(
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class LinearTagger(TagModel):
+class LinearCrfModel(SequenceModel):
     """Learned weights with the labels they are for, and what they were learned from."""
 
     linear: LinearModel
 
     @property
     def chain(self) -> Chain:
-        """Scores of the chain of tags."""
+        """Scores of the chain of states."""
         return self.linear.chain
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
-        """Return each sequence's scores of tags."""
+        """Return each sequence's scores of states."""
         return self.linear.emit(sequences)
 
 
-class LinearCrfMatcher(TagMatcher[LinearTagger]):
-    """Tags every token with one feature by weighed words, word ends, shapes and neighbours.
+class LinearCrfMatcher(SequenceMatcher[LinearCrfModel]):
+    """Labels every token with one feature by weighed words, word ends, shapes and neighbours.
 
     The light equal of ``bilstm-crf``: what it says about tokens with several features, lines,
     bonus, confidence and presence holds here too. Training is convex and needs no seed.
 
     Attributes
     ----------
-    model_ : LinearTagger
+    model_ : LinearCrfModel
         The learned weights.
 
     Examples
@@ -271,15 +271,15 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
         """Learn from the notes in which the annotator judged every feature."""
         lessons = self._lessons(corpus, annotator, held_out=self.held_out, seed=0)
         linear = learn_linear(
-            [one.tokens for one in lessons.tagged],
-            [one.tags for one in lessons.tagged],
+            [one.tokens for one in lessons.labelled],
+            [one.states for one in lessons.labelled],
             lessons.scheme,
             c2=self.c2,
             least=self.least,
             iterations=self.iterations,
             progress=progress,
         )
-        self.model_ = LinearTagger(scheme=lessons.scheme, origin=lessons.origin, linear=linear)
+        self.model_ = LinearCrfModel(scheme=lessons.scheme, origin=lessons.origin, linear=linear)
         self._choose_bonus(lessons.aside, progress)
         return self
 
@@ -307,17 +307,17 @@ class LinearCrfMatcher(TagMatcher[LinearTagger]):
     @classmethod
     def _read_model(
         cls, weights: Path, value: Mapping[str, Any], scheme: Scheme, origin: Origin
-    ) -> LinearTagger:
+    ) -> LinearCrfModel:
         from safetensors.numpy import load_file
 
         arrays = load_file(weights)
         names = {str(name): i for i, name in enumerate(value["features"])}
         chain = Chain(arrays["first"], arrays["step"], arrays["last"])
-        k = len(scheme.tags)
+        k = len(scheme.states)
         shapes = [arrays[name].shape for name in ("weights", "first", "step", "last")]
         fits = shapes == [(len(names), k), (k,), (k, k), (k,)]
         if not fits or any(np.isnan(array).any() for array in arrays.values()):
             place = weights.parent
             raise InputError([Fault("its weights do not fit its features and labels", place)])
         linear = LinearModel(names, arrays["weights"], chain)
-        return LinearTagger(scheme=scheme, origin=origin, linear=linear)
+        return LinearCrfModel(scheme=scheme, origin=origin, linear=linear)
