@@ -11,9 +11,9 @@ import argparse
 
 import numpy as np
 
-from rubricate.scoring.decisions import JudgedItems, ranks_in_notes
 from rubricate.scoring.policy import is_accepted
 from rubricate.scoring.policy_choice import RouteSettings, choose_rules
+from rubricate.scoring.risk_bounds import JudgedItems, ranks_in_notes
 
 N_FEATURES = 10
 #: Name → log odds of an error, its spread between notes, and what certainty tells of it.

@@ -29,7 +29,7 @@ _PLACES = {
     "match": "rubricate.notebook",
     "odd_features": "rubricate.rubric",
     "plan": "rubricate.notebook",
-    "plot": "rubricate.notebook.plots",
+    "plot": "rubricate.notebook",
     "read_corpus": "rubricate.formats",
     "read_rubrics": "rubricate.formats.rubric.files",
     "route": "rubricate.notebook",
@@ -90,7 +90,6 @@ if TYPE_CHECKING:
         score,
         show_note,
     )
-    from rubricate.notebook.plots import plot
     from rubricate.rubric import Feature, Metadata, Rubric, odd_features
     from rubricate.spans import Span
 

@@ -14,9 +14,9 @@ from threading import Event, Thread, Timer
 import pytest
 from killing import Squaring
 
-import rubricate.batch.cluster
+import rubricate.batch.pools
 from rubricate.batch import Lost, Retries, Work, open_pool, run_batches
-from rubricate.batch.cluster import ClusterPool
+from rubricate.batch.pools import ClusterPool
 from rubricate.errors import InputError
 
 pytest.importorskip("distributed")
@@ -96,7 +96,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setattr(rubricate.batch.cluster, "CONNECTING", "600s")
+    monkeypatch.setattr(rubricate.batch.pools, "CONNECTING", "600s")
     started = Cluster(tmp_path)
     yield started
     started.stop()
@@ -131,7 +131,7 @@ def test_an_item_no_worker_survives_is_lost(cluster: Cluster, tmp_path: Path) ->
 
 
 def test_no_scheduler_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rubricate.batch.cluster, "CONNECTING", "1s")
+    monkeypatch.setattr(rubricate.batch.pools, "CONNECTING", "1s")
     with pytest.raises(InputError):
         open_pool(Squaring(tmp_path), dask="tcp://127.0.0.1:9")
 

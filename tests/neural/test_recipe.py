@@ -9,12 +9,12 @@ from rubricate.errors import InputError
 from rubricate.neural.recipe import (
     ALL,
     RECIPES,
+    BiLstmRecipe,
+    BiLstmShape,
     EncoderRecipe,
     Recipe,
-    TaggerRecipe,
-    TaggerShape,
+    read_bilstm_recipe,
     read_encoder_recipe,
-    read_tagger_recipe,
 )
 
 
@@ -95,7 +95,7 @@ def test_what_is_no_recipe(wrong: object) -> None:
 
 
 def test_every_option_has_limits_that_its_default_meets() -> None:
-    for recipe in (*RECIPES.values(), TaggerRecipe(), TaggerShape()):
+    for recipe in (*RECIPES.values(), BiLstmRecipe(), BiLstmShape()):
         for option in fields(recipe):
             if option.name != "network":
                 value = getattr(recipe, option.name)
@@ -104,15 +104,15 @@ def test_every_option_has_limits_that_its_default_meets() -> None:
 
 def test_both_networks_have_one_kind_of_recipe() -> None:
     shared = {option.name for option in fields(Recipe)}
-    for kind in (EncoderRecipe, TaggerRecipe):
+    for kind in (EncoderRecipe, BiLstmRecipe):
         assert issubclass(kind, Recipe)
         assert shared < {option.name for option in fields(kind)}
 
 
-def test_a_taggers_recipe_has_the_sizes_of_its_network() -> None:
-    recipe = read_tagger_recipe({"batch": 4, "layers": 2})
+def test_a_recognisers_recipe_has_the_sizes_of_its_network() -> None:
+    recipe = read_bilstm_recipe({"batch": 4, "layers": 2})
     assert (recipe.batch, recipe.network.layers, recipe.epochs) == (4, 2, 12)
     with pytest.raises(InputError) as caught:
-        read_tagger_recipe({"hiden": 3, "epochs": 0})
+        read_bilstm_recipe({"hiden": 3, "epochs": 0})
     assert "'hidden'?" in str(caught.value)
     assert len(caught.value.faults) == 2

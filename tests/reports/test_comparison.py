@@ -14,7 +14,6 @@ from rubricate.errors import InputError
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.reports import comparison_page
-from rubricate.reports.values import case_points
 from rubricate.stats import Resampling
 from rubricate.trials import TrialResult
 
@@ -93,7 +92,7 @@ def test_many_cases_are_drawn_in_several_figures(read_page: Callable[[str], Any]
 def test_means_and_sds_are_over_cases(
     trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
 ) -> None:
-    values = [p.value for p in case_points(measured["bob"], ("characters",)).values()]
+    values = [p.value for p in measured["bob"].by_group("characters", level="cases").values()]
     page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
     expected = f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})"
     assert expected in read_page(page).text

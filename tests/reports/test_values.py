@@ -6,15 +6,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.reports.values import (
-    MEASURES,
-    case_names,
-    case_order,
-    case_points,
-    feature_points,
-    macro_point,
-    overall_point,
-)
+from rubricate.reports.values import MEASURES, case_names, case_order
 
 
 def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithIntervals]) -> None:
@@ -26,11 +18,17 @@ def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithInte
             own, cases, features = own[name], cases[name], features[name]
         for statistic in ("precision", "recall", "f1"):
             for point, expected in (
-                (overall_point(found, path, statistic), own),
-                (case_points(found, path, statistic)["a"], cases),
-                (feature_points(found, path, statistic)["b2"], features),
-                (macro_point(found, path, "cases", statistic), own["macro"]["cases"]),
-                (macro_point(found, path, "features", statistic), own["macro"]["features"]),
+                (found.overall(*path, statistic=statistic), own),
+                (found.by_group(*path, level="cases", statistic=statistic)["a"], cases),
+                (found.by_group(*path, level="features", statistic=statistic)["b2"], features),
+                (
+                    found.macro_mean(*path, level="cases", statistic=statistic),
+                    own["macro"]["cases"],
+                ),
+                (
+                    found.macro_mean(*path, level="features", statistic=statistic),
+                    own["macro"]["features"],
+                ),
             ):
                 assert point.value == pytest.approx(expected[statistic])
                 limits = expected["intervals"][statistic]

@@ -1,7 +1,10 @@
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
@@ -17,6 +20,7 @@ from rubricate.run import (
     read_run,
     write_tables,
 )
+from rubricate.run.reading import Spill
 from rubricate.scoring import ScoreSettings, judge_note, score_notes
 
 SCORES = "note,case,status,score,maximum\n'=a,c,scored,1.5,2\nb,c,not scored,,\n"
@@ -177,3 +181,25 @@ def test_each_table_is_opened_once_and_never_read_while_scoring(
         ("items.csv", "rb"),
         ("scores.csv", "rb"),
     ]
+
+
+@given(st.lists(st.text() | st.none() | st.lists(st.text())))
+def test_values_come_back_by_place(added: list[object]) -> None:
+    spill = Spill[object]()
+    assert [spill.add(value) for value in added] == list(range(len(added)))
+    assert list(spill) == added
+    assert [spill[place] for place in reversed(range(len(spill)))] == added[::-1]
+
+
+def test_values_may_be_added_after_some_were_read() -> None:
+    spill = Spill[str]()
+    spill.add("a" * 10_000)
+    assert len(spill[0]) == 10_000
+    spill.add("b")
+    assert (spill[1], len(spill)) == ("b", 2)
+
+
+def test_texts_may_hold_half_surrogate_pairs() -> None:
+    spill = Spill[str]()
+    spill.add("\ud800")
+    assert spill[0] == "\ud800" and pickle.dumps(spill[0])

@@ -10,9 +10,9 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.run import Evidence
 from rubricate.scoring import Policy, RouteSettings, choose_policy
-from rubricate.scoring.decisions import JudgedItems, ranks_in_notes
 from rubricate.scoring.policy import ReviewRule
 from rubricate.scoring.policy_choice import _divided, choose_rules, review_curve
+from rubricate.scoring.risk_bounds import JudgedItems, ranks_in_notes
 
 N_FEATURES = 6
 

@@ -12,8 +12,7 @@ from workbench import small_project
 from rubricate.errors import InputError
 from rubricate.store import tables as t
 from rubricate.store.chain import verify
-from rubricate.store.database import Database
-from rubricate.store.migrations import STEPS, migrate
+from rubricate.store.database import STEPS, Database, _schema, migrate
 
 
 def people_in(database: Database) -> int:
@@ -69,9 +68,7 @@ def test_steps_bring_an_old_database_up_to_date(database_url: str, tmp_path: Pat
 
 
 def test_a_later_release_is_not_touched(database: Database) -> None:
-    from rubricate.store import migrations
-
-    later = migrations._schema.insert().values(number=len(STEPS) + 1)
+    later = _schema.insert().values(number=len(STEPS) + 1)
     database.write(lambda c: c.execute(later))
     with pytest.raises(InputError, match="later release"):
         database.migrate()

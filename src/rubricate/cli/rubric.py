@@ -33,7 +33,7 @@ def rubric_command(
     from rubricate.errors import UnknownNameError
     from rubricate.formats.rubric.files import KINDS, RubricFile, write_rubrics
     from rubricate.rubric import odd_features
-    from rubricate.run.totals import total_score
+    from rubricate.run.results import total_score
 
     is_rubric = Path(path).suffix.lower() in KINDS
     found = open_rubric(Path(path)) if is_rubric else RubricFile(open_corpus(path).rubrics)

@@ -76,9 +76,8 @@ def start_command(
     from rubricate.errors import MissingExtraError
 
     try:
-        from rubricate.web.demo import make_demo
         from rubricate.web.oidc import Provider
-        from rubricate.web.serving import Address, listen, open_bench, serve, setup_link
+        from rubricate.web.serving import Address, listen, make_demo, open_bench, serve, setup_link
     except ImportError as error:
         raise MissingExtraError("The workbench", "web") from error
 

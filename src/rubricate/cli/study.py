@@ -9,7 +9,7 @@ import click
 
 from rubricate.cli.options import json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table
-from rubricate.cli.study_group import (
+from rubricate.cli.study_results import (
     EPILOG,
     folder_argument,
     open_study,

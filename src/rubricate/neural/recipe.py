@@ -150,7 +150,7 @@ def _count(name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggerShape:
+class BiLstmShape:
     """The sizes of a BiLSTM-CRF; those of Lample et al. (2016) unless given."""
 
     word: int = _whole(100, 0, 10_000)
@@ -166,7 +166,7 @@ class TaggerShape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaggerRecipe(Recipe):
+class BiLstmRecipe(Recipe):
     """How a BiLSTM-CRF is trained."""
 
     held_out: float = _number(0.1, 0, 0.9)
@@ -176,7 +176,7 @@ class TaggerRecipe(Recipe):
     epochs: int = _whole(12, 1, 100_000)
     batch: int = _whole(32, 1, 100_000)
     hide: float = _number(1.0, 0, 1000)
-    network: TaggerShape = field(default_factory=TaggerShape)
+    network: BiLstmShape = field(default_factory=BiLstmShape)
 
 
 #: What `fit` does when nothing is said, what it does to deep networks that read, and what the
@@ -239,25 +239,25 @@ def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:
     return replace(RECIPES[like], **changes)
 
 
-def read_tagger_recipe(changes: Mapping[str, Any]) -> TaggerRecipe:
+def read_bilstm_recipe(changes: Mapping[str, Any]) -> BiLstmRecipe:
     """Return the recipe with some of its values, or of its network's, changed by name.
 
     Examples
     --------
-    >>> read_tagger_recipe({"hidden": 50, "epochs": 3}).network.hidden
+    >>> read_bilstm_recipe({"hidden": 50, "epochs": 3}).network.hidden
     50
     """
-    own, network = _limits(TaggerRecipe), _limits(TaggerShape)
+    own, network = _limits(BiLstmRecipe), _limits(BiLstmShape)
     faults = _faults(changes, {**own, **network})
     if faults:
         raise InputError(faults)
-    shape = TaggerShape(**{name: value for name, value in changes.items() if name in network})
-    return TaggerRecipe(
+    shape = BiLstmShape(**{name: value for name, value in changes.items() if name in network})
+    return BiLstmRecipe(
         **{name: value for name, value in changes.items() if name in own}, network=shape
     )
 
 
-def _limits(kind: type[EncoderRecipe | TaggerRecipe | TaggerShape]) -> dict[str, Limits]:
+def _limits(kind: type[EncoderRecipe | BiLstmRecipe | BiLstmShape]) -> dict[str, Limits]:
     return {f.name: f.metadata["limits"] for f in fields(kind) if "limits" in f.metadata}
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
-from rubricate.notebook.measuring import agree, evaluate, plan, route
-from rubricate.notebook.plots import Drawing, plot
+from rubricate.notebook.measuring import Drawing, agree, evaluate, plan, plot, route
 from rubricate.notebook.scoring import NoteView, ScoredNotes, fit, match, score, show_note
 
 __all__ = [

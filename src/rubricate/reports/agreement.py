@@ -30,7 +30,7 @@ from rubricate.reports.page import (
 from rubricate.reports.plots import Labels, matrix_plot
 from rubricate.reports.scores import difference_figure
 from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
-from rubricate.reports.values import MEASURES, case_names, macro_point, overall_point
+from rubricate.reports.values import MEASURES, case_names
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30
@@ -97,9 +97,9 @@ def _headline(agreement: Agreement) -> str:
     for path, name in MEASURES.items():
         kappa: Value = None
         if path[0] != "spans":
-            kappa = overall_point(found, path, "kappa")
-        means = [macro_point(found, path, level) for level in ("cases", "features")]
-        lines.append([name, overall_point(found, path), kappa, *means])
+            kappa = found.overall(*path, statistic="kappa")
+        means = [found.macro_mean(*path, level=level) for level in ("cases", "features")]
+        lines.append([name, found.overall(*path), kappa, *means])
     header = ["Measure", "F1", "Kappa", "F1, mean of cases", "F1, mean of features"]
     caption = (
         f"All pairs together, with {100 * found.settings.confidence:g} % intervals by note. "
@@ -108,7 +108,7 @@ def _headline(agreement: Agreement) -> str:
     )
     table = html_table(header, lines, caption=caption, sortable=False)
     corrected: list[list[Value]] = [
-        [name, overall_point(found, ("presence",), key)]
+        [name, found.overall("presence", statistic=key)]
         for key, name in (("kappa", "Cohen’s kappa"), ("pabak", "PABAK"), ("ac1", "Gwet’s AC1"))
     ]
     table += html_table(

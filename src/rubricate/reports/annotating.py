@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
 from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.jsonl import corpus_to_lines
+from rubricate.reports.page import fill_template
 from rubricate.reports.scoring.viewer import safe_json
 from rubricate.rubric import Metadata
 from rubricate.run import spans_text
@@ -47,26 +47,15 @@ def annotation_page(
     """
     from importlib.resources import files
 
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     _need_features(corpus)
-    place = files("rubricate.reports")
-    script, style, shell = (
-        (place / folder / name).read_text(encoding="utf-8")
-        for folder, name in (
-            ("built", "annotate.js"),
-            ("built", "annotate-style.css"),
-            ("templates", "annotate.html"),
-        )
-    )
-    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(shell)
-    return page.render(
+    built = files("rubricate.reports") / "built"
+    return fill_template(
+        "annotate.html",
         title=f"Annotate · {annotator}",
-        style=Markup(style),
-        style_hash=_hash(style),
-        script=Markup(script),
-        script_hash=_hash(script),
+        style=(built / "annotate-style.css").read_text(encoding="utf-8"),
+        script=(built / "annotate.js").read_text(encoding="utf-8"),
         data=Markup(_data(corpus, annotator, suggested)),
     )
 
@@ -145,7 +134,3 @@ def _suggestions(suggested: Corpus) -> dict[str, dict[str, str]]:
             note = suggested.notes[int(rows.note[row])].id
             found.setdefault(note, {})[suggested.features[int(rows.feature[row])].id] = spans
     return found
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -37,7 +37,7 @@ from rubricate.reports.plots import (
     forest_plot,
 )
 from rubricate.reports.tables import Cell, Value, html_table, mean_sd
-from rubricate.reports.values import case_names, case_points, overall_point
+from rubricate.reports.values import case_names
 from rubricate.trials import TrialResult
 
 #: The two measures of the NBME paper's Section 6.
@@ -105,7 +105,7 @@ def _everybody(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
 
 def _mean_sd(found: EvaluationWithIntervals, measure: str) -> Cell:
     """Return mean (SD) over cases, as the NBME paper reports it."""
-    values = [p.value for p in case_points(found, (measure,)).values() if p.is_defined]
+    values = [p.value for p in found.by_group(measure, level="cases").values() if p.is_defined]
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return mean_sd(float(np.mean(values)) if values else None, sd)
 
@@ -115,7 +115,7 @@ def _overall(result: TrialResult) -> str:
     rows = []
     for name, found in _everybody(result).items():
         line: list[Value] = [name]
-        points = tuple(overall_point(found, (measure,)) for measure in BOTH)
+        points = tuple(found.overall(measure) for measure in BOTH)
         for measure, point in zip(BOTH, points, strict=True):
             line += [point, _mean_sd(found, measure)]
         lines.append(line)
@@ -139,7 +139,7 @@ def _cases(result: TrialResult, corpus: Corpus) -> str:
     cases = {case: name for case, name in case_names(corpus).items() if case in tested}
     drawn = "".join(_case_figure(result, cases, measure) for measure in BOTH)
     points = {
-        f"{word} F1: {name}": case_points(found, (measure,))
+        f"{word} F1: {name}": found.by_group(measure, level="cases")
         for measure, word in BOTH.items()
         for name, found in _everybody(result).items()
     }
@@ -152,7 +152,7 @@ def _cases(result: TrialResult, corpus: Corpus) -> str:
 
 def _case_figure(result: TrialResult, cases: dict[str, str], measure: str) -> str:
     def series(name: str, found: EvaluationWithIntervals) -> Series:
-        by_case = case_points(found, (measure,))
+        by_case = found.by_group(measure, level="cases")
         return Series(name, tuple(by_case.get(case, UNDEFINED) for case in cases))
 
     matchers, word = _matchers(result), BOTH[measure]
@@ -210,14 +210,14 @@ def _curves(result: TrialResult) -> str:
             Line(
                 name,
                 tuple(float(group) for group in groups),
-                tuple(overall_point(result.of(group)[name], (measure,)) for group in groups),
+                tuple(result.of(group)[name].overall(measure) for group in groups),
             )
             for name in result.of(groups[0])
         ]
         guides = []
         if result.ceiling is not None:
             human = result.ceiling.pooled
-            level = overall_point(human, (measure,)).value
+            level = human.overall(measure).value
             guides.append(Guide(level, f"{human_label(human)}: {level:.3f}"))
         x = "annotated notes per case"
         labels = Labels(f"{word} F1 against {x}", x=x, y=f"{word} F1")

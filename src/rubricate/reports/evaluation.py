@@ -35,7 +35,7 @@ from rubricate.reports.page import (
 from rubricate.reports.plots import Labels, confusion_plot
 from rubricate.reports.scores import difference_figure, presence_scores
 from rubricate.reports.tables import Value, counted, html_table
-from rubricate.reports.values import MEASURES, macro_point, overall_point
+from rubricate.reports.values import MEASURES
 
 #: At least so many notes are shown for each of several systems.
 MIN_NOTES = 5
@@ -127,8 +127,8 @@ def _headline(measuring: Measuring) -> str:
     lines: list[list[Value]] = []
     for path, name in MEASURES.items():
         for place, (who, found) in enumerate(everybody.items()):
-            rates = [overall_point(found, path, s) for s in ("precision", "recall", "f1")]
-            means = [macro_point(found, path, level) for level in ("cases", "features")]
+            rates = [found.overall(*path, statistic=s) for s in ("precision", "recall", "f1")]
+            means = [found.macro_mean(*path, level=level) for level in ("cases", "features")]
             lines.append(["" if place else name, who, *rates, *means])
     header = ["Measure", "System", "Precision", "Recall", "F1", "F1, mean of cases",
               "F1, mean of features"]  # fmt: skip
@@ -143,8 +143,8 @@ def _headline(measuring: Measuring) -> str:
     others: list[list[Value]] = [
         [
             who,
-            *(overall_point(found, ("characters",), s) for s in ("jaccard", "kappa")),
-            *(overall_point(found, ("presence",), s) for s in ("accuracy", "kappa", "specificity")),
+            *(found.overall("characters", statistic=s) for s in ("jaccard", "kappa")),
+            *(found.overall("presence", statistic=s) for s in ("accuracy", "kappa", "specificity")),
         ]
         for who, found in everybody.items()
     ]

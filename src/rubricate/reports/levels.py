@@ -22,18 +22,9 @@ from rubricate.reports.plots import (
     paged_groups,
     worst_rows,
 )
-from rubricate.reports.plots.data import limits
+from rubricate.reports.plots.data import UNDEFINED, limits
 from rubricate.reports.tables import Value, html_table
-from rubricate.reports.values import (
-    MEASURES,
-    Path,
-    case_names,
-    case_order,
-    case_points,
-    feature_points,
-    overall_point,
-    point_or_undefined,
-)
+from rubricate.reports.values import MEASURES, Path, case_names, case_order
 
 #: More features than this are not drawn one by one.
 MAX_FEATURES = 200
@@ -98,12 +89,14 @@ def case_figure(measuring: Measuring, path: Path) -> str:
     """Return values by case: each system, and the annotators' line where it is known."""
     cases, names = measuring.cases, case_names(measuring.corpus)
     series = [
-        Series(name, _in_order(case_points(found, path), cases))
+        Series(name, _in_order(found.by_group(*path, level="cases"), cases))
         for name, found in measuring.systems.items()
     ]
     human = None
     if measuring.human is not None:
-        human = Series(measuring.human_name, _in_order(case_points(measuring.human, path), cases))
+        human = Series(
+            measuring.human_name, _in_order(measuring.human.by_group(*path, level="cases"), cases)
+        )
     measure = MEASURES[path]
     labels = Labels(
         f"{measure}: F1 by case",
@@ -123,13 +116,13 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str)
     names, columns = case_names(measuring.corpus), []
     for path in paths:
         columns += [
-            (f"{MEASURES[path]}: {name}", case_points(found, path))
+            (f"{MEASURES[path]}: {name}", found.by_group(*path, level="cases"))
             for name, found in measuring.everybody.items()
         ]
     first = next(iter(measuring.systems.values())).evaluation.characters
     n_notes = {c: len(first.where(cases=[c]).by("note")) for c in measuring.cases}
     lines: list[list[Value]] = [
-        [names[case], n_notes[case], *(point_or_undefined(points, case) for _, points in columns)]
+        [names[case], n_notes[case], *(points.get(case, UNDEFINED) for _, points in columns)]
         for case in measuring.cases
     ]
     return html_table(
@@ -145,7 +138,7 @@ def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
     groups = _feature_groups(measuring, path)
     n_features = sum(len(group.rows) for group in groups)
     first_name, first = next(iter(measuring.systems.items()))
-    whole = overall_point(first, path)
+    whole = first.overall(*path)
     guide = Guide(whole.value, f"{first_name}, all features: {whole.value:.3f}")
     names = list(measuring.systems)
     ends = limits(p for group in groups for row in group.rows for p in row.points)
@@ -223,7 +216,7 @@ def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
 
 
 def _feature_groups(measuring: Measuring, path: Path) -> tuple[ForestGroup, ...]:
-    points = [feature_points(found, path) for found in measuring.systems.values()]
+    points = [found.by_group(*path, level="features") for found in measuring.systems.values()]
     names = case_names(measuring.corpus)
     present = _n_present(measuring)
     groups = []
@@ -231,7 +224,7 @@ def _feature_groups(measuring: Measuring, path: Path) -> tuple[ForestGroup, ...]
         rows = tuple(
             ForestRow(
                 feature.text,
-                tuple(point_or_undefined(own, feature.id) for own in points),
+                tuple(own.get(feature.id, UNDEFINED) for own in points),
                 "" if len(points) == 1 else f"in {present[feature.id]} notes",
             )
             for feature in rubric
@@ -244,16 +237,16 @@ def _feature_groups(measuring: Measuring, path: Path) -> tuple[ForestGroup, ...]
 
 def _feature_table(measuring: Measuring) -> str:
     everybody = measuring.everybody
-    characters = {name: feature_points(f, ("characters",)) for name, f in everybody.items()}
-    presence = {name: feature_points(f, ("presence",)) for name, f in everybody.items()}
+    characters = {name: f.by_group("characters", level="features") for name, f in everybody.items()}
+    presence = {name: f.by_group("presence", level="features") for name, f in everybody.items()}
     present = _n_present(measuring)
     lines: list[list[Value]] = [
         [
             feature.text,
             feature.case,
             present[feature.id],
-            *(point_or_undefined(own, feature.id) for own in characters.values()),
-            *(point_or_undefined(own, feature.id) for own in presence.values()),
+            *(own.get(feature.id, UNDEFINED) for own in characters.values()),
+            *(own.get(feature.id, UNDEFINED) for own in presence.values()),
         ]
         for feature in measuring.corpus.features
         if feature.id in present
@@ -276,4 +269,4 @@ def _n_present(measuring: Measuring) -> dict[str, int]:
 
 
 def _in_order(points: Mapping[str, Point], names: Sequence[str]) -> tuple[Point, ...]:
-    return tuple(point_or_undefined(points, name) for name in names)
+    return tuple(points.get(name, UNDEFINED) for name in names)

@@ -63,22 +63,30 @@ def render_page(
     """
     from markupsafe import Markup
 
-    script = _template_text("report.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return str(
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            lead=lead,
-            warnings=list(warnings),
-            footer=footer,
-            sections=[(s.anchor, s.title, Markup(s.body)) for s in sections],
-            style=Markup(_template_text("report.css")),
-            script=Markup(script),
-            digest=digest,
-        )
+    return fill_template(
+        "page.html",
+        title=title,
+        style=template_text("report.css"),
+        script=template_text("report.js"),
+        lead=lead,
+        warnings=list(warnings),
+        footer=footer,
+        sections=[(s.anchor, s.title, Markup(s.body)) for s in sections],
     )
+
+
+def fill_template(name: str, *, title: str, style: str, script: str, **values: Any) -> str:
+    """Return a page with its style and script inside, each known by its hash."""
+    from markupsafe import Markup
+
+    page = _environment().get_template(name)
+    given = {"style": style, "script": script}
+    inside = {kind: Markup(text) for kind, text in given.items()}
+    hashes = {
+        f"{kind}_hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for kind, text in given.items()
+    }
+    return str(page.render(title=title, **inside, **hashes, **values))
 
 
 def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
@@ -172,7 +180,8 @@ def _environment() -> Any:
 
 
 @cache
-def _template_text(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a file of the templates' folder."""
     from importlib.resources import files
 
     return (files("rubricate.reports") / "templates" / name).read_text(encoding="utf-8")

@@ -7,57 +7,11 @@ from collections.abc import Mapping
 from rubricate.corpus import Corpus
 from rubricate.measures import LABELS
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.reports.plots.data import UNDEFINED, Point
 
 Path = tuple[str, ...]
 
 #: Every count table an evaluation has, in the order in which pages show them.
 MEASURES: Mapping[Path, str] = LABELS
-
-
-def overall_point(found: EvaluationWithIntervals, path: Path, statistic: str = "f1") -> Point:
-    """Return a micro value over all rows.
-
-    Examples
-    --------
-    >>> from rubricate.measures import evaluate
-    >>> from rubricate.measures.intervals import add_intervals
-    >>> from rubricate.stats import Resampling
-    >>> from rubricate import load_corpus
-    >>> corpus = load_corpus("open-notes").select(cases=["0"])
-    >>> found = add_intervals(
-    ...     evaluate(corpus, corpus, missing="skip", reference_annotator="reference",
-    ...              predicted_annotator="second_rater"), Resampling(resamples=100))
-    >>> overall_point(found, ("presence",)).value
-    1.0
-    """
-    return found.overall(*path, statistic=statistic)
-
-
-def case_points(
-    found: EvaluationWithIntervals, path: Path, statistic: str = "f1"
-) -> dict[str, Point]:
-    """Return a micro value for each case."""
-    return found.by_group(*path, level="cases", statistic=statistic)
-
-
-def feature_points(
-    found: EvaluationWithIntervals, path: Path, statistic: str = "f1"
-) -> dict[str, Point]:
-    """Return a micro value for each feature."""
-    return found.by_group(*path, level="features", statistic=statistic)
-
-
-def macro_point(
-    found: EvaluationWithIntervals, path: Path, level: str, statistic: str = "f1"
-) -> Point:
-    """Return the mean over ``"cases"`` or ``"features"``."""
-    return found.macro_mean(*path, level=level, statistic=statistic)
-
-
-def point_or_undefined(points: Mapping[str, Point], name: str) -> Point:
-    """Return the point of a case or feature, undefined where nobody measured it."""
-    return points.get(name, UNDEFINED)
 
 
 def case_names(corpus: Corpus) -> dict[str, str]:

@@ -9,10 +9,9 @@ from rubricate.run.evidence import (
     spans_text,
 )
 from rubricate.run.reading import read_evidence, read_results
-from rubricate.run.results import Correction, ItemResult, NoteResult, RunCounts
+from rubricate.run.results import Correction, ItemResult, NoteResult, RunCounts, Total, total_score
 from rubricate.run.scored_run import RunItems, ScoredRun, collect_run, read_run
 from rubricate.run.tables import ITEM_COLUMNS, SCORE_COLUMNS, RunColumn, read_rows, read_texts
-from rubricate.run.totals import Total, total_score
 from rubricate.run.writing import RunTables, write_tables
 
 __all__ = [

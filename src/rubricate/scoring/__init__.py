@@ -2,11 +2,10 @@
 
 from rubricate.formats.notes import NoteSource, open_notes
 from rubricate.scoring.corrections import Corrections, read_corrections
-from rubricate.scoring.doubt import UnsureRange
 from rubricate.scoring.job import ScoreSettings
 from rubricate.scoring.policy import Policy, is_accepted, read_policy, write_policy
 from rubricate.scoring.policy_choice import RouteSettings, choose_policy
-from rubricate.scoring.results import judge_note
+from rubricate.scoring.results import UnsureRange, judge_note
 from rubricate.scoring.run import FinishedRun, score_notes
 
 __all__ = [

@@ -25,9 +25,9 @@ from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
-from rubricate.scoring.doubt import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.readable import rule_hash
+from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.survey import (
     LONGEST,
     Survey,

@@ -14,10 +14,18 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.pairing import pair_rows
 from rubricate.progress import Progress, silent, watched
-from rubricate.scoring.decisions import F64, I64, JudgedItems, judged_items, ranks_in_notes
 from rubricate.scoring.error_model import ErrorModel, fit_error_model
 from rubricate.scoring.policy import CurvePoint, Policy, ReviewRule, is_accepted
-from rubricate.scoring.risk_bounds import betting_p_value, binomial_p_value, upper_limits
+from rubricate.scoring.risk_bounds import (
+    F64,
+    I64,
+    JudgedItems,
+    betting_p_value,
+    binomial_p_value,
+    judged_items,
+    ranks_in_notes,
+    upper_limits,
+)
 from rubricate.stats.checks import inside_unit, one_of, raise_if_any
 
 #: Thresholds tried, at most.

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Row, func, select
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import metadata_from_json
+from rubricate.formats.faults import read_text
 from rubricate.run import spans_text
 from rubricate.run.evidence import Spans
 from rubricate.store import tables as t
@@ -26,7 +27,6 @@ from rubricate.study.assignment import Task, read_key
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import Study
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.study.tables import read_text
 
 
 def make_project(connection: Connection, name: str, actor: str, *, study: str = "") -> str:

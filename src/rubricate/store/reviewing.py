@@ -15,7 +15,7 @@ from rubricate.errors import InputError
 from rubricate.files import file_hash
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import Correction, NoteResult, parse_spans, read_results, spans_text
-from rubricate.run.totals import total_score
+from rubricate.run.results import total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of

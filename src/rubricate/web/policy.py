@@ -1,9 +1,15 @@
-"""The one table of all that can be asked, and who may: what is not listed is not there."""
+"""The one table of all that can be asked, and who may, and its description (OpenAPI 3.1)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
+import msgspec
+
+from rubricate import __version__
 from rubricate.web import (
     account,
     account_pages,
@@ -12,21 +18,31 @@ from rubricate.web import (
     compat,
     manage,
     oidc,
-    openapi,
     pages,
-    runs,
     work,
 )
-from rubricate.web.calls import ADMINS, ANYBODY, MEMBERS, PERSON, Rule, only
+from rubricate.web.calls import ADMINS, ANYBODY, MEMBERS, PERSON, Call, Rule, only
 
 ANNOTATOR, CURATOR, REVIEWER = only("annotator"), only("curator"), only("reviewer")
 MANAGER, WATCHER = only("manager"), only("manager", "observer")
 RUNS = only("manager", "observer", "reviewer")
 _LARGE = 200_000_000
 
+
+def get_health(call: Call) -> dict[str, str]:
+    """Say that the server is there, and that its database answers."""
+    call.read(lambda c: c.exec_driver_sql("SELECT 1").scalar())
+    return {"status": "ok", "rubricate": __version__}
+
+
+def get_openapi(_call: Call) -> dict[str, Any]:
+    """Return the description of the interface."""
+    return describe()
+
+
 API = [
-    Rule("GET", "/health", ANYBODY, openapi.get_health, answer=answers.HealthAnswer),
-    Rule("GET", "/openapi.json", ANYBODY, openapi.get_openapi),
+    Rule("GET", "/health", ANYBODY, get_health, answer=answers.HealthAnswer),
+    Rule("GET", "/openapi.json", ANYBODY, get_openapi),
     Rule("POST", "/session", ANYBODY, account.post_session, bodies.SignInBody, scope="write"),
     Rule("DELETE", "/session", PERSON, account.delete_session, scope="write", status=204),
     Rule("GET", "/me", PERSON, account.get_me, answer=answers.MeAnswer),
@@ -77,14 +93,14 @@ API = [
     Rule("PUT", "/disagreements/{dispute}", CURATOR, work.put_dispute, bodies.DecisionBody,
          scope="write", answer=answers.DisputeAnswer),
     Rule("GET", "/projects/{project}/runs", RUNS, work.get_runs, answer=answers.RunsAnswer),
-    Rule("POST", "/projects/{project}/runs", MANAGER, runs.post_run, bodies.RunBody,
+    Rule("POST", "/projects/{project}/runs", MANAGER, work.post_run, bodies.RunBody,
          scope="write"),
     Rule("GET", "/runs/{run}/items", REVIEWER, work.get_items,
          query=("state", "case", "feature", "found", "after", "limit"), answer=answers.ItemsAnswer),
     Rule("GET", "/items/{item}", REVIEWER, work.get_item, answer=answers.ItemAnswer),
     Rule("PUT", "/items/{item}", REVIEWER, work.put_item, bodies.ReviewBody, scope="write",
          answer=answers.ItemAnswer),
-    Rule("POST", "/runs/{run}/publish", only("manager", "reviewer"), runs.post_publish,
+    Rule("POST", "/runs/{run}/publish", only("manager", "reviewer"), work.post_publish,
          bodies.NothingBody, scope="write", status=202),
     Rule("GET", "/projects/{project}/progress", WATCHER, manage.get_progress,
          answer=answers.ProgressAnswer, watches=True),
@@ -124,11 +140,11 @@ PAGES = [
     Rule("POST", "/projects/new", ADMINS, pages.make_project, dict, most_bytes=_LARGE),
     Rule("GET", "/p/{project}/annotate", ANNOTATOR, pages.annotate_page),
     Rule("GET", "/p/{project}/curate", CURATOR, pages.curate_page),
-    Rule("GET", "/p/{project}/review", RUNS, runs.runs_page),
-    Rule("POST", "/p/{project}/review", MANAGER, runs.add_run_by_form, dict),
-    Rule("GET", "/p/{project}/review/{run}", REVIEWER, runs.review_page),
+    Rule("GET", "/p/{project}/review", RUNS, work.runs_page),
+    Rule("POST", "/p/{project}/review", MANAGER, work.add_run_by_form, dict),
+    Rule("GET", "/p/{project}/review/{run}", REVIEWER, work.review_page),
     Rule("POST", "/p/{project}/review/{run}/publish", only("manager", "reviewer"),
-         runs.publish_by_form, dict),
+         work.publish_by_form, dict),
     Rule("GET", "/p/{project}/dashboard", WATCHER, pages.dashboard_page, watches=True),
     Rule("GET", "/p/{project}/rubric", MEMBERS, pages.rubric_page),
     Rule("POST", "/p/{project}/rubric", MANAGER, pages.change_rubric, dict, most_bytes=_LARGE),
@@ -158,3 +174,73 @@ PREFIX = "/api/v1"
 
 
 RULES: list[Rule] = [*(replace(rule, path=PREFIX + rule.path) for rule in API), *PAGES, *COMPAT]
+
+_ID = {"type": "string", "minLength": 1}
+_ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "faults"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "faults": {"type": "array", "items": {"type": "string"}},
+            },
+        },
+        "saved": {},
+    },
+}
+_REFUSALS = {
+    "400": "The input is wrong", "401": "Nobody is signed in", "403": "Not for this role",
+    "404": "Not there, or not for this person", "409": "Something else is saved meanwhile",
+    "413": "Too large", "415": "Not JSON", "429": "Too many attempts",
+}  # fmt: skip
+
+
+@cache
+def describe() -> dict[str, Any]:
+    """Return the description of the interface."""
+    types = [rule.body for rule in API if rule.body is not None]
+    types += [rule.answer for rule in API if rule.answer is not None]
+    references, schemas = msgspec.json.schema_components(
+        types, ref_template="#/components/schemas/{name}"
+    )
+    bodies = dict(zip(map(str, types), references, strict=True))
+    paths: dict[str, Any] = {}
+    for rule in API:
+        kinds = "application/json"
+        fine: dict[str, Any] = {"description": "Done"}
+        if rule.answer is not None:
+            fine["content"] = {kinds: {"schema": bodies[str(rule.answer)]}}
+        said = {"schema": {"$ref": "#/components/schemas/Error"}}
+        wrong = {
+            status: {"description": why, "content": {kinds: said}}
+            for status, why in _REFUSALS.items()
+        }
+        names = re.findall(r"{(\w+)}", rule.path)
+        operation: dict[str, Any] = {
+            "operationId": rule.handler.__name__,
+            "summary": (rule.handler.__doc__ or "").splitlines()[0],
+            "description": f"For: {', '.join(sorted(rule.access))}. Scope: {rule.scope}.",
+            "parameters": [
+                *({"name": n, "in": "path", "required": True, "schema": _ID} for n in names),
+                *({"name": n, "in": "query", "schema": {"type": "string"}} for n in rule.query),
+            ],
+            "responses": {str(rule.status): fine, **wrong},
+        }
+        if rule.access == ANYBODY:
+            operation["security"] = []
+        if rule.body is not None:
+            content = {kinds: {"schema": bodies[str(rule.body)]}}
+            operation["requestBody"] = {"required": True, "content": content}
+        paths.setdefault(PREFIX + rule.path, {})[rule.method.lower()] = operation
+    scheme = {"token": {"type": "http", "scheme": "bearer"}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "rubricate workbench", "version": __version__},
+        "paths": paths,
+        "security": [{"token": []}],
+        "components": {"schemas": {**schemas, "Error": _ERROR}, "securitySchemes": scheme},
+    }

@@ -1,13 +1,28 @@
-"""What annotators, curators and reviewers do: each handler is one function of the store."""
+"""What annotators, curators and reviewers do; scoring runs under review, added and published."""
 
 from __future__ import annotations
 
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from sqlalchemy import select
+from starlette.responses import RedirectResponse, Response
 
+from rubricate.corpus import Note
+from rubricate.errors import RubricateError
+from rubricate.formats.notes import open_notes
 from rubricate.store import annotating, curating, reviewing
+from rubricate.store import tables as t
+from rubricate.store.database import Database, RefusedError
+from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
+from rubricate.web.manage import in_background
+from rubricate.web.rendering import fault_lines, render
 
 
 def get_next(call: Call) -> Any:
@@ -89,3 +104,110 @@ def put_item(call: Call) -> Any:
     """Keep what a reviewer says of an item."""
     given = msgspec.structs.asdict(call.body)
     return call.write(reviewing.correct, call.me, call.path["item"], **given)
+
+
+def post_run(call: Call) -> dict[str, Any]:
+    """Take a finished run for review; all its files lie inside the folder that is served."""
+    body, inside = call.body, call.bench.inside
+    inputs = {name: value for name in ("notes", "rubric", "policy")
+              if (value := getattr(body, name))}  # fmt: skip
+    folder = inside(body.folder)
+    source = open_notes(body.notes if body.notes == "open-notes" else inside(body.notes))
+    texts: dict[str, str] = {}
+    for note in source.notes():
+        if isinstance(note, Note):
+            texts.setdefault(note.id, note.text)
+    own = call.write(
+        reviewing.add_run, call.project, call.me.person, folder=folder, name=folder.name,
+        texts=texts, inputs={"folder": body.folder, **inputs}, audit=body.audit, seed=body.seed,
+    )  # fmt: skip
+    return {"id": own}
+
+
+def post_publish(call: Call) -> dict[str, Any]:
+    """Write the run again with all corrections."""
+    run, bench = call.path["run"], call.bench
+    row = call.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
+    if row.state == "publishing":
+        raise RefusedError(409, "conflict", "It is being published already.", {"state": row.state})
+
+    def state(value: str, fault: str = "") -> None:
+        changed = t.run.update().where(t.run.c.id == run).values(state=value, fault=fault)
+        call.write(lambda c: c.execute(changed))
+
+    def work() -> None:
+        try:
+            publish(bench.database, bench.inside, run)
+            state("published")
+        except Exception as error:
+            known = isinstance(error, RubricateError)
+            state("failed", str(error)[:500] if known else type(error).__name__)
+            raise
+
+    state("publishing")
+    in_background(bench, "publishing", work)
+    return {"state": "publishing"}
+
+
+def publish_by_form(call: Call) -> Response:
+    """Publish a run by the button beside it."""
+    post_publish(call)
+    return RedirectResponse(f"/p/{call.project}/review", 303)
+
+
+def add_run_by_form(call: Call) -> Response:
+    """Take a run for review by a form; what is wrong with it is told beside the form."""
+    folder, notes, rubric, policy = (
+        str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
+    )
+    own = replace(call, body=RunBody(folder, notes, rubric, policy))
+    try:
+        post_run(own)
+    except (RubricateError, OSError) as error:
+        return runs_page(call, faults=fault_lines(error))
+    return RedirectResponse(f"/p/{call.project}/review", 303)
+
+
+def publish(database: Database, inside: Callable[[str], Path], run: str) -> None:
+    """Write a run again with the corrections; its evidence is not searched a second time."""
+    from rubricate.run.writing import read_record
+    from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
+
+    row = database.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
+    given = json.loads(row.folder)
+    folder = inside(given["folder"])
+    record = read_record(folder)
+    unsure = record.get("unsure")
+    settings = ScoreSettings(
+        matcher=record["matcher"], overwrite=True,
+        unsure=UnsureRange(**unsure) if unsure else None,
+        batch_size=int(record["settings"]["batch_size"]),
+        longest=int(record["settings"]["longest"]),
+        note_seconds=float(record["settings"]["note_seconds"]),
+        seed=int(record["settings"]["seed"]), any_text=bool(record["settings"]["any_text"]),
+    )  # fmt: skip
+    notes = open_notes(
+        given["notes"] if given["notes"] == "open-notes" else inside(given["notes"]),
+        where=[str(one) for one in record["input"]["where"]],
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        corrections = Path(scratch) / "corrections.csv"
+        database.read(lambda c: reviewing.write_corrections(c, run, corrections))
+        model = folder / "model"
+        score_notes(
+            notes, folder, settings=settings, corrections=corrections,
+            rubric=inside(given["rubric"]) if "rubric" in given else None,
+            policy=inside(given["policy"]) if "policy" in given else None,
+            model=model if model.exists() else None,
+        )  # fmt: skip
+
+
+def review_page(call: Call) -> Response:
+    """Show the frame of the page for reviewing a run."""
+    cases = call.read(reviewing.features_of, call.path["run"])
+    return render("review.html", call, run=call.path["run"], cases=cases)
+
+
+def runs_page(call: Call, **more: Any) -> Response:
+    """Show the runs of a project, and the form to add one."""
+    return render("runs.html", call, runs=call.read(reviewing.list_runs, call.project), **more)

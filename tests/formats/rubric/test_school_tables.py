@@ -9,7 +9,7 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats.rubric.files import RubricFile, read_rubric_file, read_rubrics, write_rubrics
-from rubricate.run.totals import total_score
+from rubricate.run.results import total_score
 
 
 def workbook(path: Path, sheets: dict[str, list[list[object]]], *merged: str) -> Path:

@@ -1,4 +1,4 @@
-"""Against the definition: every tag sequence of short chains, one by one."""
+"""Against the definition: every state sequence of short chains, one by one."""
 
 from itertools import pairwise, product
 
@@ -7,20 +7,20 @@ import pytest
 
 from rubricate.neural.sequence.chain import (
     Chain,
-    best_tags,
+    best_states,
     expect,
     log_absence,
     log_sum_exp,
     pad_emissions,
 )
-from rubricate.neural.sequence.tagging import Scheme
+from rubricate.neural.sequence.states import Scheme
 
 LENGTHS = (1, 4, 3)
 
 
 def a_chain(scheme: Scheme, seed: int) -> tuple[Chain, list[np.ndarray]]:
     rng = np.random.default_rng(seed)
-    k = len(scheme.tags)
+    k = len(scheme.states)
     chain = Chain(
         rng.normal(size=k) + scheme.first_scores(),
         rng.normal(size=(k, k)) + scheme.step_scores(),
@@ -29,16 +29,17 @@ def a_chain(scheme: Scheme, seed: int) -> tuple[Chain, list[np.ndarray]]:
     return chain, [rng.normal(size=(n, k)) for n in LENGTHS]
 
 
-def score(chain: Chain, emissions: np.ndarray, tags: tuple[int, ...]) -> float:
-    total = chain.first[tags[0]] + chain.last[tags[-1]]
-    total += sum(emissions[t, tag] for t, tag in enumerate(tags))
-    return float(total + sum(chain.step[a, b] for a, b in pairwise(tags)))
+def score(chain: Chain, emissions: np.ndarray, states: tuple[int, ...]) -> float:
+    total = chain.first[states[0]] + chain.last[states[-1]]
+    total += sum(emissions[t, state] for t, state in enumerate(states))
+    return float(total + sum(chain.step[a, b] for a, b in pairwise(states)))
 
 
 def all_paths(chain: Chain, emissions: np.ndarray) -> dict[tuple[int, ...], float]:
     k = emissions.shape[1]
     return {
-        tags: score(chain, emissions, tags) for tags in product(range(k), repeat=len(emissions))
+        states: score(chain, emissions, states)
+        for states in product(range(k), repeat=len(emissions))
     }
 
 
@@ -49,11 +50,11 @@ def drawn(request: pytest.FixtureRequest) -> tuple[Scheme, Chain, list[np.ndarra
     return scheme, *a_chain(scheme, seed)
 
 
-def test_best_tags_are_the_best_of_all(drawn: tuple[Scheme, Chain, list[np.ndarray]]) -> None:
+def test_best_states_are_the_best_of_all(drawn: tuple[Scheme, Chain, list[np.ndarray]]) -> None:
     _, chain, emissions = drawn
-    for tags, own in zip(best_tags(chain, *pad_emissions(emissions)), emissions, strict=True):
+    for states, own in zip(best_states(chain, *pad_emissions(emissions)), emissions, strict=True):
         paths = all_paths(chain, own)
-        assert tuple(tags.tolist()) == max(paths, key=lambda path: paths[path])
+        assert tuple(states.tolist()) == max(paths, key=lambda path: paths[path])
 
 
 def test_sums_and_marginals_are_those_of_all(
@@ -68,11 +69,11 @@ def test_sums_and_marginals_are_those_of_all(
         log_z = float(np.logaddexp.reduce(values))
         assert made.log_z[i] == pytest.approx(log_z, abs=1e-9)
         marginal = np.zeros_like(own)
-        for tags, value in paths.items():
+        for states, value in paths.items():
             p = np.exp(value - log_z)
-            for t, tag in enumerate(tags):
-                marginal[t, tag] += p
-            for a, b in pairwise(tags):
+            for t, state in enumerate(states):
+                marginal[t, state] += p
+            for a, b in pairwise(states):
                 steps[a, b] += p
         np.testing.assert_allclose(made.marginal[i, : len(own)], marginal, atol=1e-9)
         assert not made.marginal[i, len(own) :].any()
@@ -85,15 +86,15 @@ def test_absence_is_the_share_of_paths_without_the_label(
     scheme, chain, emissions = drawn
     padded, lengths = pad_emissions(emissions)
     log_z = expect(chain, padded, lengths).log_z
-    found = log_absence(chain, padded, lengths, scheme.label_of_tag, log_z)
+    found = log_absence(chain, padded, lengths, scheme.label_of_state, log_z)
     for i, own in enumerate(emissions):
         paths = all_paths(chain, own)
         whole = np.logaddexp.reduce(list(paths.values()))
         for label in (0, 1):
             without = [
                 value
-                for tags, value in paths.items()
-                if label not in {int(scheme.label_of_tag[tag]) for tag in tags}
+                for states, value in paths.items()
+                if label not in {int(scheme.label_of_state[state]) for state in states}
             ]
             share = np.exp(np.logaddexp.reduce(without) - whole)
             assert np.exp(found[i, label]) == pytest.approx(share, abs=1e-9)
@@ -103,9 +104,9 @@ def test_bio_never_begins_inside() -> None:
     scheme = Scheme(("x", "y"), "BIO")
     for seed in range(20):
         chain, emissions = a_chain(scheme, seed)
-        for tags in best_tags(chain, *pad_emissions(emissions)):
-            steps = [scheme.step_scores()[a, b] for a, b in pairwise(tags)]
-            assert scheme.first_scores()[tags[0]] == 0
+        for states in best_states(chain, *pad_emissions(emissions)):
+            steps = [scheme.step_scores()[a, b] for a, b in pairwise(states)]
+            assert scheme.first_scores()[states[0]] == 0
             assert not any(steps)
 
 

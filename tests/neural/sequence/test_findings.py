@@ -7,13 +7,13 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import (
-    TagFinder,
+    SequenceFinder,
     choose_bonus,
     favoured,
+    labelled_sequences,
     shared_labels,
-    tagged_sequences,
 )
-from rubricate.neural.sequence.tagging import Scheme, Tokens
+from rubricate.neural.sequence.states import Scheme, Tokens
 from rubricate.rubric import Rubric
 
 
@@ -28,7 +28,7 @@ def emit_capitals(sequences: list[Tokens]) -> list[np.ndarray]:
 def test_places_confidence_and_presence() -> None:
     scheme = Scheme(("x",), "IO")
     chain = Chain(np.zeros(2), np.zeros((2, 2)), np.zeros(2))
-    finder = TagFinder(scheme, chain, emit_capitals, "words", "line", "m")
+    finder = SequenceFinder(scheme, chain, emit_capitals, "words", "line", "m")
     rubric = Rubric("c", (Feature("x", "c", "X"),))
     notes = [Note("1", "c", "a Bc De f\nG\n"), Note("2", "c", "none"), Note("3", "c", "")]
     first, second, third = finder.find(rubric, notes)
@@ -44,7 +44,7 @@ def test_places_confidence_and_presence() -> None:
 
 def test_features_that_are_no_labels_are_left_alone() -> None:
     chain = Chain(np.zeros(2), np.zeros((2, 2)), np.zeros(2))
-    finder = TagFinder(Scheme(("x",), "IO"), chain, emit_capitals, "words", "line", "m")
+    finder = SequenceFinder(Scheme(("x",), "IO"), chain, emit_capitals, "words", "line", "m")
     rubric = Rubric("c", (Feature("y", "c", "Y"),))
     (findings,) = finder.find(rubric, [Note("1", "c", "Bc")])
     assert findings.found == []
@@ -70,15 +70,17 @@ def test_notes_not_judged_for_every_feature_are_not_learned_from() -> None:
         builder.annotate("r", note, "x", [(0, 1)])
     builder.annotate("r", "2", "y", [(0, 3)])
     scheme = Scheme(("x", "y"), "IO")
-    found, dropped = tagged_sequences(builder.build(), "r", scheme, tokens="words", context="line")
-    assert [(one.note, one.tags.tolist()) for one in found] == [("2", [1, 2])]
+    found, dropped = labelled_sequences(
+        builder.build(), "r", scheme, tokens="words", context="line"
+    )
+    assert [(one.note, one.states.tolist()) for one in found] == [("2", [1, 2])]
     assert dropped == 1
 
 
 def test_nothing_to_learn_from_is_an_error(trials: Corpus) -> None:
     scheme = Scheme(("who", "drug"), "IO")
     with pytest.raises(InputError):
-        tagged_sequences(trials, None, scheme, tokens="words", context="line")
+        labelled_sequences(trials, None, scheme, tokens="words", context="line")
 
 
 def test_a_bonus_makes_more_annotations_and_leaves_probabilities_alone() -> None:
@@ -95,7 +97,11 @@ def test_a_bonus_makes_more_annotations_and_leaves_probabilities_alone() -> None
     rubric = Rubric("c", (Feature("x", "c", "X"),))
     notes = [Note("1", "c", "a Bc d Ef")]
     plain, more = (
-        next(iter(TagFinder(scheme, chain, emit, "words", "line", "m", bonus).find(rubric, notes)))
+        next(
+            iter(
+                SequenceFinder(scheme, chain, emit, "words", "line", "m", bonus).find(rubric, notes)
+            )
+        )
         for bonus in (0.0, 1.0)
     )
     assert plain.found == []
@@ -107,16 +113,16 @@ def test_a_bonus_makes_more_annotations_and_leaves_probabilities_alone() -> None
 @pytest.mark.parametrize("kind", ["IO", "BIO"])
 def test_the_bonus_counts_annotations(kind: str) -> None:
     scheme = Scheme(("x", "y"), kind)  # type: ignore[arg-type]
-    k = len(scheme.tags)
+    k = len(scheme.states)
     chain = favoured(Chain(np.zeros(k), np.zeros((k, k)), np.zeros(k)), scheme, 1.0)
     rng = np.random.default_rng(0)
     for _ in range(50):
-        tags = [0]
+        states = [0]
         for _ in range(7):
-            tags.append(int(rng.choice(np.flatnonzero(scheme.step_scores()[tags[-1]] == 0))))
-        tags = tags[1:]
-        total = chain.first[tags[0]] + sum(chain.step[a, b] for a, b in pairwise(tags))
-        assert total == len(scheme.decode(np.array(tags), [0] * 7))
+            states.append(int(rng.choice(np.flatnonzero(scheme.step_scores()[states[-1]] == 0))))
+        states = states[1:]
+        total = chain.first[states[0]] + sum(chain.step[a, b] for a, b in pairwise(states))
+        assert total == len(scheme.decode(np.array(states), [0] * 7))
 
 
 def test_the_smallest_of_equally_good_bonuses_is_chosen() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.neural.sequence.tagging import Tokens, cut_text
+from rubricate.neural.sequence.states import Tokens, cut_text
 from rubricate.neural.sequence.vocabulary import (
     LONGEST_WORD,
     UNSEEN,

@@ -1,1 +1,1 @@
-"""Recognisers that tag every token of a note: ``bilstm-crf`` and ``crf``."""
+"""Recognisers that label every token of a note: ``bilstm-crf`` and ``crf``."""

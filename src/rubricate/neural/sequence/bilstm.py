@@ -1,15 +1,15 @@
 """The network of ``bilstm-crf``: words, letters, endings and shapes, read in both directions.
 
 After Lample et al. (2016): each word is a learned vector beside what an LSTM makes of its letters
-from both ends; an LSTM over the words in both directions gives every tag a score; a CRF scores
-the chain of tags. Endings and shapes are ours, and so are fixed word vectors where there are some.
+from both ends; an LSTM over the words in both directions gives every state a score; a CRF scores
+the chain of states. Endings and shapes are ours, and so are fixed word vectors where there are any.
 
-A chain of T tokens and K tags has the score (Lafferty et al. 2001; Lample et al. 2016, eq. 1)
+A chain of T tokens and K states has the score (Lafferty et al. 2001; Lample et al. 2016, eq. 1)
 
     s(x, y) = first[y_1] + sum_t emission[t, y_t] + sum_t step[y_(t-1), y_t] + last[y_T]
 
-and p(y | x) = exp(s(x, y)) / Z(x), with Z(x) summed over all K^T tag sequences by the forward
-algorithm. Best tags and marginals, which need no gradient, are in ``chain``.
+and p(y | x) = exp(s(x, y)) / Z(x), with Z(x) summed over all K^T state sequences by the forward
+algorithm. Best states and marginals, which need no gradient, are in ``chain``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import torch
 from torch import Tensor, nn
 
 from rubricate.errors import InputError
-from rubricate.neural.recipe import TaggerShape
+from rubricate.neural.recipe import BiLstmShape
 from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.tagging import Scheme
+from rubricate.neural.sequence.states import Scheme
 from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
 
 F32 = npt.NDArray[np.float32]
@@ -47,19 +47,19 @@ def one_thread() -> Iterator[None]:
 
 
 class ChainScores(NamedTuple):
-    """What the chain itself scores: its first tag (K), each step (K, K), its last tag (K)."""
+    """What the chain itself scores: its first state (K), each step (K, K), its last state (K)."""
 
     first: Tensor
     step: Tensor
     last: Tensor
 
 
-def path_scores(emissions: Tensor, tags: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
-    """Return s(x, y) of the given tags, one per sequence."""
-    own = emissions.gather(2, tags.unsqueeze(2)).squeeze(2).masked_fill(~mask, 0.0).sum(1)
-    steps = scores.step[tags[:, :-1], tags[:, 1:]].masked_fill(~mask[:, 1:], 0.0).sum(1)
-    end = tags.gather(1, (mask.sum(1) - 1).unsqueeze(1)).squeeze(1)
-    return own + steps + scores.first[tags[:, 0]] + scores.last[end]
+def path_scores(emissions: Tensor, states: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
+    """Return s(x, y) of the given states, one per sequence."""
+    own = emissions.gather(2, states.unsqueeze(2)).squeeze(2).masked_fill(~mask, 0.0).sum(1)
+    steps = scores.step[states[:, :-1], states[:, 1:]].masked_fill(~mask[:, 1:], 0.0).sum(1)
+    end = states.gather(1, (mask.sum(1) - 1).unsqueeze(1)).squeeze(1)
+    return own + steps + scores.first[states[:, 0]] + scores.last[end]
 
 
 def log_partition(emissions: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
@@ -71,7 +71,7 @@ def log_partition(emissions: Tensor, mask: Tensor, scores: ChainScores) -> Tenso
     return (alpha + scores.last).logsumexp(1)
 
 
-def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
+def log_likelihood(emissions: Tensor, states: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
     """Return log p(y | x) of each sequence; arguments as for `path_scores`.
 
     References
@@ -82,11 +82,11 @@ def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, scores: ChainS
     Examples
     --------
     >>> scores = ChainScores(torch.zeros(2), torch.zeros(2, 2), torch.zeros(2))
-    >>> tags, mask = torch.tensor([[0, 1, 1]]), torch.ones(1, 3, dtype=torch.bool)
-    >>> round(float(log_likelihood(torch.zeros(1, 3, 2), tags, mask, scores).exp()), 6)
+    >>> states, mask = torch.tensor([[0, 1, 1]]), torch.ones(1, 3, dtype=torch.bool)
+    >>> round(float(log_likelihood(torch.zeros(1, 3, 2), states, mask, scores).exp()), 6)
     0.125
     """
-    return path_scores(emissions, tags, mask, scores) - log_partition(emissions, mask, scores)
+    return path_scores(emissions, states, mask, scores) - log_partition(emissions, mask, scores)
 
 
 class Recogniser:
@@ -94,7 +94,7 @@ class Recogniser:
 
     def __init__(
         self,
-        shape: TaggerShape,
+        shape: BiLstmShape,
         sizes: Mapping[str, int],
         scheme: Scheme,
         vectors: F32 | None = None,
@@ -129,13 +129,13 @@ class Recogniser:
             bidirectional=True,
             dropout=shape.dropout if shape.layers > 1 else 0.0,
         )
-        parts["tags"] = nn.Linear(2 * shape.hidden, len(scheme.tags))
+        parts["tags"] = nn.Linear(2 * shape.hidden, len(scheme.states))
         self.parts = nn.ModuleDict(parts)
         self.chain = nn.ParameterDict(
             {
-                "first": torch.zeros(len(scheme.tags)),
-                "step": torch.zeros(len(scheme.tags), len(scheme.tags)),
-                "last": torch.zeros(len(scheme.tags)),
+                "first": torch.zeros(len(scheme.states)),
+                "step": torch.zeros(len(scheme.states), len(scheme.states)),
+                "last": torch.zeros(len(scheme.states)),
             }
         )
         for name in (*self.embedded, "characters"):
@@ -148,7 +148,7 @@ class Recogniser:
         self._step = torch.from_numpy(scheme.step_scores()).float()
 
     def emissions(self, batch: TokenBatch, *, train: bool = False) -> Tensor:
-        """Return the score of every tag at every token (n, T, K)."""
+        """Return the score of every state at every token (n, T, K)."""
         rnn = torch.nn.utils.rnn
         drop = torch.nn.functional.dropout
         self.parts.train(train)
@@ -184,14 +184,14 @@ class Recogniser:
         chain = self.chain
         return ChainScores(chain["first"] + self._first, chain["step"] + self._step, chain["last"])
 
-    def loss(self, batch: TokenBatch, tags: npt.NDArray[np.int64]) -> Tensor:
-        """Return the mean negative log-likelihood of a training batch's tags, per sequence."""
+    def loss(self, batch: TokenBatch, states: npt.NDArray[np.int64]) -> Tensor:
+        """Return the mean negative log-likelihood of a training batch's states, per sequence."""
         emissions = self.emissions(batch, train=True)
         mask = torch.from_numpy(batch.mask)
-        return -log_likelihood(emissions, torch.from_numpy(tags), mask, self.scores()).mean()
+        return -log_likelihood(emissions, torch.from_numpy(states), mask, self.scores()).mean()
 
     def numpy_chain(self) -> Chain:
-        """Return the chain for finding best tags and marginals."""
+        """Return the chain for finding best states and marginals."""
         first, step, last = (part.detach().double().numpy() for part in self.scores())
         return Chain(first, step, last)
 

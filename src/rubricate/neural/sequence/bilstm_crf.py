@@ -12,11 +12,11 @@ from rubricate.corpus import Corpus
 from rubricate.errors import MissingExtraError
 from rubricate.files import file_hash
 from rubricate.matchers.training_report import Course, Look, TrainingReport, flat_recipe
-from rubricate.neural.recipe import TaggerShape, read_tagger_recipe
+from rubricate.neural.recipe import BiLstmShape, read_bilstm_recipe
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import F64, mean_span_f1
-from rubricate.neural.sequence.tag_matcher import Origin, TagMatcher, TagModel
-from rubricate.neural.sequence.tagging import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel
+from rubricate.neural.sequence.states import Context, Scheme, SchemeName, TokenRule, Tokens
 from rubricate.neural.sequence.vocabulary import Vocabulary, make_batch, read_vectors, vector_table
 from rubricate.progress import Progress, silent
 
@@ -38,7 +38,7 @@ class Epoch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class TaggerModel(TagModel):
+class BiLstmModel(SequenceModel):
     """A trained network with its vocabulary, and how it came about."""
 
     network: Recogniser
@@ -48,11 +48,11 @@ class TaggerModel(TagModel):
 
     @property
     def chain(self) -> Chain:
-        """Scores of the chain of tags."""
+        """Scores of the chain of states."""
         return self.network.numpy_chain()
 
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
-        """Return each sequence's scores of tags."""
+        """Return each sequence's scores of states."""
         import torch
 
         from rubricate.neural.sequence.bilstm import one_thread
@@ -67,22 +67,22 @@ class TaggerModel(TagModel):
         return found
 
 
-class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
-    """Tags every token with one feature, learned from annotated notes that share a rubric.
+class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
+    """Labels every token with one feature, learned from annotated notes that share a rubric.
 
     Words, their letters, endings and shapes are read by an LSTM in both directions; a
-    conditional random field chooses the likeliest sequence of tags (Lample et al. 2016).
+    conditional random field chooses the likeliest sequence of states (Lample et al. 2016).
 
     A token gets one feature: where several mark it, the first in the rubric's order keeps it
     (``model_.n_dropped`` says how many labels were lost so). Annotations found have one fragment
     and end with their line at the latest. Confidence is the mean probability of the feature over
-    the annotation's tokens; presence is exact, from all tag sequences that avoid the feature.
+    the annotation's tokens; presence is exact, from all state sequences that avoid the feature.
     On notes held out the best of a few bonuses for each annotation is chosen (``model_.bonus``),
     because annotations to learn from are often incomplete; probabilities do not contain it.
 
     Attributes
     ----------
-    model_ : TaggerModel
+    model_ : BiLstmModel
         The network, and the course of its training.
 
     References
@@ -123,24 +123,24 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         checkpoint: str | Path | None = None,
     ) -> Self:
         """Learn from the notes in which the annotator judged every feature."""
-        recipe = read_tagger_recipe(self.recipe or {})
+        recipe = read_bilstm_recipe(self.recipe or {})
         lessons = self._lessons(corpus, annotator, held_out=recipe.held_out, seed=self.seed)
         given = {} if self.vectors is None else read_vectors(Path(self.vectors))
-        vocabulary = Vocabulary.learn([one.tokens for one in lessons.tagged], given)
+        vocabulary = Vocabulary.learn([one.tokens for one in lessons.labelled], given)
         table = vector_table(given) if given else None
         self._need_packages("fitting")
         import torch
 
         from rubricate.neural.sequence.bilstm import Recogniser, one_thread
-        from rubricate.neural.sequence.training import TaggedLesson, TaggerTraining
+        from rubricate.neural.sequence.training import BiLstmTraining, SequenceLesson
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network = Recogniser(recipe.network, vocabulary.sizes, lessons.scheme, table)
-        training = TaggerTraining(
+        training = BiLstmTraining(
             network, recipe, seed=self.seed, identity=self._identity(lessons.origin)
         )
-        self.model_ = TaggerModel(
+        self.model_ = BiLstmModel(
             scheme=lessons.scheme,
             origin=lessons.origin,
             network=network,
@@ -150,7 +150,10 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         aside = lessons.aside
         with one_thread():
             training.train(
-                [TaggedLesson(vocabulary.encode(one.tokens), one.tags) for one in lessons.tagged],
+                [
+                    SequenceLesson(vocabulary.encode(one.tokens), one.states)
+                    for one in lessons.labelled
+                ],
                 None if aside is None else lambda _: mean_span_f1(aside, self.predict(aside)),
                 checkpoint=None if checkpoint is None else Path(checkpoint),
                 progress=progress,
@@ -186,7 +189,7 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
             facts["labels lost because a token has one feature"] = f"{model.n_dropped:,}"
         return TrainingReport(
             (Course("network", looks, model.n_notes - model.n_held, model.n_held, chosen),),
-            recipe=flat_recipe(asdict(read_tagger_recipe(self.recipe or {}))),
+            recipe=flat_recipe(asdict(read_bilstm_recipe(self.recipe or {}))),
             unit="epoch",
             facts=facts,
         )
@@ -215,7 +218,7 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
     @classmethod
     def _read_model(
         cls, weights: Path, value: Mapping[str, Any], scheme: Scheme, origin: Origin
-    ) -> TaggerModel:
+    ) -> BiLstmModel:
         from safetensors.torch import load_file
 
         from rubricate.neural.sequence.bilstm import Recogniser
@@ -224,9 +227,9 @@ class BiLstmCrfMatcher(TagMatcher[TaggerModel]):
         vocabulary = Vocabulary.from_json(value["vocabulary"])
         vectors = values.pop(_VECTORS, None)
         table = None if vectors is None else vectors.numpy()
-        network = Recogniser(TaggerShape(**value["shape"]), vocabulary.sizes, scheme, table)
+        network = Recogniser(BiLstmShape(**value["shape"]), vocabulary.sizes, scheme, table)
         network.load_weights(values)
-        return TaggerModel(
+        return BiLstmModel(
             scheme=scheme,
             origin=origin,
             network=network,

@@ -1,4 +1,4 @@
-"""The same chain in numpy: best tags, marginals, and the probability that a label occurs at all.
+"""The same chain in numpy: best states, marginals, and the probability that a label occurs at all.
 
 Scores are those of ``bilstm``; all sequences of a batch are padded to the longest and worked on at
 once. Everything here is exact (Rabiner 1989 for the recursions).
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.neural.sequence.tagging import FORBIDDEN
+from rubricate.neural.sequence.states import FORBIDDEN
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -20,7 +20,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Chain:
-    """A chain's own scores, of its first tag (K), each step (K, K) and its last tag (K)."""
+    """A chain's own scores, of its first state (K), each step (K, K) and its last state (K)."""
 
     first: F64
     step: F64
@@ -31,8 +31,8 @@ class Chain:
 class ChainExpectation:
     """What a chain expects of each sequence.
 
-    ``log_z`` (n) is the log of the summed scores of all tag sequences, ``marginal`` (n, T, K) the
-    probability of each tag at each token (0 beyond a sequence's end), ``steps`` (K, K) the
+    ``log_z`` (n) is the log of the summed scores of all state sequences, ``marginal`` (n, T, K) the
+    probability of each state at each token (0 beyond a sequence's end), ``steps`` (K, K) the
     expected number of each step, summed over all sequences.
     """
 
@@ -92,41 +92,41 @@ def expect(chain: Chain, emissions: F64, lengths: I64) -> ChainExpectation:
     return ChainExpectation(log_z, marginal, steps)
 
 
-def best_tags(chain: Chain, emissions: F64, lengths: I64) -> list[I64]:
-    """Return the likeliest tag sequences by the algorithm of Viterbi (1967).
+def best_states(chain: Chain, emissions: F64, lengths: I64) -> list[I64]:
+    """Return the likeliest state sequences by the algorithm of Viterbi (1967).
 
-    Of equally likely ones the tag with the smaller number is taken, from the end backwards.
+    Of equally likely ones the state with the smaller number is taken, from the end backwards.
 
     Examples
     --------
     >>> sticky = Chain(np.zeros(2), np.eye(2), np.zeros(2))
-    >>> best_tags(sticky, np.array([[[0.0, 2.0], [0.5, 0.0]]]), np.array([2]))[0].tolist()
+    >>> best_states(sticky, np.array([[[0.0, 2.0], [0.5, 0.0]]]), np.array([2]))[0].tolist()
     [1, 1]
     """
-    n, longest, n_tags = emissions.shape
-    came_from = np.zeros((n, longest, n_tags), dtype=np.int64)
+    n, longest, n_states = emissions.shape
+    came_from = np.zeros((n, longest, n_states), dtype=np.int64)
     score = chain.first + emissions[:, 0]
     for t in range(1, longest):
         through = score[:, :, None] + chain.step
         came_from[:, t] = through.argmax(axis=1)
         score = np.where((t < lengths)[:, None], through.max(axis=1) + emissions[:, t], score)
-    tag = (score + chain.last).argmax(axis=1)
-    tags = np.zeros((n, longest), dtype=np.int64)
+    state = (score + chain.last).argmax(axis=1)
+    states = np.zeros((n, longest), dtype=np.int64)
     every = np.arange(n)
     for t in range(longest - 1, -1, -1):
-        tags[:, t] = tag
-        tag = np.where(t < lengths, came_from[every, t, tag], tag)
-    return [row[:length] for row, length in zip(tags, lengths.tolist(), strict=True)]
+        states[:, t] = state
+        state = np.where(t < lengths, came_from[every, t, state], state)
+    return [row[:length] for row, length in zip(states, lengths.tolist(), strict=True)]
 
 
-def log_absence(chain: Chain, emissions: F64, lengths: I64, label_of_tag: I64, log_z: F64) -> F64:
+def log_absence(chain: Chain, emissions: F64, lengths: I64, label_of_state: I64, log_z: F64) -> F64:
     """Return the log probability that no token of a sequence carries a label (n, labels).
 
-    It is log Z with the label's tags forbidden, less log Z: exact, unlike any combination of the
+    It is log Z with the label's states forbidden, less log Z: exact, unlike any combination of the
     tokens' marginals.
     """
     found = []
-    for label in range(int(label_of_tag.max()) + 1):
-        barred = np.where(label_of_tag == label, FORBIDDEN, 0.0)
+    for label in range(int(label_of_state.max()) + 1):
+        barred = np.where(label_of_state == label, FORBIDDEN, 0.0)
         found.append(forward(chain, emissions + barred, lengths)[1] - log_z)
     return np.minimum(np.stack(found, axis=1), 0.0)

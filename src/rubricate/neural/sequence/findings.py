@@ -1,4 +1,4 @@
-"""From scores of tags to annotations: one way for every recogniser that tags tokens."""
+"""From scores of states to annotations: one way for every recogniser that labels tokens."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rubricate.errors import InputError
 from rubricate.matchers.matcher import judged_notes
 from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.measures import evaluate
-from rubricate.neural.sequence.chain import Chain, best_tags, expect, log_absence, pad_emissions
-from rubricate.neural.sequence.tagging import Context, Scheme, TokenRule, Tokens, cut_text
+from rubricate.neural.sequence.chain import Chain, best_states, expect, log_absence, pad_emissions
+from rubricate.neural.sequence.states import Context, Scheme, TokenRule, Tokens, cut_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
-#: Gives each sequence's scores (tokens, tags).
+#: Gives each sequence's scores (tokens, states).
 Emit = Callable[[Sequence[Tokens]], Sequence[F64]]
 #: Sequences worked on at once.
 _AT_ONCE = 256
@@ -30,11 +30,11 @@ BONUSES = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
-    """A sequence to learn from, with its tags and the note it is of."""
+class LabelledTokens:
+    """A sequence to learn from, with its states and the note it is of."""
 
     tokens: Tokens
-    tags: I64
+    states: I64
     note: str
 
 
@@ -43,7 +43,7 @@ def shared_labels(corpus: Corpus) -> tuple[str, ...]:
     cases = dict.fromkeys(note.case for note in corpus.notes)
     if len(cases) > 1:
         raise InputError(
-            f"the notes belong to {len(cases)} cases. A recogniser that tags tokens learns the "
+            f"the notes belong to {len(cases)} cases. A recogniser that labels tokens learns the "
             "features of one rubric that all notes share: fit it to one case at a time."
         )
     labels = tuple(f.id for f in corpus.rubric(next(iter(cases), "")))
@@ -52,22 +52,22 @@ def shared_labels(corpus: Corpus) -> tuple[str, ...]:
     return labels
 
 
-def tagged_sequences(
+def labelled_sequences(
     corpus: Corpus, annotator: str | None, scheme: Scheme, *, tokens: TokenRule, context: Context
-) -> tuple[list[Tagged], int]:
+) -> tuple[list[LabelledTokens], int]:
     """Return what to learn from, and how many tokens had to drop a further label.
 
     Only notes in which every feature was judged are taken: a label not looked for is not absent.
     """
-    found: list[Tagged] = []
+    found: list[LabelledTokens] = []
     dropped = 0
     for note, marked in judged_notes(corpus, annotator):
         if not set(scheme.labels) <= set(marked):
             continue
         own: dict[str, tuple[Annotation, ...]] = marked
         for sequence in cut_text(note.text, tokens=tokens, context=context):
-            tags, clash = scheme.encode(sequence, own)
-            found.append(Tagged(sequence, tags, note.id))
+            states, clash = scheme.encode(sequence, own)
+            found.append(LabelledTokens(sequence, states, note.id))
             dropped += int(clash.sum())
     if not found:
         raise InputError(
@@ -98,8 +98,8 @@ def mean_span_f1(reference: Corpus, predicted: Corpus) -> float:
 
 
 @dataclass(frozen=True)
-class TagFinder:
-    """Finds annotations in notes by the likeliest tags."""
+class SequenceFinder:
+    """Finds annotations in notes by the likeliest states."""
 
     scheme: Scheme
     chain: Chain
@@ -124,7 +124,7 @@ class TagFinder:
         for begin in range(0, len(order), _AT_ONCE):
             own = order[begin : begin + _AT_ONCE].tolist()
             part = [sequences[i] for i in own]
-            for i, (made, log_absent) in zip(own, self._tag(part), strict=True):
+            for i, (made, log_absent) in zip(own, self._read(part), strict=True):
                 found[owner[i]].extend(one for one in made if one.feature in known)
                 absent[owner[i]] += log_absent
         for made, log_absent in zip(found, absent, strict=True):
@@ -133,17 +133,17 @@ class TagFinder:
             made.sort(key=lambda one: one.spans)
             yield NoteFindings(made, {k: p for k, p in probabilities.items() if k in known})
 
-    def _tag(self, sequences: Sequence[Tokens]) -> Iterator[tuple[list[Found], F64]]:
+    def _read(self, sequences: Sequence[Tokens]) -> Iterator[tuple[list[Found], F64]]:
         emissions, lengths = pad_emissions(self.emit(sequences))
         expected = expect(self.chain, emissions, lengths)
-        label_of_tag = self.scheme.label_of_tag
-        absent = log_absence(self.chain, emissions, lengths, label_of_tag, expected.log_z)
+        label_of_state = self.scheme.label_of_state
+        absent = log_absence(self.chain, emissions, lengths, label_of_state, expected.log_z)
         chain = favoured(self.chain, self.scheme, self.bonus)
-        for i, tags in enumerate(best_tags(chain, emissions, lengths)):
+        for i, states in enumerate(best_states(chain, emissions, lengths)):
             made = []
             tokens = sequences[i]
-            for label, first, last in self.scheme.decode(tags, tokens.lines):
-                sure = expected.marginal[i, first:last][:, label_of_tag == label].sum(axis=1)
+            for label, first, last in self.scheme.decode(states, tokens.lines):
+                sure = expected.marginal[i, first:last][:, label_of_state == label].sum(axis=1)
                 place = (tokens.places[first][0], tokens.places[last - 1][1])
                 name = self.scheme.labels[label]
                 confidence = float(np.clip(sure.mean(), 0.0, 1.0))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from rubricate.errors import Fault, InputError
-from rubricate.neural.recipe import TaggerRecipe
+from rubricate.neural.recipe import BiLstmRecipe
 from rubricate.neural.sequence.bilstm import Recogniser, hide_words
 from rubricate.neural.sequence.bilstm_crf import Epoch
 from rubricate.neural.sequence.vocabulary import Encoded, TokenBatch, make_batch
@@ -23,22 +23,22 @@ from rubricate.progress import Progress, silent
 I64 = npt.NDArray[np.int64]
 
 
-class TaggedLesson(NamedTuple):
-    """A sequence in numbers and its tags."""
+class SequenceLesson(NamedTuple):
+    """A sequence in numbers and its states."""
 
     encoded: Encoded
-    tags: I64
+    states: I64
 
 
 #: Says how good the network now is on notes held out; larger is better.
 Judge = Callable[[Recogniser], float]
 
 
-class TaggerTraining:
+class BiLstmTraining:
     """The training of one network: what it has done so far and how it goes on."""
 
     def __init__(
-        self, network: Recogniser, recipe: TaggerRecipe, *, seed: int, identity: str
+        self, network: Recogniser, recipe: BiLstmRecipe, *, seed: int, identity: str
     ) -> None:
         self.network, self.recipe = network, recipe
         self.seed, self.identity = seed, identity
@@ -52,7 +52,7 @@ class TaggerTraining:
 
     def train(
         self,
-        lessons: Sequence[TaggedLesson],
+        lessons: Sequence[SequenceLesson],
         judge: Judge | None,
         *,
         checkpoint: Path | None = None,
@@ -76,7 +76,7 @@ class TaggerTraining:
             since += 1
         return since >= self.recipe.patience
 
-    def _epoch(self, lessons: Sequence[TaggedLesson], progress: Progress) -> float:
+    def _epoch(self, lessons: Sequence[SequenceLesson], progress: Progress) -> float:
         number = len(self.history)
         # Seeded anew each epoch, so that a resumed run goes on exactly as it would have.
         rng = np.random.default_rng([self.seed, number])
@@ -85,9 +85,9 @@ class TaggerTraining:
             losses = []
             chances = hiding_chances(lessons, self.recipe.hide)
             batches = list(_batches(lessons, self.recipe.batch, rng))
-            for i, (batch, tags) in enumerate(batches):
+            for i, (batch, states) in enumerate(batches):
                 self._set_rate((number + i / len(batches)) / self.recipe.epochs)
-                losses.append(self._step(hide_words(batch, chances, rng), tags))
+                losses.append(self._step(hide_words(batch, chances, rng), states))
                 done, total = number * len(batches) + i + 1, self.recipe.epochs * len(batches)
                 progress(done, total, "learning")
         return float(np.mean(losses))
@@ -97,8 +97,8 @@ class TaggerTraining:
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate * factor
 
-    def _step(self, batch: TokenBatch, tags: I64) -> float:
-        loss = self.network.loss(batch, tags)
+    def _step(self, batch: TokenBatch, states: I64) -> float:
+        loss = self.network.loss(batch, states)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.clip)
@@ -166,7 +166,7 @@ class TaggerTraining:
         self.history = [Epoch(*one) for one in facts["history"]]
 
 
-def hiding_chances(lessons: Sequence[TaggedLesson], hide: float) -> npt.NDArray[np.float64]:
+def hiding_chances(lessons: Sequence[SequenceLesson], hide: float) -> npt.NDArray[np.float64]:
     """Return, by number, the probability that a word is made unseen in training."""
     counts = np.bincount(np.concatenate([lesson.encoded.columns[:, 0] for lesson in lessons]))
     chances: npt.NDArray[np.float64] = hide / (hide + np.maximum(counts, 1))
@@ -174,16 +174,16 @@ def hiding_chances(lessons: Sequence[TaggedLesson], hide: float) -> npt.NDArray[
 
 
 def _batches(
-    lessons: Sequence[TaggedLesson], size: int, rng: np.random.Generator
+    lessons: Sequence[SequenceLesson], size: int, rng: np.random.Generator
 ) -> Iterator[tuple[TokenBatch, I64]]:
     """Yield batches of sequences of about one length, in random order."""
-    lengths = np.array([len(lesson.tags) for lesson in lessons])
+    lengths = np.array([len(lesson.states) for lesson in lessons])
     order = np.argsort(lengths + 6 * rng.random(len(lessons)), kind="stable")
     groups = [order[i : i + size] for i in range(0, len(order), size)]
     for g in rng.permutation(len(groups)).tolist():
         own = [lessons[i] for i in groups[g].tolist()]
         batch = make_batch([lesson.encoded for lesson in own])
-        tags = np.zeros(batch.mask.shape, dtype=np.int64)
-        for row, lesson in zip(tags, own, strict=True):
-            row[: len(lesson.tags)] = lesson.tags
-        yield batch, tags
+        states = np.zeros(batch.mask.shape, dtype=np.int64)
+        for row, lesson in zip(states, own, strict=True):
+            row[: len(lesson.states)] = lesson.states
+        yield batch, states

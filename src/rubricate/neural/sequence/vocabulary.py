@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.faults import read_text
-from rubricate.neural.sequence.tagging import STANDINGS, Tokens
+from rubricate.neural.sequence.states import STANDINGS, Tokens
 
 F32 = npt.NDArray[np.float32]
 I64 = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ class Vocabulary:
 
     Examples
     --------
-    >>> from rubricate.neural.sequence.tagging import cut_text
+    >>> from rubricate.neural.sequence.states import cut_text
     >>> seen = Vocabulary.learn(cut_text("no chest pain\nno fever"))
     >>> seen.encode(cut_text("No cough")[0]).columns[:, 0].tolist()
     [2, 1]

@@ -12,11 +12,18 @@ import torch
 from torch import Tensor
 
 from rubricate.neural.encoder.batching import Batch, SpecialPieces
-from rubricate.neural.encoder.decoding import RunScores, Thresholds, decide, run_scores, unit_firsts
+from rubricate.neural.encoder.decoding import (
+    NEVER,
+    Runs,
+    RunScores,
+    Thresholds,
+    decide,
+    run_scores,
+    unit_firsts,
+)
 from rubricate.neural.encoder.inference import CHANNELS, Engine, Outputs, RowScores, score_notes
 from rubricate.neural.encoder.network import Logits, Network
 from rubricate.neural.encoder.pieces import Pieces
-from rubricate.neural.encoder.viterbi import NEVER, Runs
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats.calibration import logit

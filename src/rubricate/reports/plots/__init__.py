@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rubricate.reports.plots.bars import bar_plot, histogram
+from rubricate.reports.plots.bars import bar_plot, confusion_plot, histogram, matrix_plot
 from rubricate.reports.plots.curves import PlotBin, curve_plot, difference_plot, reliability_plot
 from rubricate.reports.plots.data import (
     UNDEFINED,
@@ -16,7 +16,6 @@ from rubricate.reports.plots.data import (
     paged_groups,
     worst_rows,
 )
-from rubricate.reports.plots.matrices import confusion_plot, matrix_plot
 from rubricate.reports.plots.points import dot_plot, dot_plots, forest_plot, label_room
 
 __all__ = [

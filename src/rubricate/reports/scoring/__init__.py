@@ -26,8 +26,7 @@ from rubricate.reports.scoring.viewer import (
     viewer_frame,
 )
 from rubricate.run import NoteResult, read_results, read_run
-from rubricate.run.reading import ITEMS
-from rubricate.run.spill import Spill
+from rubricate.run.reading import ITEMS, Spill
 from rubricate.run.writing import REPORT, add_outputs
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +9,7 @@ from html import escape
 from typing import NamedTuple, TypedDict
 from urllib.parse import quote, urlencode
 
+from rubricate.reports.page import fill_template, template_text
 from rubricate.rubric import Feature
 from rubricate.run import ItemResult, NoteResult, spans_text
 from rubricate.run.evidence import fragments_text
@@ -151,15 +150,8 @@ def viewer_frame(
 
     The browser keeps decisions under ``run``.
     """
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    script = _template_text("scoring_review.js") + _template_text("scoring_notes.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    style = _template_text("report.css") + _template_text("scoring_notes.css")
-    shell = Environment(autoescape=True, undefined=StrictUndefined).from_string(
-        _template_text("scoring_notes.html")
-    )
     shown: list[ShownCase] = [
         {
             "case": case,
@@ -171,21 +163,15 @@ def viewer_frame(
     values = {"title": title, "run": run, "size": CHUNK, "cases": shown, "notes": []}
     index = safe_json(values)
     before, after = index[:-2], index[-2:]
-    page = shell.render(
+    page = fill_template(
+        "scoring_notes.html",
         title=title,
-        style=Markup(style),
-        script=Markup(script),
-        digest=digest,
+        style=template_text("report.css") + template_text("scoring_notes.css"),
+        script=template_text("scoring_review.js") + template_text("scoring_notes.js"),
         index=Markup(_INDEX),
     )
     head, tail = page.split(_INDEX)
     return head + before, after + tail
-
-
-def _template_text(name: str) -> str:
-    from importlib.resources import files
-
-    return (files("rubricate.reports") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _short(value: float) -> float | int | None:

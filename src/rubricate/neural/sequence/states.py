@@ -1,4 +1,4 @@
-"""Notes as tagged tokens: cutting texts into sequences, and spans into tags and back."""
+"""Notes as labelled tokens: cutting texts into sequences, and spans into states and back."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Tokens(NamedTuple):
 STANDINGS = 6 * 4 * 2
 
 
-class TagRun(NamedTuple):
+class LabelRun(NamedTuple):
     """Tokens ``first`` up to ``last`` (not included) that carry one label."""
 
     label: int
@@ -111,15 +111,15 @@ def _standings(words: Sequence[str], lines: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How labels are written as tags, and which tag may follow which.
+    """How labels are written as states, and which state may follow which.
 
-    Tag 0 is "outside". Under ``IO`` label k is tag k + 1, and labels that touch become one run.
-    Under ``BIO`` it is tag 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
-    cannot begin inside, and an inside tag follows only its own label.
+    State 0 is "outside". Under ``IO`` label k is state k + 1, and labels that touch become one run.
+    Under ``BIO`` it is state 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
+    cannot begin inside, and an inside state follows only its own label.
 
     Examples
     --------
-    >>> Scheme(("P", "I"), "BIO").tags
+    >>> Scheme(("P", "I"), "BIO").states
     ('O', 'B-P', 'I-P', 'B-I', 'I-I')
     """
 
@@ -130,61 +130,61 @@ class Scheme:
         check_choice("scheme", self.kind, SchemeName)
 
     @cached_property
-    def tags(self) -> tuple[str, ...]:
-        """The names of the tags, by number."""
+    def states(self) -> tuple[str, ...]:
+        """The names of the states, by number."""
         prefixes = ("B", "I") if self.kind == "BIO" else ("I",)
         return ("O", *(f"{p}-{label}" for label in self.labels for p in prefixes))
 
     @cached_property
-    def label_of_tag(self) -> I64:
-        """The number of each tag's label; -1 for outside."""
+    def label_of_state(self) -> I64:
+        """The number of each state's label; -1 for outside."""
         width = 2 if self.kind == "BIO" else 1
         return np.concatenate(([-1], np.repeat(np.arange(len(self.labels)), width)))
 
     def first_scores(self) -> F64:
-        """Return `FORBIDDEN` for the tags a sequence may not begin with, 0 for others."""
-        inside = [self.kind == "BIO" and tag.startswith("I-") for tag in self.tags]
+        """Return `FORBIDDEN` for the states a sequence may not begin with, 0 for others."""
+        inside = [self.kind == "BIO" and state.startswith("I-") for state in self.states]
         return np.where(inside, FORBIDDEN, 0.0)
 
     def step_scores(self) -> F64:
-        """Return `FORBIDDEN` where the tag of a column may not follow that of a row, else 0."""
-        same = self.label_of_tag[:, None] == self.label_of_tag[None, :]
+        """Return `FORBIDDEN` where the state of a column may not follow that of a row, else 0."""
+        same = self.label_of_state[:, None] == self.label_of_state[None, :]
         return np.where(same, 0.0, self.first_scores()[None, :])
 
     def beginnings(self) -> F64:
-        """Return 1 where a step from a row's tag to a column's begins an annotation, else 0."""
-        label = self.label_of_tag
-        begins = np.array([tag.startswith("B-") for tag in self.tags])
+        """Return 1 where a step from a row's state to a column's begins an annotation, else 0."""
+        label = self.label_of_state
+        begins = np.array([state.startswith("B-") for state in self.states])
         new = begins[None, :] | (label[:, None] != label[None, :])
         return np.where(new & (label[None, :] >= 0), 1.0, 0.0)
 
     def encode(
         self, tokens: Tokens, marked: Mapping[str, Iterable[Annotation]]
     ) -> tuple[I64, npt.NDArray[np.bool_]]:
-        """Return the tag of each token, and which tokens had to drop a further label.
+        """Return the state of each token, and which tokens had to drop a further label.
 
         A token belongs to an annotation if they share a character. An annotation with several
         fragments, or over several lines, begins anew with each of them.
         """
-        tags = np.zeros(len(tokens.words), dtype=np.int64)
+        states = np.zeros(len(tokens.words), dtype=np.int64)
         dropped = np.zeros(len(tokens.words), dtype=bool)
         starts = np.array([place[0] for place in tokens.places])
         ends = np.array([place[1] for place in tokens.places])
         width = 2 if self.kind == "BIO" else 1
         for k, label in enumerate(self.labels):
-            free = tags == 0
+            free = states == 0
             for annotation in marked.get(label, ()):
                 for span in annotation.spans:
                     own = (starts < span.end) & (ends > span.start)
                     dropped |= own & ~free
-                    own &= tags == 0
-                    tags[own] = (k + 1) * width
+                    own &= states == 0
+                    states[own] = (k + 1) * width
                     if self.kind == "BIO" and own.any():
-                        tags[_beginnings(own, tokens.lines)] = 2 * k + 1
-        return tags, dropped
+                        states[_beginnings(own, tokens.lines)] = 2 * k + 1
+        return states, dropped
 
-    def decode(self, tags: I64, lines: Sequence[int]) -> list[TagRun]:
-        """Return the runs of a tag sequence; a run never crosses the end of a line.
+    def decode(self, states: I64, lines: Sequence[int]) -> list[LabelRun]:
+        """Return the runs of a state sequence; a run never crosses the end of a line.
 
         Examples
         --------
@@ -192,20 +192,20 @@ class Scheme:
         >>> [tuple(run) for run in runs]
         [(0, 0, 2), (0, 2, 3), (1, 4, 5)]
         """
-        runs: list[TagRun] = []
-        labels = self.label_of_tag[tags]
+        runs: list[LabelRun] = []
+        labels = self.label_of_state[states]
         begins = self.kind == "BIO"
         first = 0
-        for i in range(1, len(tags) + 1):
+        for i in range(1, len(states) + 1):
             same = (
-                i < len(tags)
+                i < len(states)
                 and labels[i] == labels[first]
                 and lines[i] == lines[i - 1]
-                and not (begins and tags[i] % 2 == 1)
+                and not (begins and states[i] % 2 == 1)
             )
             if not same:
                 if labels[first] >= 0:
-                    runs.append(TagRun(int(labels[first]), first, i))
+                    runs.append(LabelRun(int(labels[first]), first, i))
                 first = i
         return runs
 

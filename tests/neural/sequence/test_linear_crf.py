@@ -3,26 +3,26 @@ import pytest
 from scipy.optimize import check_grad
 
 from rubricate import Corpus
-from rubricate.neural.sequence.findings import tagged_sequences
-from rubricate.neural.sequence.linear import (
+from rubricate.neural.sequence.findings import labelled_sequences
+from rubricate.neural.sequence.linear_crf import (
     _Objective,
     feature_table,
     learn_linear,
     number_features,
     token_features,
 )
-from rubricate.neural.sequence.tagging import Scheme, cut_text
+from rubricate.neural.sequence.states import Scheme, cut_text
 
 
 @pytest.mark.parametrize("kind", ["IO", "BIO"])
 def test_the_gradient_is_right_in_small_steps(trials: Corpus, kind: str) -> None:
     scheme = Scheme(("who", "drug"), kind)  # type: ignore[arg-type]
     some = trials.select(notes={"n0", "n1"})
-    tagged, _ = tagged_sequences(some, "r", scheme, tokens="words", context="line")
-    sequences = [one.tokens for one in tagged]
+    labelled, _ = labelled_sequences(some, "r", scheme, tokens="words", context="line")
+    sequences = [one.tokens for one in labelled]
     table = feature_table(sequences, number_features(sequences, 4))
-    objective = _Objective(table, [one.tags for one in tagged], scheme, 0.1)
-    k = len(scheme.tags)
+    objective = _Objective(table, [one.states for one in labelled], scheme, 0.1)
+    k = len(scheme.states)
     w = np.random.default_rng(0).normal(size=table.shape[1] * k + k * (k + 2))
     error = check_grad(lambda x: objective(x)[0], lambda x: objective(x)[1], w, epsilon=1e-6)
     assert error < 1e-2 * np.linalg.norm(objective(w)[1]) ** 0.5
@@ -39,11 +39,11 @@ def test_the_objective_at_zero_is_the_number_of_sequences_possible() -> None:
 
 def test_training_lowers_the_objective_every_time(trials: Corpus) -> None:
     scheme = Scheme(("who", "drug"), "BIO")
-    tagged, _ = tagged_sequences(trials, "r", scheme, tokens="words", context="line")
+    labelled, _ = labelled_sequences(trials, "r", scheme, tokens="words", context="line")
     seen: list[tuple[int, int | None]] = []
     learn_linear(
-        [one.tokens for one in tagged],
-        [one.tags for one in tagged],
+        [one.tokens for one in labelled],
+        [one.states for one in labelled],
         scheme,
         iterations=10,
         progress=lambda done, of, _: seen.append((done, of)),

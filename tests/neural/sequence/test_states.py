@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rubricate import Annotation
 from rubricate.errors import UnknownNameError
-from rubricate.neural.sequence.tagging import FORBIDDEN, STANDINGS, Scheme, TagRun, cut_text
+from rubricate.neural.sequence.states import FORBIDDEN, STANDINGS, LabelRun, Scheme, cut_text
 from rubricate.spans import Span
 
 TEXT = "58yo M, c/o CP\n\n  denies SOB\r\nor N/V"
@@ -70,8 +70,8 @@ def test_unknown_choices_are_refused() -> None:
 def test_bio_forbids_inside_without_a_beginning() -> None:
     scheme = Scheme(("a", "b"), "BIO")
     first, step = scheme.first_scores(), scheme.step_scores()
-    allowed = [[scheme.tags[j] for j in range(5) if step[i, j] == 0] for i in range(5)]
-    assert [scheme.tags[i] for i in range(5) if first[i] == 0] == ["O", "B-a", "B-b"]
+    allowed = [[scheme.states[j] for j in range(5) if step[i, j] == 0] for i in range(5)]
+    assert [scheme.states[i] for i in range(5) if first[i] == 0] == ["O", "B-a", "B-b"]
     assert allowed[0] == ["O", "B-a", "B-b"]
     assert allowed[1] == allowed[2] == ["O", "B-a", "I-a", "B-b"]
     assert allowed[3] == allowed[4] == ["O", "B-a", "B-b", "I-b"]
@@ -88,15 +88,18 @@ def test_touching_annotations_stay_apart_under_bio_only() -> None:
     bio, io = Scheme(("x",), "BIO"), Scheme(("x",), "IO")
     assert bio.encode(tokens, spans)[0].tolist() == [1, 2, 1, 2]
     assert io.encode(tokens, spans)[0].tolist() == [1, 1, 1, 1]
-    assert bio.decode(np.array([1, 2, 1, 2]), tokens.lines) == [TagRun(0, 0, 2), TagRun(0, 2, 4)]
-    assert io.decode(np.array([1, 1, 1, 1]), tokens.lines) == [TagRun(0, 0, 4)]
+    assert bio.decode(np.array([1, 2, 1, 2]), tokens.lines) == [
+        LabelRun(0, 0, 2),
+        LabelRun(0, 2, 4),
+    ]
+    assert io.decode(np.array([1, 1, 1, 1]), tokens.lines) == [LabelRun(0, 0, 4)]
 
 
 def test_the_first_label_of_the_rubric_keeps_a_shared_token() -> None:
     (tokens,) = cut_text("a b c")
     both = marked("x", (0, 3)) | marked("y", (2, 5))
-    tags, dropped = Scheme(("x", "y"), "IO").encode(tokens, both)
-    assert tags.tolist() == [1, 1, 2]
+    states, dropped = Scheme(("x", "y"), "IO").encode(tokens, both)
+    assert states.tolist() == [1, 1, 2]
     assert dropped.tolist() == [False, True, False]
     assert Scheme(("y", "x"), "IO").encode(tokens, both)[0].tolist() == [2, 1, 1]
 
@@ -109,11 +112,11 @@ def test_half_a_token_takes_the_whole_one() -> None:
 def test_runs_end_with_the_line() -> None:
     (tokens,) = cut_text("a b\nc", context="note")
     scheme = Scheme(("x",), "BIO")
-    tags, _ = scheme.encode(tokens, marked("x", (0, 5)))
-    assert tags.tolist() == [1, 2, 1]
+    states, _ = scheme.encode(tokens, marked("x", (0, 5)))
+    assert states.tolist() == [1, 2, 1]
     assert Scheme(("x",), "IO").decode(np.array([1, 1, 1]), tokens.lines) == [
-        TagRun(0, 0, 2),
-        TagRun(0, 2, 3),
+        LabelRun(0, 0, 2),
+        LabelRun(0, 2, 3),
     ]
 
 
@@ -126,7 +129,7 @@ def test_bio_keeps_annotations_that_do_not_overlap(drawn: list[tuple[int, int, i
         own = set(range(first, min(first + length, 12)))
         if not own & taken:
             taken |= own
-            kept.append(TagRun(label, min(own), max(own) + 1))
+            kept.append(LabelRun(label, min(own), max(own) + 1))
     spans = {
         name: tuple(
             Annotation(name, (Span(tokens.places[a][0], tokens.places[b - 1][1]),))
@@ -136,6 +139,6 @@ def test_bio_keeps_annotations_that_do_not_overlap(drawn: list[tuple[int, int, i
         for name in "xy"
     }
     scheme = Scheme(("x", "y"), "BIO")
-    tags, dropped = scheme.encode(tokens, spans)
+    states, dropped = scheme.encode(tokens, spans)
     assert not dropped.any()
-    assert scheme.decode(tags, tokens.lines) == sorted(kept, key=lambda run: run.first)
+    assert scheme.decode(states, tokens.lines) == sorted(kept, key=lambda run: run.first)

@@ -1,4 +1,4 @@
-"""What `crf` and `bilstm-crf` share: lessons prepared, tags found, models saved and loaded."""
+"""What `crf` and `bilstm-crf` share: lessons prepared, states found, models saved and loaded."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from rubricate.matchers.predictions import predict_corpus
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import (
     F64,
-    TagFinder,
-    Tagged,
+    LabelledTokens,
+    SequenceFinder,
     choose_bonus,
+    labelled_sequences,
     mean_span_f1,
     shared_labels,
-    tagged_sequences,
 )
-from rubricate.neural.sequence.tagging import (
+from rubricate.neural.sequence.states import (
     Context,
     Scheme,
     SchemeName,
@@ -59,8 +59,8 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class TagModel(ABC):
-    """What scores tags, the labels they are for, and what it was learned from."""
+class SequenceModel(ABC):
+    """What scores states, the labels they are for, and what it was learned from."""
 
     scheme: Scheme
     origin: Origin
@@ -79,32 +79,32 @@ class TagModel(ABC):
     @property
     @abstractmethod
     def chain(self) -> Chain:
-        """Scores of the chain of tags."""
+        """Scores of the chain of states."""
 
     @abstractmethod
     def emit(self, sequences: Sequence[Tokens]) -> list[F64]:
-        """Return each sequence's scores of tags."""
+        """Return each sequence's scores of states."""
 
 
 @dataclass(frozen=True, slots=True)
-class TagLessons:
-    """Tagged sequences to learn from, and the notes held out with what is marked in them.
+class SequenceLessons:
+    """LabelledTokens sequences to learn from, and the notes held out with what is marked in them.
 
     ``aside`` is None where no note is held out, or nobody marked any.
     """
 
-    tagged: Sequence[Tagged]
+    labelled: Sequence[LabelledTokens]
     scheme: Scheme
     origin: Origin
     aside: Corpus | None
     n_held: int
 
 
-Model = TypeVar("Model", bound=TagModel)
+Model = TypeVar("Model", bound=SequenceModel)
 
 
-class TagMatcher(Parametrised, ABC, Generic[Model]):
-    """Tags every token with one feature of the rubric that all notes share."""
+class SequenceMatcher(Parametrised, ABC, Generic[Model]):
+    """Labels every token with one feature of the rubric that all notes share."""
 
     name: ClassVar[str]
     #: Says, beside the weights of a saved model, what they are for.
@@ -117,7 +117,7 @@ class TagMatcher(Parametrised, ABC, Generic[Model]):
         self.scheme = scheme
 
     def predict(self, corpus: Corpus) -> Corpus:
-        """Return the corpus with what was tagged, under the matcher's name."""
+        """Return the corpus with what was labelled, under the matcher's name."""
         require_fitted(self, "model_")
         check_features(self.model_.origin.features, corpus)
         return self._predict(corpus, self.model_.bonus)
@@ -164,20 +164,20 @@ class TagMatcher(Parametrised, ABC, Generic[Model]):
 
     def _lessons(
         self, corpus: Corpus, annotator: str | None, *, held_out: float, seed: int
-    ) -> TagLessons:
+    ) -> SequenceLessons:
         """Return what to learn from, without the share of the notes to hold out."""
         check_choice("tokens", self.tokens, TokenRule)
         check_choice("context", self.context, Context)
         who = learning_annotator(corpus, annotator)
         scheme = Scheme(shared_labels(corpus), self.scheme)
-        tagged, n_dropped = tagged_sequences(
+        labelled, n_dropped = labelled_sequences(
             corpus, who, scheme, tokens=self.tokens, context=self.context
         )
-        notes = {one.note for one in tagged}
+        notes = {one.note for one in labelled}
         held = draw_share(notes, held_out, seed)
         features = {feature.id: feature.text for feature in corpus.features}
-        return TagLessons(
-            [one for one in tagged if one.note not in held],
+        return SequenceLessons(
+            [one for one in labelled if one.note not in held],
             scheme,
             Origin(features, corpus_hash(corpus, who), len(notes), n_dropped),
             corpus.select(notes=held, annotators=[who]) if who is not None and held else None,
@@ -194,7 +194,7 @@ class TagMatcher(Parametrised, ABC, Generic[Model]):
 
     def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
         model = self.model_
-        finder = TagFinder(
+        finder = SequenceFinder(
             model.scheme, model.chain, model.emit, self.tokens, self.context, self.name, bonus
         )
         return predict_corpus(corpus, self.name, finder.find)
