@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import hypergeom
+from scipy.stats import binom, hypergeom
 
 from rubricate.errors import InputError
 from rubricate.stats import (
@@ -21,6 +21,7 @@ from rubricate.stats import (
     estimate_frequency,
     finite_size,
     plan_assurance,
+    proportion_interval,
     proportion_limits,
     width_chances,
 )
@@ -196,3 +197,18 @@ def test_chances_know_finite_pools_and_clusters() -> None:
     clustered = width_chances(ASTHMA, Target(), replace(notes, design_effect=1.2)).recall
     finite = width_chances(ASTHMA, Target(), replace(notes, pool=2000)).recall
     assert clustered < free < finite
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 60])
+def test_chances_are_sums_over_all_that_can_happen(total: int) -> None:
+    target, share = Target(half_width=0.3), ASTHMA.detected
+
+    def narrow(k: int) -> float:
+        wide = [proportion_interval(x, k, method=target.interval) for x in range(k + 1)]
+        met = [one.high - one.low <= 2 * target.half_width + 1e-12 for one in wide]
+        return float(binom.pmf(np.arange(k + 1), k, ASTHMA.precision) @ met)
+
+    chance = binom.pmf(np.arange(total + 1), total, share)
+    expected = sum(chance[k] * narrow(k) for k in range(1, total + 1))
+    found = width_chances(ASTHMA, target, Sampling(0, total))
+    assert found.precision == pytest.approx(expected, abs=1e-6)
