@@ -1,6 +1,7 @@
 """Parquet tables that say less than they hold, and columns that hold something else."""
 
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,18 +198,20 @@ def sorted_fields(fields: Fields) -> list[tuple[Any, Any]]:
 
 def parquet(
     path: Path, *columns: list[bytes], rows: int = 0, group_rows: int = 1, stated: int = 0,
-    dictionary: bool = False,
+    dictionary: bool = False, kind: int = 6,
 ) -> Path:  # fmt: skip
     described: list[Fields] = []
     raw = b"PAR1"
     for pages in columns:
-        start = {11: len(raw)} if dictionary else {}
-        data = {9: len(raw) + len(pages[0]) if dictionary else len(raw)}
-        meta = {(1, 5): 6, 7: sum(map(len, pages)), **data, 10: 0, **start, **NOISE}
+        start = {(11, kind): len(raw)} if dictionary else {}
+        data = {(9, kind): len(raw) + len(pages[0]) if dictionary else len(raw)}
+        meta = {(1, 5): 6, (7, kind): sum(map(len, pages)), **data, 10: 0, **start, **NOISE}
         described.append({1: b"elsewhere", 2: 4, 3: meta, **NOISE})
         raw += b"".join(pages)
-    group = {1: described, 2: stated, 3: group_rows, **NOISE}
-    footer = structure({(1, 5): 1, 2: [{4: b"schema"}], 3: rows, 4: [group, group], **NOISE})
+    group = {1: described, (2, kind): stated, (3, kind): group_rows, **NOISE}
+    footer = structure(
+        {(1, 5): 1, 2: [{4: b"schema"}], (3, kind): rows, 4: [group, group], **NOISE}
+    )
     path.write_bytes(raw + footer + struct.pack("<I", len(footer)) + b"PAR1")
     return path
 
@@ -230,17 +233,18 @@ def sizes(path: Path) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def test_every_number_is_found_among_fields_of_every_kind(tmp_path: Path) -> None:
-    place = tmp_path / "t.parquet"
+@pytest.mark.parametrize("kind", [5, 6])
+def test_every_number_is_found_among_fields_of_every_kind(kind: int, tmp_path: Path) -> None:
+    place, made = tmp_path / "t.parquet", partial(parquet, kind=kind)
     # Two groups tell of the same columns.
-    assert sizes(parquet(place, [page(3000), page(40)], [page(7)])) == (2, 2 * 3047)
-    assert sizes(parquet(place, [page(9)], rows=3)) == (3, 18)
-    assert sizes(parquet(place, [page(9)], rows=1)) == (2, 18)
-    assert sizes(parquet(place, [page(9)], stated=400)) == (2, 800)
-    assert sizes(parquet(place, [page(9)], [page(9)], group_rows=50)) == (100, 2 * 2 * 50 * 4)
-    assert sizes(parquet(place, *[[page(1, version=8)]] * 20)) == (2, 2 * 20 * 4)
+    assert sizes(made(place, [page(3000), page(40)], [page(7)])) == (2, 2 * 3047)
+    assert sizes(made(place, [page(9)], rows=3)) == (3, 18)
+    assert sizes(made(place, [page(9)], rows=1)) == (2, 18)
+    assert sizes(made(place, [page(9)], stated=400)) == (2, 800)
+    assert sizes(made(place, [page(9)], [page(9)], group_rows=50)) == (100, 2 * 2 * 50 * 4)
+    assert sizes(made(place, *[[page(1, version=8)]] * 20)) == (2, 2 * 20 * 4)
     # The pages of a column begin with its dictionary.
-    assert sizes(parquet(place, [page(900), page(30)], dictionary=True)) == (2, 2 * 930)
+    assert sizes(made(place, [page(900), page(30)], dictionary=True)) == (2, 2 * 930)
 
 
 @pytest.mark.parametrize("version", [5, 8])
