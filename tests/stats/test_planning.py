@@ -212,3 +212,19 @@ def test_chances_are_sums_over_all_that_can_happen(total: int) -> None:
     expected = sum(chance[k] * narrow(k) for k in range(1, total + 1))
     found = width_chances(ASTHMA, target, Sampling(0, total))
     assert found.precision == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (5, 0), (9, 30)])
+def test_chances_of_fixed_numbers_are_sums_over_all_outcomes(
+    positives: int, negatives: int
+) -> None:
+    target = Target(half_width=0.3, drawing="fixed")
+    p, r, f = ASTHMA.precision, ASTHMA.recall, ASTHMA.detected
+    missed = f * p * (1 - r) / r / (1 - f)
+    chance = 0.0
+    for tp in range(positives + 1):
+        for fn in range(negatives + 1):
+            if tp + fn and proportion_interval(tp, tp + fn).width < 2 * target.half_width:
+                chance += binom.pmf(tp, positives, p) * binom.pmf(fn, negatives, missed)
+    found = width_chances(ASTHMA, target, Sampling(positives, negatives))
+    assert found.recall == pytest.approx(chance, abs=1e-6)
