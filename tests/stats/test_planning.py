@@ -14,6 +14,7 @@ from scipy.stats import binom, hypergeom
 from rubricate.errors import InputError
 from rubricate.stats import (
     Drawing,
+    Estimate,
     Expected,
     FrequencyKind,
     Sampling,
@@ -21,6 +22,7 @@ from rubricate.stats import (
     estimate_frequency,
     finite_size,
     plan_assurance,
+    plan_pilot,
     proportion_interval,
     proportion_limits,
     width_chances,
@@ -228,3 +230,12 @@ def test_chances_of_fixed_numbers_are_sums_over_all_outcomes(
                 chance += binom.pmf(tp, positives, p) * binom.pmf(fn, negatives, missed)
     found = width_chances(ASTHMA, target, Sampling(positives, negatives))
     assert found.recall == pytest.approx(chance, abs=1e-6)
+
+
+def test_a_pilot_needs_two_notes() -> None:
+    def share(counts: np.ndarray) -> Estimate:
+        return proportion_interval(int(counts[:, 0].sum()), int(counts.sum()))
+
+    with pytest.raises(InputError, match="one note"):
+        plan_pilot([[8, 2]], share)
+    assert plan_pilot([[8, 2], [8, 2]], share, half_width=0.1, studies=5).notes < 20
