@@ -13,7 +13,7 @@ from functools import partial
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from rubricate.stats import Expected, Plan, Target, plan_assurance, plan_slice
-from rubricate.stats.sizes import _bounds, always_narrow
+from rubricate.stats.sizes import always_narrow, narrow_bounds
 
 #: Enough repetitions for a stable mean of the fast one.
 REPEATS = 20
@@ -48,7 +48,7 @@ def seconds(call: Callable[[], Plan]) -> float:
     spent = 0.0
     for _ in range(REPEATS):
         always_narrow.cache_clear()
-        _bounds.cache_clear()
+        narrow_bounds.cache_clear()
         start = time.perf_counter()
         call()
         spent += time.perf_counter() - start

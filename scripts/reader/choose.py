@@ -1,6 +1,6 @@
 """Choose the thresholds and the calibration of a network on notes that were in no training.
 
-python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--write] [--looked SETS]
+python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--write] [--only SETS]
 
 It prints, for the best settings, both F1s of each set and the shares of stated and contradicted
 items that are credited; ``--write`` keeps the settings in the model's folder. ``--only`` measures
@@ -29,8 +29,8 @@ from rubricate.neural.encoder.model_folder import (
 )
 from rubricate.stats.calibration import fit_calibration
 
-#: Sets that settings are chosen on: F1s of the first two, credit of the others.
-CHOSEN_ON = ("C_dev", "broad_dev", "P_dev", "W_dev")
+#: Sets that settings are chosen on: F1s of the first three, credit of the last three.
+CHOSEN_ON = ("C_dev", "broad_dev", "L_dev", "P_dev", "W_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
 PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
 
@@ -110,9 +110,9 @@ def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Threshold
             worth = 0.0
             for name, own in heard.items():
                 got = figures(own, counts[name], presence)
-                if name in CHOSEN_ON[:2]:
+                if name in CHOSEN_ON[:3]:
                     worth += got["characters"] + got["presence"]
-                else:
+                if name in CHOSEN_ON[2:]:
                     worth += (got["stated"] - got["contradicted"]) / 2
             yield worth, replace(at, presence=presence)
 

@@ -1,7 +1,11 @@
-"""Weights in few bits for transport: rows of eight bits, or groups of four bits."""
+"""Weights in few bits for transport: rows of eight bits, or groups of four bits.
+
+``python packing.py ONE OTHER OUT`` writes the mean of two networks in four bits.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -94,3 +98,9 @@ def load_parts(stem: Path) -> Weights:
     if not raw:
         raise SystemExit(f"no weights {stem}.0.safetensors: give the stem of the parts")
     return unpack(raw)
+
+
+if __name__ == "__main__":
+    one, other = (load_parts(Path(stem)) for stem in sys.argv[1:3])
+    mean = {name: (value + other[name]) / 2 for name, value in one.items()}
+    print(save_parts(groups4(mean), Path(sys.argv[3]), 15.5e6), "parts")

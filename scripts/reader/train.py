@@ -30,7 +30,7 @@ from reading import HERE, Note, Sets, Sources, load_all, read_bank
 
 Plan = dict[str, Any]
 #: In how many bits each network ships.
-BITS = {"mpnet": 4, "mini": 8, "teacher": 32}
+BITS = {"mpnet": 4, "mini": 8}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
 DROPS_FROM, TEACHES_FROM = 1500, 1000
 
@@ -132,8 +132,10 @@ def learn(
         if few is not None and done >= few:
             few = None
             for name, own in learners.items():
-                few_bits(own.net, BITS[name])
-                few_bits(own.mean, BITS[name])
+                # What only teaches stays whole.
+                if plan["networks"][name]["rate"]:
+                    few_bits(own.net, BITS[name])
+                    few_bits(own.mean, BITS[name])
             print("few bits from step", step, flush=True)
         part = factor(done, plan.get("warm", 0.04), plan.get("low", 0.0))
         take_step(learners, b, plan, step, part)
