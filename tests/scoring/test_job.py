@@ -10,9 +10,9 @@ import pytest
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.formats.notes import NoteSource
+from rubricate.run.results import RunCounts
 from rubricate.scoring import ScoreSettings, score_notes
 from rubricate.scoring.job import Given, Job, evidence_plan, open_job, run_record
-from rubricate.run.results import RunCounts
 
 RUBRICS = (
     Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough"))),
