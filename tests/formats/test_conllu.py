@@ -71,3 +71,19 @@ def test_files_of_tokens_with_a_tag_are_still_conll(tmp_path: Path) -> None:
     place.write_text("1 CD O\n58 CD B-Age\n\n", encoding="utf-8")
     assert detect_format(place) == "conll"
     assert not FORMATS["conllu"].looks_like(place)
+
+
+def test_sentences_and_unnamed_notes_are_laid_out(tmp_path: Path) -> None:
+    def token(form: str, after: str = "_") -> str:
+        return f"1\t{form}\t_\t_\t_\t_\t0\troot\t_\t{after}\n\n"
+
+    place = tmp_path / "notes.conllu"
+    place.write_text(
+        "# newdoc\n" + token("One", "SpacesAfter=\\s\\s") + token("two") + token("three")
+        + "# newpar\n" + token("four") + "# newdoc\n" + token("Five"),
+        encoding="utf-8",
+    )  # fmt: skip
+    corpus = FORMATS["conllu"].read(place)
+    assert [(note.id, note.text) for note in corpus.notes] == [
+        ("notes-1", "One  two\nthree\n\nfour"), ("notes-2", "Five"),
+    ]  # fmt: skip

@@ -8,7 +8,7 @@ from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
-from rubricate.formats import FORMATS
+from rubricate.formats import FORMATS, jsonl
 from rubricate.formats.format import count_losses
 from rubricate.formats.jsonl import corpus_to_lines
 
@@ -226,3 +226,34 @@ def test_a_contradiction_of_the_wrong_shape_is_reported(said: str, tmp_path: Pat
         FORMATS["jsonl"].read(place, strict=True)
     assert [f.line for f in caught.value.faults] == [2]
     assert "secret" not in str(caught.value)
+
+
+def test_a_stream_names_every_line_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 80)
+    place = tmp_path / "c.jsonl"
+
+    def line(note: str, size: int) -> bytes:
+        found = json.dumps({"note": note, "case": "c", "text": ""}).encode()
+        return found.replace(b'""', b'"' + b"x" * (size - len(found)) + b'"')
+
+    lines = [
+        b'\xef\xbb\xbf{"rubricate": 1, "rubrics": [], "annotators": []}\n',
+        line("full", 79) + b"\n", b"  \n", line("long", 80) + b"\n", line("longer", 400) + b"\n",
+        b"{\n", b"\xff\n", b"[]\n", b'{"text": "x"}\n', b'{"note": "a", "text": 1}\n',
+        b'{"note": "b", "case": "c", "text": "x", "metadata": 5}\n', line("end", 50),
+    ]  # fmt: skip
+    place.write_bytes(b"".join(lines))
+    stream = FORMATS["jsonl"].stream
+    assert stream is not None
+    for _ in range(2):  # as often as needed
+        found = list(stream(place).read())
+        assert [(one.id, isinstance(one, Note)) for one in found] == [
+            ("full", True), ("line 4", False), ("line 5", False), ("line 6", False),
+            ("line 7", False), ("line 8", False), ("line 9", False), ("a", False), ("b", False),
+            ("end", True),
+        ]  # fmt: skip
+    assert [one.case for one in found] == ["c", "", "", "", "", "", "", "", "c", "c"]
+    with pytest.raises(InputError):
+        stream(tmp_path / "none.jsonl")

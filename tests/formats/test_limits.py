@@ -38,7 +38,7 @@ def test_the_limits_are_those_of_the_documents() -> None:
     assert {name: int(most.replace(",", "")) for name, most in said} == asdict(ReadLimits())
     assert f"{LONGEST_LINE:,} bytes" in page and f"{LONGEST_ID} characters, one line" in page
     assert f"{MOST_DIGITS} digits" in page
-    assert (str(RATIO_FROM // 10**6) + " MB on") in page
+    assert f"{RATIO_FROM / 10**6} MB on".replace(".0 ", " ") in page
     usual = ScoreSettings()
     for option, default in (
         ("--longest", usual.longest),

@@ -1,7 +1,9 @@
 """Parquet tables that say less than they hold, and columns that hold something else."""
 
 import struct
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -112,3 +114,153 @@ def test_columns_hold_what_they_should(column: pl.Series, kinds: set[str], tmp_p
     with pytest.raises(InputError, match="'b' is missing"):
         read_table(place, {"b": "text"})
     assert read_table(place, {}, {"b": "text"}).height == 2
+
+
+# A file of our own making: each number the check reads stands among fields of every kind.
+
+Fields = dict[Any, Any]
+TYPES = {bool: 1, int: 6, bytes: 8, list: 9, dict: 12, float: 7, set: 11}
+
+
+def whole(value: int) -> bytes:
+    digits = bytearray()
+    while value > 0x7F:
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*digits, value])
+
+
+def thrift(value: object, kind: int) -> bytes:
+    """Write a value as Thrift's compact protocol does."""
+    match value:
+        case dict():
+            return structure(value)
+        case list():
+            inner = TYPES[type(value[0])] if value else 12
+            head = [len(value) << 4 | inner] if len(value) < 15 else [0xF0 | inner]
+            more = b"" if len(value) < 15 else whole(len(value))
+            return bytes(head) + more + b"".join(thrift(one, -inner) for one in value)
+        case bool():
+            return bytes([1 if value else 2]) if kind < 0 else b""  # a field's kind is its value
+        case int():
+            return (
+                bytes([value & 0x7F])
+                if kind == 3
+                else whole(value * 2 if value >= 0 else -2 * value - 1)
+            )
+        case float():
+            return struct.pack("<d", value)
+        case set():
+            # A map; one number and one text in each place, or nothing at all.
+            pairs = b"".join(thrift(one, 6) + thrift(b"ab", 8) for one in sorted(value))
+            return whole(len(value)) + (b"\x68" + pairs if value else b"")
+    assert isinstance(value, bytes)
+    return whole(len(value)) + value
+
+
+def structure(fields: Fields) -> bytes:
+    """Write a structure; a field is its number, or its number and the kind it is written as."""
+    body, last = b"", 0
+    for name, value in fields.items():
+        number, kind = name if isinstance(name, tuple) else (name, TYPES[type(value)])
+        kind = 2 if value is False else kind
+        short = 0 < number - last < 16
+        body += bytes([(number - last) << 4 | kind]) if short else bytes([kind]) + thrift(number, 6)
+        body, last = body + thrift(value, kind), number
+    return body + b"\0"
+
+
+NOISE: Fields = {
+    40: True, 41: False, (42, 3): 9, (43, 4): 300, (44, 5): 70_000, 45: -3, 46: 1.5, 47: b"\x15\x16",
+    48: [5, 300], 49: [True, False], 50: [b"a", b""], 51: [], (52, 10): [{1: 7}] * 20, 53: {1: {2: 3}},
+    54: {7, 400}, 55: set(), 90: 1,
+}  # fmt: skip
+
+
+def page(size: int = 500, *, encoding: int = 0, version: int = 5, packed: int = 6) -> bytes:
+    place = {5: 2, 8: 4}[version]
+    header = {(place, 5): encoding, (6 - place, 5): 7, **NOISE}
+    fields = {
+        (1, 5): 0,
+        (2, 5): size,
+        (3, 5): packed,
+        version: dict(sorted_fields(header)),
+        **NOISE,
+    }
+    return structure(fields) + b"\x19" * packed
+
+
+def sorted_fields(fields: Fields) -> list[tuple[Any, Any]]:
+    return sorted(
+        fields.items(), key=lambda pair: pair[0][0] if isinstance(pair[0], tuple) else pair[0]
+    )
+
+
+def parquet(
+    path: Path, *columns: list[bytes], rows: int = 0, group_rows: int = 1, stated: int = 0,
+    dictionary: bool = False, kind: int = 6,
+) -> Path:  # fmt: skip
+    described: list[Fields] = []
+    raw = b"PAR1"
+    for pages in columns:
+        start = {(11, kind): len(raw)} if dictionary else {}
+        data = {(9, kind): len(raw) + len(pages[0]) if dictionary else len(raw)}
+        meta = {(1, 5): 6, (7, kind): sum(map(len, pages)), **data, 10: 0, **start, **NOISE}
+        described.append({1: b"elsewhere", 2: 4, 3: meta, **NOISE})
+        raw += b"".join(pages)
+    group = {1: described, (2, kind): stated, (3, kind): group_rows, **NOISE}
+    footer = structure(
+        {(1, 5): 1, 2: [{4: b"schema"}], (3, kind): rows, 4: [group, group], **NOISE}
+    )
+    path.write_bytes(raw + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    return path
+
+
+def sizes(path: Path) -> tuple[int, int]:
+    """Return how many rows and bytes a table must be allowed before it passes."""
+    found = []
+    for name in ("rows", "unpacked_bytes"):
+        low, high = 0, 10**9
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                with limits_in_force(ReadLimits(**{name: middle})):
+                    check_parquet(path)
+                high = middle
+            except InputError:
+                low = middle + 1
+        found.append(low)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("kind", [5, 6])
+def test_every_number_is_found_among_fields_of_every_kind(kind: int, tmp_path: Path) -> None:
+    place, made = tmp_path / "t.parquet", partial(parquet, kind=kind)
+    # Two groups tell of the same columns.
+    assert sizes(made(place, [page(3000), page(40)], [page(7)])) == (2, 2 * 3047)
+    assert sizes(made(place, [page(9)], rows=3)) == (3, 18)
+    assert sizes(made(place, [page(9)], rows=1)) == (2, 18)
+    assert sizes(made(place, [page(9)], stated=400)) == (2, 800)
+    assert sizes(made(place, [page(9)], [page(9)], group_rows=50)) == (100, 2 * 2 * 50 * 4)
+    assert sizes(made(place, *[[page(1, version=8)]] * 20)) == (2, 2 * 20 * 4)
+    # The pages of a column begin with its dictionary.
+    assert sizes(made(place, [page(900), page(30)], dictionary=True)) == (2, 2 * 930)
+
+
+@pytest.mark.parametrize("version", [5, 8])
+def test_texts_that_repeat_others_are_refused(version: int, tmp_path: Path) -> None:
+    for encoding in range(10):
+        first, second = page(encoding=0), page(encoding=encoding, version=version)
+        place = parquet(tmp_path / "t.parquet", [first, second], [first])
+        if encoding == 7:
+            with pytest.raises(InputError, match="DELTA_BYTE_ARRAY"):
+                check_parquet(place)
+        else:
+            check_parquet(place)
+
+
+def test_pages_of_negative_size_count_as_broken(tmp_path: Path) -> None:
+    for broken in (page(-1), page(packed=-1)):
+        place = parquet(tmp_path / "t.parquet", [broken], group_rows=10**6)
+        with limits_in_force(ReadLimits(rows=5)):
+            check_parquet(place)

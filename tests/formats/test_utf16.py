@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from rubricate.formats.utf16 import SPLIT, Utf16Map, from_utf16, to_utf16
 
-TEXTS = st.text(st.sampled_from("ab é\u0301\r\n中😀𝒳\U0010ffff\uffff\u200d"), max_size=20)
+TEXTS = st.text(st.sampled_from("ab é\u0301\r\n中😀𝒳\U0010ffff\U00010000\uffff\u200d"), max_size=20)
 
 
 def units(text: str) -> int:
@@ -52,3 +52,8 @@ def test_the_message_of_a_split_pair_holds_no_text() -> None:
 
 def test_half_a_surrogate_pair_counts_as_one_unit() -> None:
     assert to_utf16("a\ud83db").tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("char", ["\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"])
+def test_a_text_of_one_character_has_its_units(char: str) -> None:
+    assert Utf16Map(char).n_units == Utf16Map(char).to_utf16(1) == units(char)

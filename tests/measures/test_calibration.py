@@ -316,3 +316,26 @@ def test_ids_of_one_side_are_kept() -> None:
     two = CalibrationCounts(("m",), np.ones((1, 10, 7)))
     assert (one + two).ids == ("n", "m")
     assert (one + two).total().sum() == 140
+
+
+@pytest.mark.parametrize("slope", [1.0, 2.0])
+def test_weights_matter_only_beside_each_other(slope: float) -> None:
+    rng = np.random.default_rng(5)
+    z = rng.normal(1, 2, (30, 12))
+    present = rng.random(z.shape) < 1 / (1 + np.exp(-z))
+    chance = (1 / (1 + np.exp(-slope * z))).ravel()
+    plain, light, heavy = (
+        calibrate(table(present), chance, FEW, weights={f"n{i}": size for i in range(30)})
+        for size in (1.0, 0.01, 100.0)
+    )
+    for other in (light, heavy):
+        assert other.overall.ece_by_chance == pytest.approx(plain.overall.ece_by_chance)
+        for name, one in plain.estimates.items():
+            two = other.estimates[name]
+            assert (two.value, two.low, two.high) == pytest.approx((one.value, one.low, one.high))
+        for mine, theirs in zip(plain.bins, other.bins, strict=True):
+            assert theirs.n_rows == mine.n_rows
+            assert theirs.probability == pytest.approx(mine.probability)
+            assert (theirs.present.low, theirs.present.high) == pytest.approx(
+                (mine.present.low, mine.present.high)
+            )

@@ -241,3 +241,15 @@ def test_skipping_keeps_exactly_the_rows_both_judged(corpus: Corpus) -> None:
     assert found == judged[one] & judged[two]
     assert pairing.coverage.n_missing_rows == len(judged[one] - judged[two])
     assert pairing.coverage.n_unjudged_rows == len(judged[two] - judged[one])
+
+
+def test_sides_without_a_row_in_common_have_no_notes_left() -> None:
+    reference = corpus_of({("n1", "f1"): [(0, 3)]})
+    predicted = corpus_of({("n2", "f2"): [(0, 3)]}, annotator="system")
+    skipped = pair_rows(reference, predicted, missing="skip")
+    assert len(skipped) == 0
+    assert skipped.coverage.to_dict() == {
+        "n_notes": 0, "n_rows": 0, "n_missing_notes": 1, "n_missing_rows": 1,
+        "n_unjudged_rows": 1, "n_unknown_rows": 0,
+    }  # fmt: skip
+    assert pair_rows(reference, predicted).coverage.n_notes == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rubricate.measures import ranking
 from rubricate.measures.counts import CountTable, RowKeys
 from rubricate.measures.formulas import PRESENCE
 from rubricate.measures.ranking import MOST_POINTS, areas, rank
@@ -80,3 +81,22 @@ def test_rows_without_a_probability_are_left_out() -> None:
     table, probability = rows(np.random.default_rng(2), 30)
     probability[::3] = np.nan
     assert rank(table, probability, FEW).n_rows == 100
+
+
+def test_what_is_drawn_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, probability = rows(np.random.default_rng(4), 20)
+    usual = rank(table, probability, FEW)
+    # Seven resamples at a time, which 300 is no multiple of.
+    monkeypatch.setattr(ranking, "_CHUNK", 7 * len(np.unique(probability)))
+    again = rank(table, probability, FEW)
+    assert (again.auc, again.average_precision) == (usual.auc, usual.average_precision)
+
+
+def test_of_two_notes_one_is_drawn_at_a_time() -> None:
+    table, _ = rows(np.random.default_rng(0), 2)
+    present = table.values[:, 0] > 0
+    assert 0 < present[:5].sum() < 5 and 0 < present[5:].sum() < 5
+    # The first note is ranked as it should be, the second the other way round.
+    probability = np.where(present == (np.arange(10) < 5), 0.9, 0.1)
+    found = rank(table, probability, Resampling(resamples=400, confidence=0.2)).auc
+    assert (found.low, found.high) == (0.0, 1.0)

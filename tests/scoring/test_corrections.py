@@ -1,11 +1,16 @@
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.run import ITEM_COLUMNS
+from rubricate.run.log import about
+from rubricate.run.results import Correction
 from rubricate.scoring import read_corrections
+from rubricate.scoring.corrections import Corrections, HandedIn
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))
 
@@ -116,3 +121,39 @@ def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
     assert [fault.line for fault in faults] == [1, 2]
     assert [(fault.path, fault.line) for fault in found.unseen()] == [(path, 4)]
     assert found.of("n")["g"].text == ("fever cold",)
+
+
+@pytest.mark.parametrize("echo", [True, False])
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({}, "same"), ({"comment": "why"}, "words"), ({"spans": (((0, 5),),)}, "words"),
+        ({"by": "Bob"}, "other"), ({"at": "2025-01-02"}, "other"), ({"found": False}, "other"),
+        ({"feature": "g"}, "other"),
+    ],
+)  # fmt: skip
+def test_a_decision_of_the_log_is_not_taken_twice(
+    echo: bool, change: dict[str, Any], kind: str
+) -> None:
+    text, logged = "fever cold", Correction("n", "f", True, "Ann", "2025-01-01")
+    again = HandedIn(replace(logged, **change), 1, echo=echo)
+    old = HandedIn(logged, about=about(text, "Fever"), logged=True)
+    found = Corrections([again, old])
+    assert found.check("n", RUBRIC, text) == []
+    # A row of a run's table has the words that held in the end: other words are no other decision.
+    new = kind == "other" or (kind == "words" and not echo)
+    steps = list(found.steps("n"))
+    assert len(steps) == new
+    for one, before, after in steps:
+        assert one.row == 1 and after[one.correction.feature].by == one.correction.by
+        assert (before is None) == (one.correction.feature == "g")
+
+
+def test_decisions_on_another_text_or_wording_are_outdated() -> None:
+    logged = Correction("n", "f", True, "Ann", "2025-01-01")
+    for said in (about("fever", "Fever"), about("other", "Fever"), about("fever", "Chill")):
+        found = Corrections([HandedIn(logged, about=said, logged=True)])
+        assert found.check("n", RUBRIC, "fever") == []
+        assert found.outdated == (said != about("fever", "Fever")) == 1 - len(found)
+        # A second note of the same id is not looked at.
+        assert found.check("n", None, "other") == [] and found.unseen() == []

@@ -15,6 +15,7 @@ from rubricate.stats import (
     bootstrap_interval,
     precision_recall_f1,
     resample_sums,
+    resampling,
     summarise,
 )
 from rubricate.stats.bootstrap import acceleration, quantile_each
@@ -227,3 +228,31 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         Resampling(resamples=0, confidence=1, method="basic", seed=-1)  # type: ignore[arg-type]
     assert len(caught.value.faults) == 4
+
+
+def test_the_acceleration_is_efrons() -> None:
+    values = np.array([[0.50, 0.9], [0.52, np.nan], [0.60, 0.7], [0.51, 0.9]])
+    for strata in ([0, 0, 0, 0], [0, 1, 0, 1]):
+        means = [np.nanmean(values[np.equal(strata, own)], axis=0) for own in strata]
+        d = np.nan_to_num(means - values)
+        expected = (d**3).sum(axis=0) / (6 * (d**2).sum(axis=0) ** 1.5)
+        assert acceleration(values, strata) == pytest.approx(expected)
+    assert acceleration(np.full((3, 1), 0.5)).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 10_000])
+def test_what_is_drawn_at_a_time_changes_nothing(
+    at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strata = np.arange(60) % 3
+    usual = resample_sums(COUNTS, 50, np.random.default_rng(0), strata=strata)
+    monkeypatch.setattr(resampling, "_CHUNK", at_a_time * 20)
+    again = resample_sums(COUNTS, 50, np.random.default_rng(0), strata=strata)
+    assert again == pytest.approx(usual)
+
+
+def test_resampling_takes_one_resample_and_seed_zero() -> None:
+    assert (Resampling(resamples=1).resamples, Resampling(seed=0)) == (1, Resampling())
+    for wrong in ({"resamples": 0}, {"seed": -1}, {"confidence": 1.0}, {"confidence": 0.0}):
+        with pytest.raises(InputError):
+            Resampling(**wrong)  # type: ignore[arg-type]

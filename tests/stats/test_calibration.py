@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.metrics import brier_score_loss
 
 from rubricate.errors import InputError
@@ -77,3 +78,42 @@ def test_certain_probabilities_leave_nothing_to_chance() -> None:
 
 def test_the_logit_of_certainty_is_finite() -> None:
     assert np.isfinite(logit([0.0, 1.0])).all()
+
+
+@pytest.mark.parametrize("present", [[1, 1, 1, 1, 1], [0, 1, 0, 1, 1], [0, 0, 0, 0, 0]])
+def test_few_rows_find_the_most_likely_line_under_the_prior(present: list[int]) -> None:
+    chance = np.array([0.01, 0.3, 0.6, 0.9, 0.999])
+    found = fit_calibration(chance, present)
+
+    def loss(at: np.ndarray) -> float:
+        p = Calibration(*at)(chance)
+        likely = np.where(present, np.log(p), np.log(1 - p)).sum()
+        return float((at[0] - 1) ** 2 / 2 + at[1] ** 2 / 2 - likely)
+
+    best = minimize(loss, [1.0, 0.0], method="BFGS", options={"gtol": 1e-8})
+    assert [found.slope, found.shift] == pytest.approx(best.x, abs=1e-5)
+
+
+def test_bins_have_their_edges_means_and_rows() -> None:
+    found = reliability([1, 0, 1, 1], [0.1, 0.2, 0.6, 1.0], bins=4)
+    assert [(b.low, b.high, b.n_rows) for b in found] == [
+        (0, 0.25, 2),
+        (0.5, 0.75, 1),
+        (0.75, 1, 1),
+    ]
+    assert [b.probability for b in found] == pytest.approx([0.15, 0.6, 1.0])
+    assert [b.present for b in found] == [0.5, 1, 1]
+
+
+def test_ten_bins_unless_asked() -> None:
+    assert reliability(PRESENT, CHANCE) == reliability(PRESENT, CHANCE, bins=10)
+    usual = expected_calibration_error(PRESENT, CHANCE)
+    assert usual == expected_calibration_error(PRESENT, CHANCE, bins=10)
+    assert np.isnan(expected_calibration_error([], [])) and np.isnan(brier_score([], []))
+
+
+def test_a_logit_and_back() -> None:
+    p = np.array([1e-6, 0.2, 0.5, 1 - 1e-6])
+    assert Calibration()(p) == pytest.approx(p)
+    assert logit([0.0, 1.0]) == pytest.approx([np.log(1e-6), -np.log(1e-6)], rel=1e-4)
+    assert Calibration(100.0)(np.array([0.0, 1.0])) == pytest.approx([0, 1], abs=1e-20)

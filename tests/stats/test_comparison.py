@@ -16,6 +16,7 @@ from rubricate.stats import (
     bootstrap_interval,
     compare_paired,
     compare_with_ceiling,
+    comparison,
     difference_of_estimates,
     effective_items,
     limit_by_items,
@@ -192,3 +193,40 @@ def test_unequal_tables_are_refused() -> None:
         )
     with pytest.raises(InputError, match="permutations"):
         permutation_p_value([[1, 0, 0]], [[1, 0, 0]], precision_recall_f1, permutations=0)
+
+
+def test_what_is_swapped_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = RNG.poisson([6, 2, 2], (32, 3)), RNG.poisson([5, 2, 3], (32, 3))
+    second[:, 0] = first[:, 0] + 1  # every note differs, so none is left out
+
+    def p_values(**options: int) -> list[float]:
+        found = permutation_p_value(first, second, precision_recall_f1, **options)
+        return [float(one) for one in found]
+
+    usual = p_values()
+    assert usual == p_values(permutations=10_000, seed=0)
+    monkeypatch.setattr(comparison, "_CHUNK", 7 * 32)
+    assert p_values() == usual
+    # One swap is as large as what was found, or not: 1 or 1/2.
+    assert set(p_values(permutations=1)) <= {0.5, 1.0}
+    for wrong in ({"permutations": 0}, {"seed": -1}):
+        with pytest.raises(InputError):
+            p_values(**wrong)
+
+
+@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.5, 1.0])
+def test_the_limits_of_a_difference_are_zous(correlation: float) -> None:
+    one, two = Estimate(0.9, 0.8, 0.93, 0.9), Estimate(0.7, 0.65, 0.8, 0.9)
+    found = difference_of_estimates(one, two, correlation=correlation)
+    down = (0.1**2 + 0.1**2 - 2 * correlation * 0.1 * 0.1) ** 0.5
+    up = (0.03**2 + 0.05**2 - 2 * correlation * 0.03 * 0.05) ** 0.5
+    limits = (0.2, 0.2 - down, 0.2 + up)
+    assert (found.value, found.low, found.high) == pytest.approx(limits, abs=1e-7)
+    assert found.level == 0.9
+
+
+def test_one_shared_note_tells_nothing_of_correlation() -> None:
+    one, two = RNG.poisson([6, 2, 2], (20, 3)), RNG.poisson([5, 2, 3], (20, 3))
+    apart = difference_of_estimates(side(one).estimate, side(two).estimate)
+    assert compare_with_ceiling(side(one), side(two, first=19), f1) == apart
+    assert compare_with_ceiling(side(one), side(two, first=18), f1) != apart

@@ -99,3 +99,52 @@ def test_near_1_the_limits_cover(correlation: float) -> None:
         missed = 15 - found
         covered.append((limits := found_in(missed.tolist(), notes=100)).low <= 0.995 <= limits.high)
     assert np.mean(covered) >= 0.94
+
+
+def test_items_of_several_groups_are_worth_what_each_is_alone() -> None:
+    table = np.array([[3, 1, 0], [5, 1, 0], [0, 2, 0]])
+    together = effective_items(table)
+    assert together == pytest.approx([float(effective_items(column)) for column in table.T])
+    # 8 items, of which one meets 34 / 8 in its note.
+    assert together[0] == pytest.approx(8 / (1 + (34 / 8 - 1) * 0.3)) and together[2] == 0
+
+
+def still(value: float) -> Bootstrapped:
+    at = np.array(value)
+    return Bootstrapped(at, at, at, np.array(0.0), 0.95, "bca")
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_all_or_nothing_is_limited_by_items(value: float) -> None:
+    plain = proportion_interval(int(20 * value), 20)
+    found = limit_by_items(still(value), Support(20, 0, 20))
+    assert (float(found.low), float(found.high)) == pytest.approx((plain.low, plain.high))
+    f1_like = limit_by_items(still(value), Support(20, 0, 20), through_jaccard=True)
+    expected = [2 * one / (1 + one) for one in (plain.low, plain.high)]
+    assert [float(f1_like.low), float(f1_like.high)] == pytest.approx(expected)
+    half = proportion_interval(round(20 * (1 + value) / 2), 20)
+    doubled = limit_by_items(still(value), Support(20, 0, 20), twice=True)
+    assert [float(doubled.low), float(doubled.high)] == pytest.approx([
+        min(value, 2 * half.low - 1), max(value, 2 * half.high - 1)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "support"),
+    [(0.5, Support(20, 0, 20)), (1.0, Support(0, 0, 20)), (0.0, Support(20, 0, np.inf))],
+)
+def test_what_items_say_nothing_of_has_no_limits(value: float, support: Support) -> None:
+    found = limit_by_items(still(value), support)
+    assert np.isnan([found.low, found.high]).all() and not found.by_items
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 5, 9, 10, 11])
+def test_each_wrong_note_gives_the_bootstrap_a_tenth(wrong: int) -> None:
+    drawn = Bootstrapped(*map(np.array, (0.9, 0.85, 0.95, 0.0)), 0.95, "bca")  # type: ignore[arg-type]
+    items = proportion_interval(9, 10)
+    for support in (Support(10, wrong, 50), Support(10, 50, wrong)):
+        found = limit_by_items(drawn, support)
+        part = max(0, 10 - wrong) / 10
+        assert float(found.low) == pytest.approx((1 - part) * 0.85 + part * items.low)
+        assert float(found.high) == pytest.approx((1 - part) * 0.95 + part * items.high)
+        assert bool(found.by_items) == (wrong < 10)

@@ -23,6 +23,7 @@ from rubricate.stats import (
     proportion_interval,
     proportion_limits,
 )
+from rubricate.stats import limits as limits_module
 
 counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
@@ -181,3 +182,12 @@ def test_intervals_come_with_their_value() -> None:
         assert function(3, 1, 2).value == pytest.approx(6 / 9)
         assert function(0, 0, 2).value == 0
         assert math.isnan(function(0, 0, 0).value)
+
+
+def test_few_steps_find_the_mid_p_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [(x, n) for n in (1, 2, 7, 40, 300) for x in sorted({0, 1, n // 3, n - 1, n})]
+    usual = [proportion_interval(x, n, method="mid-p") for x, n in cases]
+    monkeypatch.setattr(limits_module, "_NEWTON_STEPS", 8)
+    for (x, n), many in zip(cases, usual, strict=True):
+        few = proportion_interval(x, n, method="mid-p")
+        assert (few.low, few.high) == pytest.approx((many.low, many.high), rel=1e-9)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import hypergeom
+from scipy.stats import binom, hypergeom
 
 from rubricate.errors import InputError
 from rubricate.stats import (
     Drawing,
+    Estimate,
     Expected,
     FrequencyKind,
     Sampling,
@@ -21,6 +22,8 @@ from rubricate.stats import (
     estimate_frequency,
     finite_size,
     plan_assurance,
+    plan_pilot,
+    proportion_interval,
     proportion_limits,
     width_chances,
 )
@@ -196,3 +199,43 @@ def test_chances_know_finite_pools_and_clusters() -> None:
     clustered = width_chances(ASTHMA, Target(), replace(notes, design_effect=1.2)).recall
     finite = width_chances(ASTHMA, Target(), replace(notes, pool=2000)).recall
     assert clustered < free < finite
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 60])
+def test_chances_are_sums_over_all_that_can_happen(total: int) -> None:
+    target, share = Target(half_width=0.3), ASTHMA.detected
+
+    def narrow(k: int) -> float:
+        wide = [proportion_interval(x, k, method=target.interval) for x in range(k + 1)]
+        met = [one.high - one.low <= 2 * target.half_width + 1e-12 for one in wide]
+        return float(binom.pmf(np.arange(k + 1), k, ASTHMA.precision) @ met)
+
+    chance = binom.pmf(np.arange(total + 1), total, share)
+    expected = sum(chance[k] * narrow(k) for k in range(1, total + 1))
+    found = width_chances(ASTHMA, target, Sampling(0, total))
+    assert found.precision == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (5, 0), (9, 30)])
+def test_chances_of_fixed_numbers_are_sums_over_all_outcomes(
+    positives: int, negatives: int
+) -> None:
+    target = Target(half_width=0.3, drawing="fixed")
+    p, r, f = ASTHMA.precision, ASTHMA.recall, ASTHMA.detected
+    missed = f * p * (1 - r) / r / (1 - f)
+    chance = 0.0
+    for tp in range(positives + 1):
+        for fn in range(negatives + 1):
+            if tp + fn and proportion_interval(tp, tp + fn).width < 2 * target.half_width:
+                chance += binom.pmf(tp, positives, p) * binom.pmf(fn, negatives, missed)
+    found = width_chances(ASTHMA, target, Sampling(positives, negatives))
+    assert found.recall == pytest.approx(chance, abs=1e-6)
+
+
+def test_a_pilot_needs_two_notes() -> None:
+    def share(counts: np.ndarray) -> Estimate:
+        return proportion_interval(int(counts[:, 0].sum()), int(counts.sum()))
+
+    with pytest.raises(InputError, match="one note"):
+        plan_pilot([[8, 2]], share)
+    assert plan_pilot([[8, 2], [8, 2]], share, half_width=0.1, studies=5).notes < 20

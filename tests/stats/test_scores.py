@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from rubricate.errors import InputError
 from rubricate.stats import Resampling, gwet_ac2, limits_of_agreement, proportion_interval
@@ -63,3 +64,24 @@ def test_limits_hold_the_differences_and_their_intervals_cover() -> None:
 def test_different_notes_are_refused() -> None:
     with pytest.raises(InputError, match="same notes"):
         limits_of_agreement([1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("n", [2, 3, 30])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_limits_are_those_of_bland_and_altman(n: int, confidence: float) -> None:
+    gaps = np.random.default_rng(n).normal(1, 2, n)
+    found = limits_of_agreement(np.zeros(n), gaps, confidence=confidence)
+    mean, sd = gaps.mean(), gaps.std(ddof=1)
+    low, high = student.interval(confidence, n - 1, mean, sd / n**0.5)
+    assert (found.bias.low, found.bias.high) == pytest.approx((low, high))
+    error = (sd**2 / n + 1.96**2 * sd**2 / (2 * (n - 1))) ** 0.5
+    for one, sign in ((found.low, -1), (found.high, 1)):
+        limits = student.interval(confidence, n - 1, mean + sign * 1.96 * sd, error)
+        assert (one.low, one.high) == pytest.approx(limits)
+    assert found.n_notes == n
+
+
+def test_limits_need_two_notes_in_one_row() -> None:
+    for one in ([1], [], [[1, 2], [3, 4]]):
+        with pytest.raises(InputError, match="two or more"):
+            limits_of_agreement(one, one)

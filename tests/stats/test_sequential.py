@@ -55,3 +55,32 @@ def test_what_cannot_be_planned_is_refused() -> None:
         plan_sequential(0.8, 0.8)
     with pytest.raises(InputError, match="looks"):
         obrien_fleming(0)
+
+
+def test_a_plan_below_the_goal_is_the_mirror_of_one_above() -> None:
+    above, below = plan_sequential(0.80, 0.88), plan_sequential(0.20, 0.12)
+    assert above.fixed_units == below.fixed_units
+    for up, down in zip(above.looks, below.looks, strict=True):
+        assert (up.units, up.z) == (down.units, down.z)
+        assert up.least == (None if down.most is None else up.units - down.most)
+        assert up.most == (None if down.least is None else up.units - down.least)
+        assert up.stopped == pytest.approx(down.stopped, abs=0.02)
+    assert above.power == pytest.approx(below.power, abs=0.02)
+    assert above.false_alarm == pytest.approx(below.false_alarm, abs=0.01)
+    assert above.mean_units == pytest.approx(below.mean_units, rel=0.02)
+    assert above.mean_units == pytest.approx(sum(one.units * one.stopped for one in above.looks))
+
+
+def test_counts_to_stop_at_are_the_first_beyond_the_bound() -> None:
+    plan = plan_sequential(0.80, 0.88, seed=0)
+    assert plan == plan_sequential(0.80, 0.88, looks=4)
+    for look in plan.looks:
+
+        def z(count: int, n: int = look.units) -> float:
+            return float((count / n - 0.8) / (0.8 * 0.2 / n) ** 0.5)
+
+        if look.least is not None:
+            assert z(look.least) >= look.z > z(look.least - 1)
+        if look.most is not None:
+            assert z(look.most) <= -look.z < z(look.most + 1)
+    assert (obrien_fleming(1).size, len(plan_sequential(0.5, 0.7, looks=1).looks)) == (1, 1)

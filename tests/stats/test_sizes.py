@@ -165,3 +165,8 @@ def test_negative_sizes_are_refused() -> None:
         width_probability(-1, 0.8, 0.05)
     with pytest.raises(InputError):
         assured_half_width(-1, 0.8)
+
+
+def test_nearly_certain_is_the_widest_that_can_be() -> None:
+    widest = max(_widths(np.arange(31), np.full(31, 30), 0.95, "clopper-pearson")) / 2
+    assert assured_half_width(30, 0.3, assurance=np.nextafter(1, 0)) == pytest.approx(widest)

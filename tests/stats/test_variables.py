@@ -67,3 +67,4 @@ def test_bad_input_is_refused() -> None:
         plan_variables({})
     with pytest.raises(InputError, match="total"):
         plan_variables(VARIABLES, total=0)
+    assert plan_variables(VARIABLES, total=1).total == 1

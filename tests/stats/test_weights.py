@@ -200,3 +200,11 @@ def test_bad_options_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         stratified_posterior([POSITIVES], confidence=1, draws=0, prior=0)
     assert len(caught.value.faults) == 3
+
+
+def test_chance_has_its_usual_draws_and_seed() -> None:
+    usual = stratified_posterior([POSITIVES, NEGATIVES])
+    assert usual == stratified_posterior([POSITIVES, NEGATIVES], draws=20_000, seed=0, prior=0.5)
+    assert stratified_posterior([POSITIVES], draws=1).recall.value == 1.0
+    with pytest.raises(InputError, match="seed"):
+        stratified_posterior([POSITIVES], seed=-1)

@@ -56,7 +56,7 @@ class Utf16Map:
         self._text = text
         self._n_points = len(text)
         # Most notes hold no astral character: both units are the same, and no array is needed.
-        self._same = text.isascii() or max(text) <= "\uffff"
+        self._same = text.isascii() or max(text) < "\U00010000"
 
     @cached_property
     def _units(self) -> I64:

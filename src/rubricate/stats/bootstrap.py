@@ -115,7 +115,8 @@ def acceleration(jackknife: F64, strata: npt.ArrayLike | None = None) -> F64:
         gap[rows] = np.where(defined, mean - part, 0.0)
     spread = np.asarray((gap**2).sum(axis=0) ** 1.5)
     cubes = np.asarray((gap**3).sum(axis=0))
-    return np.where(spread > 0, cubes / np.where(spread > 0, 6 * spread, 1.0), 0.0)
+    found = np.divide(cubes, 6 * spread, out=np.zeros_like(cubes), where=spread > 0)
+    return np.asarray(found)
 
 
 def _percentile_tails(estimate: F64, replicates: F64, accel: F64 | None, z: float) -> list[F64]:

@@ -68,7 +68,7 @@ def effective_items(per_note: npt.ArrayLike) -> F64:
 def effective_number(items: npt.ArrayLike, squares: npt.ArrayLike) -> F64:
     """Return the same from the sum of the items of each note, and the sum of their squares."""
     total, square = np.asarray(items, dtype=np.float64), np.asarray(squares, dtype=np.float64)
-    met = np.where(total > 0, square / np.where(total > 0, total, 1.0), 1.0)
+    met = np.divide(square, total, out=np.ones_like(total), where=total > 0)
     return np.asarray(total / (1 + np.maximum(met - 1, 0.0) * ITEM_CORRELATION))
 
 

@@ -211,7 +211,7 @@ def design_weights(sampled: npt.ArrayLike, population: npt.ArrayLike) -> F64:
     [4.0, 36.0]
     """
     n, size = _sizes(sampled, population)
-    return np.where(n > 0, size / np.where(n > 0, n, 1.0), 0.0)
+    return np.divide(size, n, out=np.zeros_like(n), where=n > 0)
 
 
 def weighted_counts(

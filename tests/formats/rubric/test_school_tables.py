@@ -266,3 +266,24 @@ def test_an_archive_whose_parts_lie_before_its_beginning_is_refused(tmp_path: Pa
     place.write_bytes(raw)
     with pytest.raises(InputError, match="not an Excel workbook"):
         read_rubrics(place)
+
+
+@pytest.mark.parametrize(
+    ("row", "is_heading"),
+    [
+        ("HISTORY,", True), ("History:,", True), ("HISTORY: ,", True), ("History,", False),
+        ("HISTORY,1", False), (",HISTORY", False),
+    ],
+)  # fmt: skip
+def test_capitals_or_a_colon_make_a_heading(row: str, is_heading: bool, tmp_path: Path) -> None:
+    place = tmp_path / "r.csv"
+    place.write_text(f"Feature,Points\nCough,1\n{row}\nFever,2\n", encoding="utf-8")
+    try:
+        found = read_rubric_file(place)
+    except InputError as error:  # a feature without a text, points that are none
+        assert not is_heading and [fault.line for fault in error.faults] == [2, 2]
+        return
+    (rubric,) = found.rubrics
+    assert len(rubric) == 3 - is_heading
+    assert rubric.features[-1].kind.upper() == ("HISTORY" if is_heading else "")
+    assert any("row 2" in notice for notice in found.notices) == is_heading

@@ -1,10 +1,15 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
-from rubricate.formats.rubric.files import read_rubrics
+from rubricate.formats import ReadLimits
+from rubricate.formats.limits import limits_in_force
+from rubricate.formats.rubric.files import read_rubrics, write_rubrics
+from rubricate.rubric import Metadata
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "rubrics"
 
@@ -74,3 +79,77 @@ def test_every_fault_of_a_tree_is_reported(
     with pytest.raises(InputError) as caught:
         read_rubrics(tmp_path / name)
     assert sorted((fault.line for fault in caught.value.faults), key=str) == lines
+
+
+TEXTS = st.text(
+    st.sampled_from("aB 'é\"\\\n\r\t\x7f\x85\u2028#:=[]{}-.0😀"), min_size=1, max_size=8
+).filter(lambda text: text == text.strip() and text.strip("-"))
+VALUES = st.one_of(TEXTS, st.integers(-9, 9), st.booleans(), st.sampled_from([0.5, -1e300]))
+
+
+@pytest.mark.parametrize("name", ["r.yaml", "r.toml"])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_what_is_written_is_read_again(
+    name: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    case, title = data.draw(TEXTS), data.draw(st.just("") | TEXTS)
+    metadata = data.draw(st.dictionaries(TEXTS, VALUES, max_size=3))
+    features = tuple(
+        Feature(
+            f"{i}{data.draw(TEXTS)}",
+            case,
+            data.draw(TEXTS),
+            data.draw(st.sampled_from([1.0, -0.5])),
+        )
+        for i in range(data.draw(st.integers(1, 3)))
+    )
+    written = (
+        Rubric(case, features, title, Metadata(metadata)),
+        Rubric("~", (Feature("!", "~", "x"),)),
+    )
+    place = tmp_path_factory.mktemp("tree") / name
+    write_rubrics(written, place)
+    assert read_rubrics(place) == written
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("c: [a]\nd: [b\x07]\n", [2]),
+        ('c: [a]\nd: ["\\ud800"]\n', [2]),
+        ("c: [a]\nd: &x [b]\n? [k]\n: v\n", [3]),
+        ("- case: c\n  features: [a]\n- case: c\n  features: {f: b}\n", [4]),
+        ("- case: [c]\n  features: [a]\n", [1]),
+        ("- case: c\n  metadata: [text]\n  features: [a]\n", [1]),
+        ("c: 5\n", [None]),
+        ("rubrics: [a]\nrubric: b\n", [1]),
+    ],
+)
+def test_faults_have_their_lines(content: str, lines: list[int | None], tmp_path: Path) -> None:
+    (tmp_path / "r.yaml").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_rubrics(tmp_path / "r.yaml")
+    assert [fault.line for fault in caught.value.faults] == lines
+
+
+def test_levels_and_values_are_limited(tmp_path: Path) -> None:
+    place = tmp_path / "r.yaml"
+    place.write_text("c: [a, b]\n", encoding="utf-8")
+    # The table, its list and two texts; three levels.
+    for limits, fits in (
+        (ReadLimits(cells=4), True), (ReadLimits(cells=3), False),
+        (ReadLimits(depth=3), True), (ReadLimits(depth=2), False),
+    ):  # fmt: skip
+        with limits_in_force(limits):
+            if fits:
+                assert len(read_rubrics(place)[0]) == 2
+            else:
+                with pytest.raises(InputError):
+                    read_rubrics(place)
+    place = tmp_path / "r.toml"
+    place.write_text("a.b.c = 1\n", encoding="utf-8")
+    for depth, fits in ((3, True), (2, False)):
+        with limits_in_force(ReadLimits(depth=depth)), pytest.raises(InputError) as caught:
+            read_rubrics(place)
+        assert ("TOML" in str(caught.value)) != fits

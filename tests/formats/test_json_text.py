@@ -1,0 +1,87 @@
+"""JSON of others: what is refused, where, and how much of a file is looked at."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubricate.formats import ReadLimits, json_text
+from rubricate.formats.json_text import MOST_DIGITS, first_value, has_half, parse_json
+from rubricate.formats.limits import limits_in_force
+
+UNITS = [
+    "a",
+    "\\n",
+    "\\\\",
+    '\\"',
+    "\\ud7ff",
+    "\\ue000",
+    "\\ud800",
+    "\\uDBFF",
+    "\\udc00",
+    "\\udFff",
+]
+
+
+@given(st.lists(st.sampled_from(UNITS), max_size=8))
+def test_halves_of_pairs_are_found_at_their_place(units: list[str]) -> None:
+    text = '["' + "".join(units) + '"]'
+    value = json.loads(text)
+    halves = [i for i, char in enumerate(value[0]) if "\ud800" <= char <= "\udfff"]
+    assert parse_json(text, halves=True) == value
+    assert has_half(value, text) == bool(halves)
+    if not halves:
+        assert parse_json(text) == value
+        return
+    with pytest.raises(json.JSONDecodeError) as caught:
+        parse_json(text)
+    # What is before the first half is sound, and with the half it is not.
+    before = json.loads(text[: caught.value.pos] + '"]')[0]
+    assert before == value[0][: halves[0]]
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_as_many_levels_as_the_limit_says(opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    with limits_in_force(ReadLimits(depth=5)):
+        for levels in range(1, 9):
+            text = opening * levels + ("1" if opening != "[" else "") + closing * levels
+            wide = f"[{text}, {text}, []]"
+            for one, deep in ((text, levels), (wide, levels + 1)):
+                if deep <= 5:
+                    assert parse_json(one) == json.loads(one)
+                else:
+                    with pytest.raises(json.JSONDecodeError, match="levels"):
+                        parse_json(one)
+
+
+def test_numbers_have_a_longest() -> None:
+    assert parse_json("9" * MOST_DIGITS) == int("9" * MOST_DIGITS)
+    assert parse_json('"' + "9" * (MOST_DIGITS + 1) + '"') == "9" * (MOST_DIGITS + 1)
+    with pytest.raises(json.JSONDecodeError) as caught:
+        parse_json("9" * (MOST_DIGITS + 1))
+    assert caught.value.pos == 0
+
+
+@pytest.mark.parametrize("look", [16, 17, 1 << 20])
+def test_the_first_value_is_found_however_little_is_looked_at(
+    look: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_text, "_LOOK", look)
+    value = {"a": [1, {"b": "é" * 200}]}
+    body, place = json.dumps(value), tmp_path / "c.JSON"
+    for text, alone, listed in (
+        (body, value, value),
+        (f" [\n{body}, 1]", None, value),
+        (f"{body}\n{body}", value, value),
+        (f"[[{body}]]", None, None),
+        (body[:-1], None, None),
+        ("", None, None),
+        ("1", None, None),
+    ):
+        place.write_text(text, encoding="utf-8-sig")
+        assert first_value(place, {".json"}) == alone
+        assert first_value(place, {".json"}, in_list=True) == listed
+    assert first_value(place, {".txt"}) is None and first_value(tmp_path, {""}) is None
