@@ -228,8 +228,9 @@ def test_every_fault_is_named_and_no_text(name: str, value: object, tmp_path: Pa
 def test_broken_spans_are_named_by_line_and_number(tmp_path: Path) -> None:
     sound = {"start": 0, "end": 6, "label": "A"}
     spans = [{**sound, "start": "0"}, sound, {**sound, "end": 2**31}, {"start": 0, "end": 1}]
+    spans += [{**sound, "label": ""}, {**sound, "label": 5}]
     place = write(tmp_path / "c.jsonl", {"text": TEXT, "spans": []}, {"text": TEXT, "spans": spans})
     with pytest.raises(InputError) as caught:
         FORMATS["prodigy"].read(place)
     faults = [(one.line, one.message.split(":")[0]) for one in caught.value.faults]
-    assert faults == [(2, "span 1"), (2, "span 3"), (2, "span 4")]
+    assert faults == [(2, "span 1"), (2, "span 3"), (2, "span 4"), (2, "span 5"), (2, "span 6")]

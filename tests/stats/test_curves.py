@@ -15,6 +15,7 @@ from rubricate.stats import (
     plan_assurance,
     plan_curve,
     plan_slice,
+    width_probability,
 )
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
@@ -127,3 +128,11 @@ def test_bad_options_are_refused() -> None:
         plan_slice(Expected(0.85, 0.80, 0.48), half_width=0.5)
     with pytest.raises(InputError, match="frequency-kind"):
         Expected(0.85, 0.80, 0.48, "other")  # type: ignore[arg-type]
+
+
+def test_the_chances_told_are_those_of_precision_and_of_recall() -> None:
+    plan = plan_slice(ASTHMA, simulate=False)
+    told = plan.met["clopper-pearson"]
+    n, m = plan.cells.tp + plan.cells.fp, plan.cells.tp + plan.cells.fn
+    assert told["precision"] == width_probability(n, 0.85, 0.05)
+    assert told["recall"] == width_probability(m, 0.80, 0.05) != told["precision"]
