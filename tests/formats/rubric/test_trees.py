@@ -122,6 +122,7 @@ def test_what_is_written_is_read_again(
         ("- case: c\n  features: [a]\n- case: c\n  features: {f: b}\n", [4]),
         ("- case: [c]\n  features: [a]\n", [1]),
         ("- case: c\n  metadata: [text]\n  features: [a]\n", [1]),
+        ("- case: c\n  metadata: text\n  features: [a]\n", [1]),
         ("c: 5\n", [None]),
         ("rubrics: [a]\nrubric: b\n", [1]),
     ],

@@ -112,7 +112,7 @@ class _Nodes:
         import yaml
 
         if isinstance(node, yaml.ScalarNode):
-            return None if node.tag == "tag:yaml.org,2002:null" else ""
+            return None if node.tag == "tag:yaml.org,2002:null" else [""]
         pairs = node.value if isinstance(node, yaml.MappingNode) else [(node, node)]
         found: dict[str, Any] = {}
         for key, value in pairs:
