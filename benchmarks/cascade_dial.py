@@ -13,12 +13,12 @@ import argparse
 import time
 from pathlib import Path
 
-from rubricate import Corpus, load_corpus
+from rubricate import Corpus
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.measures import evaluate
 from rubricate.neural.encoder.cascade import CascadeMatcher, _replaced
 from rubricate.neural.encoder.matcher import EncoderMatcher
-from unseen_rubrics import chosen, credited
+from unseen_rubrics import chosen, credited, unseen_small_cases
 
 DIALS = ((0.5, 0.5), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.02, 0.98), (0.0, 1.0))
 Read = dict[str, dict[str, NoteFindings]]
@@ -76,12 +76,8 @@ def main() -> None:
     parser.add_argument("--clinicians", type=Path, required=True)
     parser.add_argument("--pairs", type=Path, required=True)
     given = parser.parse_args()
-    embedded = load_corpus("open-notes").select(annotators=["reference"])
-    small = [
-        n.id for n in embedded.notes if n.metadata["part"] == "breadth" and int(n.case) % 5 == 4
-    ]
     sets = [
-        embedded.select(notes=small),
+        unseen_small_cases(),
         chosen(given.clinicians, "sources.csv", split="test"),
         chosen(given.pairs, "splits.csv", kind="mixed", split="test"),
     ]

@@ -36,6 +36,15 @@ def chosen(folder: Path, table: str, **wanted: str) -> Corpus:
     return read_corpus(folder).select(notes=kept)
 
 
+def unseen_small_cases() -> Corpus:
+    """Return the notes of the 26 small cases that were in no training."""
+    embedded = load_corpus("open-notes").select(annotators=["reference"])
+    small = [
+        n.id for n in embedded.notes if n.metadata["part"] == "breadth" and int(n.case) % 5 == 4
+    ]
+    return embedded.select(notes=small)
+
+
 def matcher_of(model: str, corpus: Corpus) -> Any:
     """Return a shipped or saved model, or a matcher that has the rubric alone."""
     if model in SHIPPED_MODELS or Path(model).exists():
@@ -82,11 +91,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--diagrams", type=Path)
     given = parser.parse_args()
-    embedded = load_corpus("open-notes").select(annotators=["reference"])
-    small = [
-        n.id for n in embedded.notes if n.metadata["part"] == "breadth" and int(n.case) % 5 == 4
-    ]
-    sets = {"26 unseen small cases": embedded.select(notes=small)}
+    sets = {"26 unseen small cases": unseen_small_cases()}
     if given.clinicians:
         sets["clinicians' notes, test"] = chosen(given.clinicians, "sources.csv", split="test")
     print(f"| {given.model} | characters / presence F1 | notes | notes per second |")

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import torch
 from net import Network, Shape
-from packing import Weights, rows8, save_parts
+from packing import PART, Weights, rows8, save_parts
 from safetensors.torch import load_file
 
-#: Bytes of a part, at most.
-PART = 15.5e6
 BERT = {
     "query": "attention.self.query",
     "key": "attention.self.key",

@@ -42,7 +42,7 @@ class Shape:
 
 MINI = Shape()
 MPNET = Shape(dim=768, layers=12, heads=12, inner=3072, scorer_dim=256, relative=True, eps=1e-5)
-SHAPES = {"mini": MINI, "mpnet": MPNET}
+SHAPES = {"mini": MINI, "mpnet": MPNET, "teacher": MPNET}
 
 
 def fake4(weight: Tensor, group: int = 32) -> Tensor:

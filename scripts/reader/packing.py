@@ -14,6 +14,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 Weights = dict[str, Tensor]
+#: Bytes of a part, at most.
+PART = 15.5e6
 
 
 def rows8(weights: Mapping[str, Tensor]) -> Weights:
@@ -103,4 +105,4 @@ def load_parts(stem: Path) -> Weights:
 if __name__ == "__main__":
     one, other = (load_parts(Path(stem)) for stem in sys.argv[1:3])
     mean = {name: (value + other[name]) / 2 for name, value in one.items()}
-    print(save_parts(groups4(mean), Path(sys.argv[3]), 15.5e6), "parts")
+    print(save_parts(groups4(mean), Path(sys.argv[3]), PART), "parts")

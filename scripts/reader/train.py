@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import packing
 import torch
-from backbones import PART, start
+from backbones import start
 from compose import Composer
 from judging import figures, judge
 from learner import Learner, tensors
@@ -70,7 +70,7 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
         if o["from"] == "backbone":
             net = start(SHAPES[name], packing.load_parts(given.backbones / name))
         else:
-            net = Network(SHAPES.get(name, SHAPES["mpnet"]))
+            net = Network(SHAPES[name])
             net.load_state_dict(packing.load_parts(given.keep / o["from"]))
         learners[name] = Learner(net, o["rate"], o["scorer_rate"], average=o.get("average", 0.9985))
     return learners
@@ -166,7 +166,11 @@ def keep_all(
             predict(own, sets[s], cutter, given.out / f"{name}_{s}.npz")
         if k in plan.get("send", {}):
             pack = packing.groups4 if plan["send"][k] == "4" else packing.rows8
-            print(packing.save_parts(pack(weights), given.out / name, PART), "parts", flush=True)
+            print(
+                packing.save_parts(pack(weights), given.out / name, packing.PART),
+                "parts",
+                flush=True,
+            )
     (given.out / f"{plan['name']}.json").write_text(json.dumps(result), encoding="utf-8")
 
 

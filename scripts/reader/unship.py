@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from backbones import PART
-from packing import groups4, rows8, save_parts
+from packing import PART, groups4, rows8, save_parts
 
 from rubricate.neural.encoder.export import read_network
 from rubricate.neural.encoder.model_folder import shipped_folder
