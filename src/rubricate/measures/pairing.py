@@ -152,8 +152,8 @@ def pair_rows(
     """
     _check_choice("missing", missing, ("empty", "error", "skip"))
     _check_choice("unknown", unknown, ("error", "skip"))
-    first = _annotator(reference, reference_annotator, "reference")
-    second = _annotator(predicted, predicted_annotator, "predicted")
+    first = annotator_number(reference, reference_annotator, "reference")
+    second = annotator_number(predicted, predicted_annotator, "predicted")
     judged = np.flatnonzero(reference.rows.annotator == first)
     candidates = np.flatnonzero(predicted.rows.annotator == second)
     own_note, own_feature = predicted.rows.note[candidates], predicted.rows.feature[candidates]
@@ -212,18 +212,25 @@ def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise UnknownNameError(f"choice for {option!r}", value, allowed)
 
 
-def _annotator(corpus: Corpus, annotator: str | None, side: str) -> int:
-    known = [a.id for a in corpus.annotators]
-    if annotator is not None:
+def annotator_number(corpus: Corpus, annotator: str | None, side: str = "") -> int:
+    """Return the index of the annotator that is named, or of the only one.
+
+    >>> from rubricate import load_corpus
+    >>> annotator_number(load_corpus("open-notes"), "second_rater")
+    1
+    """
+    which, option = (f"{side} corpus", f"{side}_annotator") if side else ("corpus", "annotator")
+    known = list(corpus.annotator_index)
+    if annotator:
         if annotator not in corpus.annotator_index:
-            raise UnknownNameError(f"annotator in the {side} corpus", annotator, known)
+            raise UnknownNameError(f"annotator in the {which}", annotator, known)
         return corpus.annotator_index[annotator]
     if len(known) != 1:
         raise InputError(
-            f"the {side} corpus has {len(known)} annotators ({', '.join(known)}); "
-            f"name one of them with {side}_annotator (--{side}-annotator)"
+            f"the {which} has {len(known)} annotators ({', '.join(known)}); name one of them with "
+            f"{option} (--{option.replace('_', '-')})"
             if known
-            else f"the {side} corpus has no annotator, so nothing in it was judged"
+            else f"the {which} has no annotator, so nothing in it was judged"
         )
     return 0
 

@@ -13,6 +13,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
 from rubricate.measures import CountTable, Evaluation, evaluate
+from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Estimate,
@@ -33,7 +34,6 @@ from rubricate.study.agreement import (
     variable_presence,
 )
 from rubricate.study.decisions import REFERENCE
-from rubricate.study.planning import annotator_number
 from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE

@@ -14,6 +14,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.formats.faults import read_text
 from rubricate.formats.rubric.trees import parse_toml
+from rubricate.measures.pairing import annotator_number
 from rubricate.rubric import Feature
 from rubricate.stats import (
     ClusterSummary,
@@ -196,27 +197,6 @@ def present_notes(
     judged_ids = [corpus.notes[int(i)].id for i in np.unique(rows.note[own])]
     present_ids = [corpus.notes[int(i)].id for i in np.unique(rows.note[present])]
     return judged_ids, present_ids
-
-
-def annotator_number(corpus: Corpus, annotator: str | None) -> int:
-    """Return the index of the annotator that is named, or of the only one.
-
-    >>> from rubricate import load_corpus
-    >>> annotator_number(load_corpus("open-notes"), "second_rater")
-    1
-    """
-    known = list(corpus.annotator_index)
-    if annotator:
-        if annotator not in corpus.annotator_index:
-            raise UnknownNameError("annotator", annotator, known)
-        return corpus.annotator_index[annotator]
-    if not known:
-        raise InputError("annotator: nobody judged anything in the corpus")
-    if len(known) != 1:
-        raise InputError(
-            f"annotator: the corpus has {len(known)} ({', '.join(known)}); name one of them"
-        )
-    return 0
 
 
 def find_features(corpus: Corpus, name: str) -> list[str]:

@@ -15,11 +15,11 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
+from rubricate.measures.pairing import annotator_number
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import REHEARSAL, RETURNED
-from rubricate.study.planning import annotator_number
 from rubricate.study.record import Study
 from rubricate.study.settings import STUDY_FILE
 from rubricate.study.tables import write_table
