@@ -21,17 +21,20 @@ from reading import CONTRA, Note, Sets, Sources, load_all
 
 from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
+from rubricate.neural.encoder.matcher import lexicon_votes
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,
     EncoderSettings,
     MemberReader,
     read_members,
 )
-from rubricate.stats.calibration import fit_calibration
+from rubricate.rubric import Feature, Rubric
+from rubricate.stats.calibration import fit_calibration, raised
 
-#: Sets that settings are chosen on: F1s of the first three, credit of the last three.
-CHOSEN_ON = ("C_dev", "broad_dev", "L_dev", "P_dev", "W_dev")
+#: Sets that settings are chosen on: F1s of the first three, credit of the last four.
+CHOSEN_ON = ("C_dev", "broad_dev", "N_dev", "L_dev", "P_dev", "W_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
+VOTES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
 PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
 
 
@@ -42,6 +45,7 @@ class Row(NamedTuple):
     spans: list[tuple[int, int]]
     presence: float
     contra: float
+    vote: float
 
 
 class Heard(NamedTuple):
@@ -58,9 +62,11 @@ def hear(reader: MemberReader, notes: list[Note]) -> list[Heard]:
     for note in notes:
         pieces, (said,) = reader.read([note["text"]], [r[0] for r in note["rows"]], None, None)
         inside, edges = (np.stack([getattr(s, k) for s in said]) for k in ("inside", "edges"))
+        rubric = Rubric("", tuple(Feature(str(k), "", r[0]) for k, r in enumerate(note["rows"])))
+        (votes,) = lexicon_votes(rubric, [note["text"]])
         rows = [
-            Row(r[1], r[2], s.presence, s.contradiction)
-            for r, s in zip(note["rows"], said, strict=True)
+            Row(r[1], r[2], s.presence, s.contradiction, float(vote))
+            for r, s, vote in zip(note["rows"], said, votes, strict=True)
         ]
         out.append(Heard(note, Opinion(pieces[0], inside, 1.0, edges), rows))
     return out
@@ -82,12 +88,37 @@ def covered(heard: list[Heard], at: Thresholds) -> np.ndarray[Any, Any]:
     return np.array(out)
 
 
-def figures(heard: list[Heard], counts: np.ndarray[Any, Any], presence: float) -> dict[str, float]:
+class Table(NamedTuple):
+    """The rows of a set as columns."""
+
+    presence: np.ndarray[Any, Any]
+    vote: np.ndarray[Any, Any]
+    there: np.ndarray[Any, Any]
+    against: np.ndarray[Any, Any]
+    told: np.ndarray[Any, Any]
+
+    @classmethod
+    def of(cls, heard: list[Heard]) -> Table:
+        """Return the table of what was heard."""
+        rows = [row for one in heard for row in one.rows]
+        return cls(
+            np.array([row.presence for row in rows]),
+            np.array([row.vote for row in rows]),
+            np.array([bool(row.spans) for row in rows]),
+            np.array([row.outcome == CONTRA for row in rows]),
+            np.array([row.contra for row in rows]) >= 0.5,
+        )
+
+    def voted(self, vote: float) -> np.ndarray[Any, Any]:
+        """Return how probable each row is where the lexicon's word counts so much."""
+        return raised(self.presence, vote * self.vote)
+
+
+def figures(
+    table: Table, counts: np.ndarray[Any, Any], presence: float, vote: float
+) -> dict[str, float]:
     """Return both F1s and the shares of stated and of contradicted items that are credited."""
-    rows = [row for one in heard for row in one.rows]
-    hit = np.array([row.presence for row in rows]) >= presence
-    there = np.array([bool(row.spans) for row in rows])
-    against = np.array([row.outcome == CONTRA for row in rows])
+    hit, there, against = table.voted(vote) >= presence, table.there, table.against
     shared, found = (counts[:, k] * hit for k in (0, 1))
     out = {
         "characters": 2 * shared.sum() / (found.sum() + counts[:, 2].sum()),
@@ -96,25 +127,25 @@ def figures(heard: list[Heard], counts: np.ndarray[Any, Any], presence: float) -
         "absent": hit[~there].mean(),
     }
     if against.any():
-        told = np.array([row.contra for row in rows]) >= 0.5
-        out |= {"contradicted": hit[against].mean(), "told": (told & ~hit)[against].mean()}
+        out |= {"contradicted": hit[against].mean(), "told": (table.told & ~hit)[against].mean()}
     return {name: round(float(value), 3) for name, value in out.items()}
 
 
-def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Thresholds]]:
+def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Thresholds, float]]:
     """Yield thresholds with what they are worth on the sets to choose on."""
     for inside, edges, cost in itertools.product(INSIDE, EDGES, COST):
         at = Thresholds(inside=inside, edges=edges, cost=cost)
         counts = {name: covered(own, at) for name, own in heard.items()}
-        for presence in PRESENCE:
+        tables = {name: Table.of(own) for name, own in heard.items()}
+        for presence, vote in itertools.product(PRESENCE, VOTES):
             worth = 0.0
-            for name, own in heard.items():
-                got = figures(own, counts[name], presence)
+            for name, table in tables.items():
+                got = figures(table, counts[name], presence, vote)
                 if name in CHOSEN_ON[:3]:
                     worth += got["characters"] + got["presence"]
                 if name in CHOSEN_ON[2:]:
                     worth += (got["stated"] - got["contradicted"]) / 2
-            yield worth, replace(at, presence=presence)
+            yield worth, replace(at, presence=presence), vote
 
 
 def mixed_only(sets: Sets) -> Sets:
@@ -138,19 +169,21 @@ def main() -> None:
     reader = MemberReader(read_members(given.model)[0])
     heard = {name: hear(reader, sets[name]) for name in given.only or CHOSEN_ON}
     settings = EncoderSettings.read(given.model / SETTINGS_FILE)
-    at = settings.thresholds
+    at, vote = settings.thresholds, settings.vote
     for choose in (False,) if given.only else (False, True):
         if choose:
-            worth, at = max(candidates(heard), key=lambda one: one[0])
+            worth, at, vote = max(candidates(heard), key=lambda one: one[0])
             print(round(worth, 4), end=" ")
-        print(at)
+        print(at, "vote", vote)
         for name, own in heard.items():
-            print(name, figures(own, covered(own, at), at.presence), flush=True)
-    rows = [row for own in heard.values() for one in own for row in one.rows]
-    calibration = fit_calibration([r.presence for r in rows], [bool(r.spans) for r in rows])
+            print(name, figures(Table.of(own), covered(own, at), at.presence, vote), flush=True)
+    every = Table.of([one for own in heard.values() for one in own])
+    calibration = fit_calibration(every.voted(vote), every.there)
     print(calibration)
     if given.write:
-        new = replace(settings, thresholds=at, calibration=calibration, contradiction=0.5)
+        new = replace(
+            settings, thresholds=at, calibration=calibration, contradiction=0.5, vote=vote
+        )
         new.write(given.model / SETTINGS_FILE)
 
 

@@ -70,14 +70,14 @@ class Composer:
         self.common = [d for d in COMMON if d in self.by]
         self.rng = random.Random(seed)
 
-    def draw(self) -> Drawn:
-        """Return the text and the rows of a note of some kind."""
+    def draw(self) -> tuple[str, list[Row], bool]:
+        """Return the text and the rows of a note of some kind, and whether its spans are loose."""
         kind = self.rng.choices(self.kinds, self.weights)[0]
         if kind == "bank":
-            return self.composed()
+            return *self.composed(), False
         if kind == "junk":
-            return self.nothing()
-        return self.real(self.rng.choice(self.sets[kind]), kind)
+            return *self.nothing(), False
+        return *self.real(self.rng.choice(self.sets[kind]), kind), kind == "L"
 
     def pool(self, n: int) -> list[dict[str, Any]]:
         """Return at most so many features of a few domains of the bank."""
@@ -120,7 +120,7 @@ class Composer:
             what = rng.choices(("present", "both", "near", "none"), mix)[0]
             rubric.append((b, name, what))
             if what in ("present", "both"):
-                for t in self.pick(b["plus"], style, 2 if rng.random() < 0.12 else 1):
+                for t in self.pick(b["plus"], style, 2 if rng.random() < 0.25 else 1):
                     clauses.append((i, t, "plus"))
             if what in ("near", "both"):
                 for t in self.pick(b["minus"], style, rng.choice([1, 1, 1, 2])):
@@ -214,7 +214,9 @@ class Composer:
         rows = [
             (self.wording(f) if rng.random() < 0.15 else f, o, s, c, False) for f, o, s, c in own
         ]
-        share = {"C": 0.5, "P": 0.5, "W": 0.4, "L": 0.3, "deep": 0.25, "broad": 0.35}.get(kind, 0.3)
+        share = {"C": 0.5, "P": 0.5, "W": 0.4, "L": 0.3, "N": 0.3, "deep": 0.25, "broad": 0.35}.get(
+            kind, 0.3
+        )
         if rng.random() < share:
             clauses, rubric = self.clauses(self.pool(rng.randint(1, 6)), None, (40, 5, 45, 10))
             text, rows, marks, contra = self.insert(text, rows, clauses)
@@ -277,7 +279,9 @@ class Composer:
         n = rng.randint(200, 900)
         a = rng.randint(0, max(0, len(text) - n))
         if rng.random() < 0.3:
-            kind = rng.choice([k for k in self.sets if k in ("C", "P", "deep", "broad", "W", "L")])
+            kind = rng.choice(
+                [k for k in self.sets if k in ("C", "P", "deep", "broad", "W", "L", "N")]
+            )
             names = [row[0] for row in rng.choice(self.sets[kind])["rows"]]
         else:
             names = [rng.choice(b["names"]) for b in self.pool(rng.randint(6, 14))]

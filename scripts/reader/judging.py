@@ -48,7 +48,9 @@ def judge(net: Network, notes: list[Note], cutter: Cutter, budget: int = 60000) 
         for first in windows(total):
             own = ids[first : first + WINDOW]
             no = np.zeros(len(own), bool)
-            items.append((own, [(f, no, no, False, -1, 0, False) for f in features], i, first))
+            items.append(
+                (own, [(f, no, no, False, -1, 0, False, False) for f in features], i, first)
+            )
     items.sort(key=size)
     groups: list[list[Any]] = [[]]
     for item in items:

@@ -36,9 +36,13 @@ class Learner:
         scorer_rate: float,
         decay: float = 0.95,
         average: float = 0.9985,
+        compiled: bool = False,
     ) -> None:
         self.net, self.average = net.to(DEVICE), average
         groups: dict[tuple[float, float], list[Tensor]] = {}
+        if net.shape.relative:
+            # It hardly moves, and its gradient takes half of a step's time.
+            net.encoder.relative.weight.requires_grad_(False)
         for name, p in net.named_parameters():
             parts = name.split(".")
             if parts[0] == "scorer":
@@ -55,6 +59,8 @@ class Learner:
             fused=DEVICE == "cuda",
         )
         self.mean = copy.deepcopy(net).eval()
+        for layer in (*self.net.encoder.layers, *self.mean.encoder.layers) if compiled else ():
+            layer.compile(dynamic=True)
         self.steps = 0
         self.loss = 0.0
 

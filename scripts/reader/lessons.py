@@ -66,8 +66,12 @@ def prepared(
     rows: list[Row],
     rng: np.random.Generator | None = None,
     mask: float = 0.0,
+    loose: bool = False,
 ) -> Item:
-    """Return the pieces of a note (of a long one a window) and what each row is to teach."""
+    """Return the pieces of a note (of a long one a window) and what each row is to teach.
+
+    Of a `loose` note nothing is learned of which words of its generous spans matter.
+    """
     ids, start, end = cutter.note(text)
     first = 0
     if len(ids) > WINDOW and rng is not None:
@@ -83,7 +87,7 @@ def prepared(
         present = bool(hit.any())
         seen = bool(con.any()) or (against is None and whole)
         contra, place = _contradiction(outcome, present, seen, against is not None)
-        out.append((cutter.feature(f), hit, con, present, contra, place, soft))
+        out.append((cutter.feature(f), hit, con, present, contra, place, soft, loose))
     if rng is not None and mask:
         ids = np.where(rng.random(len(ids)) < mask, MASK, ids)
     return ids, out
@@ -108,7 +112,7 @@ def batch(items: list[Item]) -> Batch:
         b["note"][k, n + 1] = SEP
         b["length"][k] = n + 2
         at = 0
-        for i, (f, hit, con, _, contra, place, soft) in enumerate(rows):
+        for i, (f, hit, con, _, contra, place, soft, loose) in enumerate(rows):
             end = at + len(f)
             b["feature"][k, at:end] = f
             b["feature"][k, end] = SEP
@@ -121,6 +125,7 @@ def batch(items: list[Item]) -> Batch:
             b["contra"][k, i] = contra
             b["place"][k, i] = place
             b["soft"][k, i] = soft
+            b["loose"][k, i] = loose
     return b
 
 
@@ -144,6 +149,7 @@ def _empty(items: list[Item]) -> Batch:
         "contra": np.full((count, most), -1, np.int8),
         "place": np.zeros((count, most), bool),
         "soft": np.zeros((count, most), bool),
+        "loose": np.zeros((count, most), bool),
         "F": most,
     }
 
@@ -181,7 +187,8 @@ def stream(
         items = []
         for _ in range(DRAWN):
             try:
-                item = prepared(cutter, *composer.draw(), rng, mask)
+                text, rows, loose = composer.draw()
+                item = prepared(cutter, text, rows, rng, mask, loose)
                 if len(item[0]) and item[1]:
                     items.append(item)
             except Exception as error:  # a bad draw must not stop a run

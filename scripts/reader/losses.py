@@ -54,7 +54,7 @@ def taught(
     """Return the targets mixed with what the teacher says, which knows them everywhere."""
     pieces, verdict = teacher[0].sigmoid(), teacher[1].sigmoid()
     b = torch.where(t["soft"], 1.0, share)
-    bb = b.unsqueeze(-1)
+    bb = torch.where(t["loose"], 1.0, b).unsqueeze(-1)
     against = own.against * (1 - bb) + bb * pieces[..., 3]
     contra = own.contra * (1 - b) + b * verdict[..., 1]
     return Wanted(
@@ -87,7 +87,9 @@ def loss_of(
         torch.stack([want.inside, want.first, want.last, want.against], -1),
         reduction="none",
     )
-    parts = torch.where(mask.unsqueeze(-1), each[..., :3], 0.0).sum((0, 1, 2)) / (n * 6)
+    # Which words inside a loose span matter is left to what the other notes teach.
+    known = mask & ~(t["loose"].unsqueeze(2) & (own.inside > 0.5)) if teacher is None else mask
+    parts = torch.where(known.unsqueeze(-1), each[..., :3], 0.0).sum((0, 1, 2)) / (n * 6)
     against = torch.where(want.against_known, each[..., 3], 0.0).sum() / (n * 6)
     loss = parts[0] + 0.25 * (parts[1] + parts[2]) + w["conplace"] * against
     p = binary_cross_entropy_with_logits(verdict[..., 0], want.present, reduction="none")
@@ -97,4 +99,7 @@ def loss_of(
     chance = torch.where(mask, pieces[..., 0].sigmoid(), 0.0)
     both = chance.sum(-1) + torch.where(mask, want.inside, 0.0).sum(-1)
     score = (2 * (chance * want.inside).sum(-1) + 1) / (both + 1)
-    return loss + 0.5 * torch.where(judged & (own.present > 0.5), 1 - score, 0.0).sum() / n
+    return (
+        loss
+        + 0.5 * torch.where(judged & ~t["loose"] & (own.present > 0.5), 1 - score, 0.0).sum() / n
+    )

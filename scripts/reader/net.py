@@ -1,4 +1,4 @@
-"""The network as it is trained: parameters named as in the package, weights in four bits on demand.
+"""The network as it is trained: parameters named as in the package, weights in few bits on demand.
 
 Encoder (BERT, or MPNet with relative places) and scorer with four channels and two verdicts.
 """
@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 import torch
-from packing import scales4
+from packing import scales
 from torch import Tensor, nn
 from torch.nn.functional import (
     dropout,
@@ -42,15 +42,14 @@ class Shape:
 
 MINI = Shape()
 MPNET = Shape(dim=768, layers=12, heads=12, inner=3072, scorer_dim=256, relative=True, eps=1e-5)
-SHAPES = {"mini": MINI, "mpnet": MPNET, "teacher": MPNET}
+SHAPES = {"mini": MINI, "mpnet": MPNET}
 
 
-def fake4(weight: Tensor, group: int = 32) -> Tensor:
-    """Round to sixteen levels, one scale for each `group` weights of a row; gradients pass."""
-    x = weight.detach().reshape(weight.shape[0], -1, group)
-    scale = scales4(x).float()
-    rounded = (x / scale).round().clamp(-8, 7) * scale
-    return weight + (rounded.reshape(weight.shape) - weight.detach())
+def fake5(weight: Tensor) -> Tensor:
+    """Round to the levels that packed weights have; gradients pass."""
+    w = weight.detach()
+    scale = scales(w)
+    return weight + ((w / scale).round() * scale - w)
 
 
 def fake7(weight: Tensor) -> Tensor:
@@ -71,7 +70,7 @@ def fake8(x: Tensor) -> Tensor:
 
 
 class Linear(nn.Linear):
-    """A matrix that can be had in four bits, or in eight with what it is multiplied with."""
+    """A matrix that can be had in five bits, or in eight with what it is multiplied with."""
 
     bits = 32
 
@@ -79,21 +78,21 @@ class Linear(nn.Linear):
         """Multiply."""
         if self.bits == 8:
             return linear(fake8(x), fake7(self.weight), self.bias)
-        return linear(x, fake4(self.weight) if self.bits == 4 else self.weight, self.bias)
+        return linear(x, fake5(self.weight) if self.bits == 5 else self.weight, self.bias)
 
 
 class Words(nn.Embedding):
-    """Word vectors that can be had in four bits."""
+    """Word vectors that can be had in five bits."""
 
     bits = 32
 
     def forward(self, i: Tensor) -> Tensor:
         """Look up."""
-        return embedding(i, fake4(self.weight) if self.bits == 4 else self.weight)
+        return embedding(i, fake5(self.weight) if self.bits == 5 else self.weight)
 
 
 def few_bits(net: Network, bits: int) -> None:
-    """Have the encoder compute in four or eight bits, or whole (32)."""
+    """Have the encoder compute in five or eight bits, or whole (32)."""
     for module in net.encoder.modules():
         if isinstance(module, Linear | Words):
             module.bits = bits
@@ -157,9 +156,9 @@ class Encoder(nn.Module):
             b = bucket(positions.unsqueeze(1) - positions.unsqueeze(2))
             mine, theirs = sides.unsqueeze(2), sides.unsqueeze(1)
             b = torch.where(mine == theirs, b, 32 + mine)
-            bias = self.relative(b).permute(0, 3, 1, 2)
             half = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled() else x.dtype
-            seen = bias.masked_fill(~seen, -1e4).to(half)
+            bias = embedding(b, self.relative.weight.to(half)).permute(0, 3, 1, 2)
+            seen = bias.masked_fill(~seen, -1e4).contiguous()
         for layer in self.layers:
             x = layer(x, seen)
         return x

@@ -1,11 +1,8 @@
-"""Weights in few bits for transport: rows of eight bits, or groups of four bits.
-
-``python packing.py ONE OTHER OUT`` writes the mean of two networks in four bits.
-"""
+"""Weights in few bits for transport: rows of eight bits, or compressed levels."""
 
 from __future__ import annotations
 
-import sys
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +13,8 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 #: Bytes of a part, at most.
 PART = 15.5e6
+#: As in `rubricate.neural.encoder.packed`, which the machine that trains need not have.
+STEP = 0.14
 
 
 def rows8(weights: Mapping[str, Tensor]) -> Weights:
@@ -35,26 +34,25 @@ def rows8(weights: Mapping[str, Tensor]) -> Weights:
     return out
 
 
-def scales4(groups: Tensor) -> Tensor:
-    """Return the scale of each group of four-bit weights: its largest weight has level -8."""
-    top = groups.gather(-1, groups.abs().argmax(-1, keepdim=True))
-    scale = top / -8
-    return torch.where(scale.abs() < 1e-8, torch.full_like(scale, 1e-8), scale).half()
+def scales(rows: Tensor) -> Tensor:
+    """Return the scale of each row of packed weights, as the package has it."""
+    spread = rows.float().std(1, correction=0, keepdim=True) * STEP
+    return torch.maximum(spread, rows.abs().amax(1, keepdim=True) / 127).clamp(min=1e-30)
 
 
-def groups4(weights: Mapping[str, Tensor], group: int = 32) -> Weights:
-    """Return matrices of the encoder in four bits; all else in half precision."""
+def levels5(weights: Mapping[str, Tensor]) -> Weights:
+    """Return matrices of the encoder as compressed levels; all else in half precision."""
     out = {}
     for name, value in weights.items():
         t = value.detach().float().cpu()
         large = t.ndim == 2 and min(t.shape) >= 64
         if large and name.startswith("encoder.") and "positions" not in name:
-            x = t.reshape(t.shape[0], -1, group)
-            scale = scales4(x)
-            levels = (x / scale.float()).round().clamp(-8, 7) + 8
-            q = levels.to(torch.uint8).reshape(t.shape)
-            out[name + "|4"] = (q[:, 0::2] | (q[:, 1::2] << 4)).contiguous()
-            out[name + "|g"] = scale.squeeze(-1).contiguous()
+            scale = scales(t)
+            coder = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
+            levels = (t / scale).round().to(torch.int8).numpy().tobytes()
+            raw = bytearray(coder.compress(levels) + coder.flush())
+            out[name + "|z"] = torch.frombuffer(raw, dtype=torch.uint8)
+            out[name + "|f"] = scale
         else:
             out[name] = t.half().contiguous()
     return out
@@ -67,11 +65,11 @@ def unpack(raw: Mapping[str, Tensor]) -> Weights:
         stem = name[:-2]
         if name.endswith("|q"):
             out[stem] = t.float() * raw[stem + "|s"].float()
-        elif name.endswith("|4"):
-            scale = raw[stem + "|g"].float().unsqueeze(-1)
-            q = torch.stack([t & 15, t >> 4], -1).reshape(t.shape[0], -1).float() - 8
-            out[stem] = (q.reshape(t.shape[0], scale.shape[1], -1) * scale).reshape(t.shape[0], -1)
-        elif not name.endswith(("|s", "|g")):
+        elif name.endswith("|z"):
+            scale = raw[stem + "|f"]
+            levels = torch.frombuffer(bytearray(zlib.decompress(t.numpy())), dtype=torch.int8)
+            out[stem] = levels.reshape(len(scale), -1).float() * scale
+        elif not name.endswith(("|s", "|f")):
             out[name] = t.float()
     return out
 
@@ -102,7 +100,7 @@ def load_parts(stem: Path) -> Weights:
     return unpack(raw)
 
 
-if __name__ == "__main__":
-    one, other = (load_parts(Path(stem)) for stem in sys.argv[1:3])
-    mean = {name: (value + other[name]) / 2 for name, value in one.items()}
-    print(save_parts(groups4(mean), Path(sys.argv[3]), PART), "parts")
+def mean(stems: list[Path]) -> Weights:
+    """Return the mean of the weights of networks that went on from the same one."""
+    networks = [load_parts(stem) for stem in stems]
+    return {name: sum(own[name] for own in networks) / len(networks) for name in networks[0]}

@@ -157,12 +157,21 @@ def load_all(sources: Sources) -> Sets:
         times = 3 if name == "P" and note["kind"] == "mixed" else 1
         sets.setdefault(name, []).extend([note] * times)
     for note in read_mixed(sources.mixed):
-        # Files from c on hold long notes as clinicians dictate them.
-        long = note["id"] >= "c"
-        held = sum(map(ord, note["case"])) % 8 == 0
-        name = ("L_dev" if note["id"] >= "d" else "W_dev") if held else "L" if long else "W"
-        sets.setdefault(name, []).append(note)
+        held = sum(map(ord, note["case"])) % (16 if note["id"] >= "f" else 8) == 0
+        sets.setdefault(_mixed_set(note["id"], held), []).append(note)
     return sets
+
+
+def _mixed_set(i: str, held: bool) -> str:
+    """Return the set of a mixed note: files from c on hold notes as clinicians write them (`L`).
+
+    Those from f on mark only the words that matter, in every place that states a feature (`N`).
+    """
+    if i >= "f":
+        return "N_dev" if held else "N"
+    if held:
+        return "L_dev" if i >= "d" else "W_dev"
+    return "L" if i >= "c" else "W"
 
 
 def _add_corpus(sets: Sets, folder: Path) -> None:

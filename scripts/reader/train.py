@@ -30,7 +30,7 @@ from reading import HERE, Note, Sets, Sources, load_all, read_bank
 
 Plan = dict[str, Any]
 #: In how many bits each network ships.
-BITS = {"mpnet": 4, "mini": 8}
+BITS = {"mpnet": 5, "mini": 8}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
 DROPS_FROM, TEACHES_FROM = 1500, 1000
 
@@ -71,8 +71,14 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
             net = start(SHAPES[name], packing.load_parts(given.backbones / name))
         else:
             net = Network(SHAPES[name])
-            net.load_state_dict(packing.load_parts(given.keep / o["from"]))
-        learners[name] = Learner(net, o["rate"], o["scorer_rate"], average=o.get("average", 0.9985))
+            net.load_state_dict(packing.mean([given.keep / stem for stem in o["from"].split("+")]))
+        learners[name] = Learner(
+            net,
+            o["rate"],
+            o["scorer_rate"],
+            average=o.get("average", 0.9985),
+            compiled=plan.get("compiled", False),
+        )
     return learners
 
 
@@ -96,10 +102,6 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
     t, n, weights = tensors(b), b["F"], plan.get("weights")
     large, small = learners.get("mpnet"), learners.get("mini")
     teacher = None
-    if "teacher" in learners and large:
-        # The same network in full precision teaches the one in four bits.
-        large.learn(t, n, part, tuple(x.float() for x in learners["teacher"].judge(t, n)), weights)
-        return
     if large:
         drops = plan.get("filter") or step > DROPS_FROM
         if drops and plan.get("soft_filter", True) and b["soft"].any():
@@ -165,7 +167,7 @@ def keep_all(
         for s in plan.get("predict", []):
             predict(own, sets[s], cutter, given.out / f"{name}_{s}.npz")
         if k in plan.get("send", {}):
-            pack = packing.groups4 if plan["send"][k] == "4" else packing.rows8
+            pack = packing.levels5 if plan["send"][k] == "5" else packing.rows8
             print(
                 packing.save_parts(pack(weights), given.out / name, packing.PART),
                 "parts",

@@ -85,7 +85,7 @@ def test_composed_notes_carry_the_marked_words(
     composer = compose.Composer({}, [*bank, *bank], ["Nothing."], {"bank": 1.0}, seed=1)
     monkeypatch.setattr(composer, "pool", lambda n: list(bank)[:n])
     for _ in range(60):
-        text, rows = composer.draw()
+        text, rows, _ = composer.draw()
         for _, outcome, spans, contra, _ in rows:
             for a, z in [*spans, *(contra or [])]:
                 assert 0 <= a < z <= len(text)
@@ -118,7 +118,7 @@ def test_opposites(script: Callable[[str], Any], feature: str, opposites: set[st
     assert {opposite(feature, random.Random(seed)) for seed in range(40)} == opposites
 
 
-@pytest.mark.parametrize(("pack", "apart"), [("rows8", 0.02), ("groups4", 0.35)])
+@pytest.mark.parametrize(("pack", "apart"), [("rows8", 0.02), ("levels5", 0.15)])
 def test_packed_weights_come_back(
     script: Callable[[str], Any], tmp_path: Path, pack: str, apart: float
 ) -> None:
@@ -133,4 +133,4 @@ def test_packed_weights_come_back(
     for name, value in weights.items():
         assert (back[name] - value).abs().max() < apart
     again = packing.unpack(getattr(packing, pack)(back))
-    assert all(torch.allclose(again[name], back[name], atol=2e-3) for name in back)
+    assert all(torch.allclose(again[name], back[name], rtol=1e-2, atol=1e-2) for name in back)

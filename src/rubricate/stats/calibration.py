@@ -217,5 +217,14 @@ def logit(probability: npt.ArrayLike) -> F64:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
+def raised(probability: npt.ArrayLike, by: npt.ArrayLike) -> F64:
+    """Return probabilities whose logits are higher ``by`` so much.
+
+    >>> raised([0.5, 0.5], [0, np.log(3)]).round(3).tolist()
+    [0.5, 0.75]
+    """
+    return _sigmoid(logit(probability) + np.asarray(by))
+
+
 def _sigmoid(x: F64) -> F64:
     return np.asarray(1 / (1 + np.exp(-np.clip(x, -60, 60))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -152,11 +153,15 @@ class LexiconMatcher(Parametrised):
         lexicon = self._open_lexicon()
 
         def find(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-            finder = CaseFinder(rubric, self.model_, self._settings, lexicon)
-            return finder.find([note.text for note in notes])
+            return self._find(rubric, [note.text for note in notes], lexicon)
 
         with one_blas_thread():
             return predict_corpus(corpus, self.name, find)
+
+    def _find(
+        self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon
+    ) -> Iterator[NoteFindings]:
+        return CaseFinder(rubric, self.model_, self._settings, lexicon).find(texts)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files; ``lexicon.jsonl`` may be edited."""
@@ -170,6 +175,25 @@ class LexiconMatcher(Parametrised):
         matcher = with_parameters(cls, header, Path(folder))
         matcher.model_ = model
         return matcher
+
+
+def findings_from_rubric(rubric: Rubric, texts: Sequence[str]) -> list[NoteFindings]:
+    """Return what the lexicon finds in texts from the rubric alone.
+
+    >>> from rubricate import Feature
+    >>> rubric = Rubric("c", (Feature("1", "c", "Shortness of breath"),))
+    >>> one, other = findings_from_rubric(rubric, ["Pt c/o SOB.", "Knee pain."])
+    >>> one.probabilities["1"] > 0.5 > other.probabilities["1"]
+    True
+    """
+    matcher = _from_rubrics()
+    with one_blas_thread():
+        return list(matcher._find(rubric, texts, matcher._open_lexicon()))
+
+
+@cache
+def _from_rubrics() -> LexiconMatcher:
+    return LexiconMatcher().fit(Corpus((), ()))
 
 
 LEXICON_FILE, WORDS_FILE, CASES_FILE, SHARED_FILE = (

@@ -139,10 +139,9 @@ def export_int8(network: Network, path: Path) -> None:
 
 
 def export_packed(network: Network, folder: Path) -> None:
-    """Write the network as a graph and files of weights in four bits.
+    """Write the network as a graph and compressed files of weights.
 
-    What four bits cost depends on the network: one that was trained for them loses little. What
-    the matrices are multiplied with is rounded in blocks too, not for a whole text at once.
+    What the matrices are multiplied with is rounded in blocks too, not for a whole text at once.
     """
     import onnx
 
@@ -165,7 +164,7 @@ def export_packed(network: Network, folder: Path) -> None:
 
 
 def _use_blocks(model: Any, packed: set[str]) -> None:
-    """Let the graph multiply with blocks of four bits that are handed to it when it is opened."""
+    """Let the graph multiply with blocks that are handed to it when it is opened."""
     from onnx import TensorProto, helper
 
     graph = model.graph
@@ -181,7 +180,7 @@ def _use_blocks(model: Any, packed: set[str]) -> None:
         blocks, scales = f"{owner}.blocks", f"{owner}.scales"
         graph.initializer.append(
             TensorProto(name=blocks, data_type=TensorProto.UINT8,
-                        dims=[n_out, n_in // GROUP, GROUP // 2])
+                        dims=[n_out, n_in // GROUP, GROUP])
         )  # fmt: skip
         graph.initializer.append(
             TensorProto(name=scales, data_type=TensorProto.FLOAT, dims=[n_out * n_in // GROUP])
@@ -191,7 +190,7 @@ def _use_blocks(model: Any, packed: set[str]) -> None:
         nodes.append(
             helper.make_node(
                 "MatMulNBits", [node.input[0], blocks, scales], list(node.output),
-                name=node.name, domain="com.microsoft", K=n_in, N=n_out, bits=4,
+                name=node.name, domain="com.microsoft", K=n_in, N=n_out, bits=8,
                 block_size=GROUP, accuracy_level=EIGHT_BIT_SUMS,
             )
         )  # fmt: skip
@@ -209,11 +208,9 @@ def _use_blocks(model: Any, packed: set[str]) -> None:
 
 
 def _is_packed(name: str, value: npt.NDArray[np.float32]) -> bool:
-    """Tell whether four bits hold a parameter: words and matrices of the encoder."""
-    table = name.startswith("encoder.positions.")
-    return (
-        name.startswith("encoder.") and value.ndim == 2 and min(value.shape) > GROUP and not table
-    )
+    """Tell whether a parameter is packed: words, and matrices of the encoder in whole blocks."""
+    matrix = name.startswith("encoder.layers.") and value.ndim == 2
+    return name.startswith(_WORDS) or (matrix and value.shape[1] % GROUP == 0)
 
 
 def weights_of_onnx(path: Path) -> dict[str, Tensor]:
@@ -295,9 +292,12 @@ def read_network(folder: Path) -> Network:
     return network
 
 
-def write_network(network: Network, folder: Path) -> None:
-    """Write the network into a model folder."""
-    export_int8(network, folder / NETWORK_FILE)
+def write_network(network: Network, folder: Path, *, packed: bool = False) -> None:
+    """Write the network into a model folder; `packed`: for products in blocks, exact and slower."""
+    if packed:
+        export_packed(network, folder)
+    else:
+        export_int8(network, folder / NETWORK_FILE)
     if network.shape.architecture is not None:
         _write_wrapped(network, folder)
 

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
+from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
     Header,
@@ -48,11 +50,16 @@ from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
+from rubricate.stats.calibration import logit, raised
 from rubricate.text.contradiction import why_contradicted
 from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
+#: The lexicon's logits count no further than this.
+MOST_SURE = 5.0
+
+F64 = npt.NDArray[np.float64]
 
 
 class EncoderMatcher(Parametrised):
@@ -270,14 +277,21 @@ class EncoderMatcher(Parametrised):
                 reader.read(texts, sought, self._per_pass(), self.threads)
                 for reader in self._readers
             ]
+            heard = any(member.settings.vote for member in self.members_)
+            votes = lexicon_votes(rubric, texts) if heard else np.zeros((len(some), len(rubric)))
             for i, note in enumerate(some):
-                yield self._findings(rubric, note.text, [(p[i], rows[i]) for p, rows in said])
+                own = [(p[i], rows[i]) for p, rows in said]
+                yield self._findings(rubric, note.text, own, votes[i])
 
     def _findings(
-        self, rubric: Rubric, text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+        self,
+        rubric: Rubric,
+        text: str,
+        said: Sequence[tuple[Pieces, Sequence[RowScores]]],
+        votes: F64,
     ) -> NoteFindings:
         found: list[Found] = []
-        chances, decoded = self._decoded([feature.id for feature in rubric], text, said)
+        chances, decoded = self._decoded([feature.id for feature in rubric], text, said, votes)
         probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
@@ -312,7 +326,11 @@ class EncoderMatcher(Parametrised):
         return found
 
     def _decoded(
-        self, features: list[str], text: str, said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+        self,
+        features: list[str],
+        text: str,
+        said: Sequence[tuple[Pieces, Sequence[RowScores]]],
+        votes: F64,
     ) -> tuple[list[float], list[list[Decoded]]]:
         """Return how probable it is that each feature is present, and where it is found."""
         if not features:
@@ -327,7 +345,10 @@ class EncoderMatcher(Parametrised):
             )
             for member, (pieces, rows) in zip(self.members_, said, strict=True)
         ]
-        presence = [np.array([row.presence for row in rows]) for _, rows in said]
+        presence = [
+            raised([row.presence for row in rows], member.settings.vote * votes)
+            for member, (_, rows) in zip(self.members_, said, strict=True)
+        ]
         if len(said) == 1:
             chances = self.settings_.calibration(presence[0])
             return chances.tolist(), decode_pieces(opinions[0], presence[0].tolist(), at)
@@ -338,6 +359,16 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
+
+
+def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> F64:
+    """Return how sure the lexicon is of each feature in each text, from the rubric alone.
+
+    It knows synonyms that a network never met, and errs elsewhere. As logits, kept within bounds.
+    """
+    found = findings_from_rubric(rubric, texts)
+    chances = [[one.probabilities[feature.id] for feature in rubric] for one in found]
+    return np.clip(logit(chances), -MOST_SURE, MOST_SURE)
 
 
 def average_models(

@@ -127,8 +127,7 @@ class _Fit:
         self.maker = PieceMaker.from_file(source / TOKENIZER_FILE)
         self.data = learning_set(corpus, annotator, self.maker)
         self.parts = fit_parts(self.data, self.recipe, options.seed)
-        # Eight bits cost a network that comes in four more than fitting brings.
-        self.whole = bool(packed_files(source))
+        self.packed = bool(packed_files(source))
         if self.settings.reads:
             self.recipe = reading_recipe(self.recipe, int(self.settings.shape["layers"]))
         key = fit_key(source, corpus_hash(corpus, annotator), options)
@@ -295,11 +294,11 @@ class _Fit:
     def _write(self, network: Network, part: Part, number: int, folder: Path) -> list[HeldOut]:
         """Write one network, in full precision too where that may be the one that is kept."""
         label = self._of_all("writing", number)
-        n_files = 2 if part.held or self.whole else 1
+        n_files = 2 if part.held else 1
         self.progress(0, n_files, label)
         folder.mkdir()
         shutil.copyfile(self.source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
-        write_network(network, folder)
+        write_network(network, folder, packed=self.packed)
         self.progress(1, n_files, label)
         whole = _whole_file(folder)
         if n_files == 2:
@@ -334,12 +333,14 @@ class _Fit:
             common["precision"] = together.precision(settings)
             for report, one in zip(reports, held, strict=True):
                 report["held_out"] = Calibrator(self.data, [one]).figures(settings)
-        whole = common["precision"]["kept"] == "full" if held else self.whole
+        whole = bool(held) and common["precision"]["kept"] == "full"
         folders = []
         for number, report in enumerate(reports, start=1):
             folder = place / str(number)
             replace(settings, report=report).write(folder / SETTINGS_FILE)
             if whole:
+                for name in packed_files(folder):
+                    (folder / name).unlink()
                 _whole_file(folder).replace(folder / NETWORK_FILE)
             folders.append(folder)
         if len(folders) == 1:
