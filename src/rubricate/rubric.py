@@ -133,6 +133,33 @@ class Feature:
         """
         return tuple(part.strip() for part in self.text.split(" OR ") if part.strip())
 
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The alternatives, with "one word or another" inside them taken apart.
+
+        Examples
+        --------
+        >>> Feature("3", "0", "No facial or body hair OR bald").wordings
+        ('No facial hair', 'No body hair', 'bald')
+        >>> Feature("4", "0", "Two or more falls").wordings
+        ('Two or more falls',)
+        """
+        return tuple(wording for part in self.alternatives for wording in _taken_apart(part))
+
+
+_EITHER = re.compile(r"\b([^\W\d_]{3,}) or ([^\W\d_]{3,})\b")
+_NO_CHOICE = frozenset(
+    "one two three four five once twice more less fewer greater older younger above below longer"
+    " shorter higher lower other others without not no even possibly another".split()
+)
+
+
+def _taken_apart(text: str) -> tuple[str, ...]:
+    hit = _EITHER.search(text)
+    if hit is None or not _NO_CHOICE.isdisjoint((hit[1].lower(), hit[2].lower())):
+        return (text,)
+    return tuple(text[: hit.start()] + word + text[hit.end() :] for word in hit.groups())
+
 
 @dataclass(frozen=True, slots=True)
 class Rubric:

@@ -98,6 +98,9 @@ def test_says_why_words_contradict_a_feature(feature: str, marked: str, reason: 
         ("Vomited more than once", "[[vom x3]] today"),
         ("Left eye pain", "takes [[ramipril 5 mg OD]] for BP"),
         ("Pain over 3 months", "[[pain for five months]]"),
+        ("Uncle with glaucoma", "[[father's brother has glaucoma]]"),
+        ("Aunt with gout", "[[sister of her mother has gout]]"),
+        ("Uncle with glaucoma", "[[uncle on dad's side has glaucoma]]"),
     ],
 )
 def test_leaves_words_alone_that_state_a_feature(feature: str, marked: str) -> None:

@@ -102,13 +102,18 @@ def _gender_follows(text: str, tokens: Sequence[Token], j: int, amount: Amount) 
         return not form_at(tokens, j + 1).startswith(("partner", "sexual", "friend", "child"))
     if form == "f" and (amount.low >= 100 or form_at(tokens, amount.first - 1) in ("temp", "t")):
         return False
+    if amount.first == 0 and amount.low >= 10 and form in ("m", "f"):
+        return True
     # Small letters are units (5 m, 3 w, 2 g); capitals and symbols are people.
     return not text[tokens[j].start].islower() and form not in ("w", "b", "g")
 
 
 def _bare_age(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
-    """Read "..., 58, ..." near the start of a note."""
-    enclosed = form_at(tokens, amount.first - 1) == "," and form_at(tokens, amount.end) == ","
+    """Read "..., 58, ..." or "... is 58." near the start of a note."""
+    before, ended = form_at(tokens, amount.first - 1), _ends_phrase(tokens, amount.end)
+    enclosed = before == "," and form_at(tokens, amount.end) == ","
+    enclosed |= before == "," and ended and form_at(tokens, amount.first - 2) in _PEOPLE
+    enclosed |= before == "is" and ended and amount.low >= 10
     plain = amount.low == amount.high == int(amount.low) and amount.low > 1
     if enclosed and plain and amount.first < _OPENING:
         return _age(amount, 1.0, amount.first, amount.end)
@@ -148,7 +153,7 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
             return QuantityReading("age", low, low + 9, "year", i, i + 1)
         return None
     j = i + 1
-    while form_at(tokens, j) in (":", "of", "is", "=", "about", "around", "~") and form != "at":
+    while form_at(tokens, j) in (":", "of", "as", "is", "=", "about", "around", "~") and form != "at":
         j += 1
     if j >= len(tokens):
         return None

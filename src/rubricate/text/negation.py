@@ -62,6 +62,14 @@ def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[Neg
     return found
 
 
+def asks_for_denial(text: str, tokens: Sequence[Token]) -> bool:
+    """Tell whether a rubric's wording asks for a denial: "Nonsmoker", but not "Nonbloody stool"."""
+    return any(
+        one.cue_span.text(text).lower() != "non" or not text[one.scope_span.end :].strip()
+        for one in find_negations(text, tokens)
+    )
+
+
 class _SignedLines:
     """The lines of a text that hold several words with a sign, found when first asked for."""
 

@@ -54,6 +54,20 @@ def test_numbers_mean_the_same_in_any_unit(said: str) -> None:
     assert found and said in " ".join(found[0])
 
 
+@pytest.mark.parametrize(
+    ("text", "gender", "said"),
+    [
+        ("Limps since the match; he plays hockey", "Male", "he"),
+        ("Tailor, 61. Her knees creak, and she cannot kneel", "Female", "she"),
+        ("Mr. Osei is a baker. His wrist is stiff", "Male", "Mr"),
+        ("Mrs. Pohl, a lady of 80, came about her feet", "Female", "lady"),
+        ("Stiffness of her neck since June", "Female", "her"),
+    ],
+)
+def test_gender_is_taken_from_the_plainest_word(text: str, gender: str, said: str) -> None:
+    assert found_in(text, gender) == [[[said]]]
+
+
 def test_age_and_gender_are_marked_once() -> None:
     text = "58 yo M here. 58 yo man says he is fine, father 58."
     [age, gender, other_age, other] = found_in(text, "58 year", "Male", "57 year", "Female")

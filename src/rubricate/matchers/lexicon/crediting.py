@@ -120,7 +120,7 @@ class CreditWords:
         ``logits`` are those of the words, ``behind`` is how far other words have a higher mean.
         """
         reading, profile = note.read.reading, self._profiles[j]
-        inside = [t for run in group for t in range(run.first, run.end)]
+        inside = sorted({t for run in group for t in range(run.first, run.end)})
         first, end = _around(inside, note.clause)
         near = range(first, end)
         fit = self._best_fit(j, inside, near, note)

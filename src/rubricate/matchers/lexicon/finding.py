@@ -144,6 +144,10 @@ class CaseFinder:
         """Return the runs of each feature above its cut; from the rubric alone also below it."""
         none = np.zeros(above.shape[1], dtype=np.float32)
         runs = find_runs(above, none, reading)
+        for j, profile in enumerate(self._reader.prepared.profiles):
+            # The pronoun that gives the gender is cut off other evidence.
+            if profile.kind and not runs[j]:
+                runs[j] = [TokenRun(t, t + 1) for t in np.flatnonzero(above[:, j] > 0).tolist()]
         if self._reader.learned is None:
             for own, below in zip(runs, find_runs(above, none - JUST_BELOW, reading), strict=True):
                 clauses = {int(reading.clause[run.first]) for run in own}

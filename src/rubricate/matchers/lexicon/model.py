@@ -27,7 +27,7 @@ from rubricate.matchers.wording.case_model import (
 from rubricate.matchers.wording.decisions import Decision, choose_thresholds
 from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
-from rubricate.matchers.wording.stems import Speller
+from rubricate.matchers.wording.stems import Speller, stem
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.words import find_tokens
@@ -113,7 +113,7 @@ class CaseReader:
         self.prepared = prepared
         self.learned = learned
         self.settings = settings
-        spelling = learned.spelling if learned else tuple(rubric_forms(rubric))
+        spelling = learned.spelling if learned else _spelling(prepared, rubric)
         self.speller = Speller(spelling, known=common_forms(shared))
         if learned is not None:
             self._numbers = learned.model.numbers
@@ -153,6 +153,12 @@ class CaseReader:
             found.append(placed.astype(np.int32))
             begin += len(part)
         return np.concatenate(found)
+
+
+def _spelling(prepared: PreparedRubric, rubric: Rubric) -> list[str]:
+    """Return the words to correct to: the rubric's, and common ones that stand for them."""
+    common = common_forms(prepared.shared)
+    return rubric_forms(rubric) + [form for form in common if prepared.words.knows(stem(form))]
 
 
 def common_forms(shared: SharedModel) -> set[str]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
-from rubricate.text.negation import find_negations
+from rubricate.text.negation import asks_for_denial
 from rubricate.text.quantities import Quantity, find_quantities, same_quantity
 from rubricate.text.words import find_tokens, word_set
 
@@ -25,11 +25,12 @@ STOP_WORDS = word_set(
 NEGATING = word_set(
     "no not denies denied without never none negative neg absent lack lacks non nor w/o nil"
 )
-MALE = word_set("male man gentleman boy guy m mr gent he his him son")
-FEMALE = word_set("female woman lady girl gal f mrs ms miss she her")
+MALE = word_set("male man gentleman boy guy m mr mister gent fellow bloke chap lad he his him son")
+FEMALE = word_set("female woman wmn lady girl gal lass f mrs ms miss she her")
 _GENDERS = {"male": MALE, "female": FEMALE, "man": MALE, "woman": FEMALE, "boy": MALE,
             "girl": FEMALE}  # fmt: skip
-PRONOUNS = word_set("he his him she her son")
+#: What names a gender less plainly than a noun, the plainest first.
+_LESS_PLAIN = (word_set("he she"), word_set("mr mister mrs ms miss"), word_set("his him her son"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def read_feature(feature: Feature, place: int) -> FeatureProfile:
     >>> read_feature(Feature("1", "0", "Male"), 0).kind
     'gender'
     """
-    alternatives = tuple(read_alternative(text, place) for text in feature.alternatives)
+    alternatives = tuple(read_alternative(text, place) for text in feature.wordings)
     return FeatureProfile(feature, _kind(feature), alternatives)
 
 
@@ -92,7 +93,7 @@ def read_alternative(text: str, place: int) -> Alternative:
     content = [f for f in forms if f not in STOP_WORDS and f not in NEGATING and f != "history"]
     words = tuple(dict.fromkeys(stem(form) for form in content or forms))
     # A negation inside ("pain not relieved by rest") denies as much as one in front.
-    negated = bool(find_negations(text, tokens)) or any(form in NEGATING for form in forms[:1])
+    negated = asks_for_denial(text, tokens) or any(form in NEGATING for form in forms[:1])
     family = any(form in RELATIVES for form in forms)
     return Alternative(place, words, negated, family, tuple(find_quantities(text, tokens)))
 
@@ -154,16 +155,17 @@ def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
 
 
 def _gender_words(wanted: frozenset[str], reading: NoteReading) -> list[int]:
-    """Return the tokens that name the gender, nouns if there are any, else pronouns."""
-    nouns, pronouns = [], []
-    for i, token in enumerate(reading.tokens):
-        if token.form not in wanted:
-            continue
-        if token.form in PRONOUNS:
-            pronouns.append(i)
-        elif len(token.form) > 1 or _is_sign(reading, i):
-            nouns.append(i)
-    return nouns or pronouns
+    """Return the tokens that name the gender most plainly: nouns, "she", titles, "her"."""
+    named = [i for i, token in enumerate(reading.tokens) if token.form in wanted]
+    forms = [reading.tokens[i].form for i in named]
+    plainness = [next((k for k, own in enumerate(_LESS_PLAIN, 1) if f in own), 0) for f in forms]
+    for k in range(len(_LESS_PLAIN) + 1):
+        found = [i for i, own in zip(named, plainness, strict=True) if own == k]
+        if k == 0:
+            found = [i for i in found if len(reading.tokens[i].form) > 1 or _is_sign(reading, i)]
+        if found:
+            return found
+    return []
 
 
 def _is_sign(reading: NoteReading, i: int) -> bool:

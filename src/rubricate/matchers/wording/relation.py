@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
-from rubricate.matchers.wording.synonyms import Translation
+from rubricate.matchers.wording.synonyms import Translation, parts_of
 from rubricate.text.quantities import same_quantity
 
 F32 = npt.NDArray[np.float32]
@@ -68,6 +68,7 @@ class RubricWords:
         self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
         self._wordings = self._index_wordings(translation)
         self._synonyms = synonyms or {}
+        self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
         self._neighbours = neighbours or {}
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
@@ -93,12 +94,28 @@ class RubricWords:
         for word, part in self._synonyms.get(stem_, {}).items():
             if word in self._place and word != stem_:
                 compared[1, self._place[word]] = part
+        for i, part in self._shared_parts(stem_):
+            compared[1, i] = max(compared[1, i], part)
         for i, sure in self._wordings.get(stem_, ()):
             compared[2, i] = sure
         for word, value in self._neighbours.get(stem_, {}).items():
             if word in self._place:
                 compared[3, self._place[word]] = value
         return compared
+
+    def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
+        """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
+        own = parts_of(stem_)
+        meant = frozenset[str]().union({stem_}, *own)
+        for i, parts in self._parts.items():
+            shared = sum(not meant.isdisjoint(part) for part in parts)
+            if shared and self.words[i] != stem_:
+                yield i, shared / len(parts)
+        yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
+
+    def knows(self, stem_: str) -> bool:
+        """Tell whether a stem is known to stand for a word of the rubric."""
+        return stem_ in self._synonyms or stem_ in self._wordings
 
     def closest(self, stem_: str) -> F32:
         """Return how a stem compares with each word at best; computed once."""

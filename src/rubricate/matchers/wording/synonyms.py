@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from rubricate.lexicon.groups import NARROWER, Lexicon
@@ -39,7 +39,7 @@ def find_synonyms(
     for profile in profiles:
         if profile.kind:
             continue
-        for text in profile.feature.alternatives:
+        for text in profile.feature.wordings:
             for span, key in known.phrases_in(text):
                 meant = content_stems(span.text(text))
                 for synonym, source in known.synonyms(key):
@@ -56,6 +56,58 @@ def content_stems(text: str) -> list[str]:
     """Return the stems of the words that carry meaning, each once."""
     forms = [word.form for word in find_words(text)]
     return list(dict.fromkeys(stem(f) for f in forms if f not in STOP_WORDS))
+
+
+@cache
+def _word_parts() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """Return the stems that the roots and the endings of medical words stand for."""
+    text = files("rubricate.lexicon").joinpath("word_parts.tsv").read_text(encoding="utf-8")
+    roots, ends = {}, {}
+    for line in text.split("\n")[1:]:
+        if line:
+            part, place, means = line.split("\t")
+            meant = frozenset(stem(word) for word in means.split(" "))
+            if place == "root":
+                roots[part] = meant
+            else:
+                # An ending as it is left in stems: "algia" is "alg" in "arthralg".
+                ends[stem(f"{_ANY_ROOT}{part}").removeprefix(_ANY_ROOT)] = meant
+    return roots, ends
+
+
+_ANY_ROOT = "bcdaf"
+_LINKS = ("", "o", "i", "a")
+
+
+@lru_cache(maxsize=65536)
+def parts_of(word: str) -> tuple[frozenset[str], ...]:
+    """Return what the parts of a medical word's stem stand for; empty for other words.
+
+    Examples
+    --------
+    >>> [sorted(part) for part in parts_of(stem("nephrolithiasis"))]
+    [['kidn'], ['ston']]
+    >>> parts_of(stem("stone"))
+    ()
+    """
+    found = _divide(word, ())
+    return found if len(found) > 1 else ()
+
+
+def _divide(word: str, before: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:
+    """Return the parts of a word, long roots first; empty when it cannot be divided."""
+    roots, ends = _word_parts()
+    if not word or (before and word in ends):
+        return (*before, ends[word]) if word else before
+    for end in range(len(word), 1, -1):
+        if word[:end] in roots:
+            for link in _LINKS:
+                if word.startswith(link, end):
+                    rest = word[end + len(link) :]
+                    found = _divide(rest, (*before, roots[word[:end]]))
+                    if found:
+                        return found
+    return ()
 
 
 #: Cosines that count as nothing and as certain.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from rubricate.rubric import Feature
 from rubricate.text import opposites
 from rubricate.text.drugs import DrugName, find_drugs
-from rubricate.text.negation import find_negations
+from rubricate.text.negation import asks_for_denial
 from rubricate.text.numbers import time_unit
 from rubricate.text.quantities import Quantity, find_quantities
 from rubricate.text.stems import stem
@@ -46,7 +46,7 @@ class AskedFor:
 @lru_cache(maxsize=4096)
 def read_asked(feature: str) -> tuple[AskedFor, ...]:
     """Return what each alternative of a feature asks for."""
-    return tuple(_read_alternative(part) for part in Feature("", "", feature).alternatives)
+    return tuple(_read_alternative(part) for part in Feature("", "", feature).wordings)
 
 
 def _read_alternative(text: str) -> AskedFor:
@@ -58,7 +58,7 @@ def _read_alternative(text: str) -> AskedFor:
         for matter, table in opposites.MATTERS.items()
     }
     return AskedFor(
-        negated=bool(find_negations(text, tokens)) or forms[:1] in (["no"], ["not"], ["never"]),
+        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"]),
         plainly_negated=_plainly_negated(forms),
         words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
         quantities=_asked_quantities(text, tokens),
@@ -183,11 +183,27 @@ def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
     """Return the relatives and others that some tokens name."""
     found = set()
     for i in where:
-        person = opposites.PERSONS.get(tokens[i].form)
-        if person is not None:
+        person = _person_at(tokens, i)
+        if person:
             law = [t.form for t in tokens[i + 1 : i + 5]] == ["-", "in", "-", "law"]
             found.add(f"{person}-in-law" if law else person)
     return frozenset(found)
+
+
+def _person_at(tokens: Sequence[Token], i: int) -> str:
+    """Return whom a token names: the aunt in "mother's sister", nobody in "on dad's side"."""
+    form, *after = (token.form for token in tokens[i : i + 4])
+    before = [token.form for token in tokens[max(0, i - 3) : i]]
+    of_whom = before[:-2] + before[-2:-1] if "of" in before[-2:] else []
+    if after[:1] == ["side"] or any(opposites.kin_of_kin(f"{form}s", who) for who in of_whom):
+        return ""
+    if after and opposites.kin_of_kin(form, after[0]):
+        return ""
+    owners = [tokens[i - 1].form if i else ""]
+    if after[:1] == ["of"]:
+        owners += [f"{one}s" for one in after[1:]]
+    kin = (opposites.kin_of_kin(owner, form) for owner in owners)
+    return next(filter(None, kin), "") or opposites.PERSONS.get(form, "")
 
 
 def _whose_history(forms: Sequence[str]) -> frozenset[str]:
