@@ -148,15 +148,16 @@ class Feature:
 
 
 _EITHER = re.compile(r"\b([^\W\d_]{3,}) or ([^\W\d_]{3,})\b")
-_NO_CHOICE = frozenset(
-    "one two three four five once twice more less fewer greater older younger above below longer"
-    " shorter higher lower other others without not no even possibly another".split()
+_NO_CHOICE = re.compile(
+    "one|two|three|four|five|once|twice|more|less|fewer|greater|older|younger|above|below|longer"
+    "|shorter|higher|lower|others?|without|not|even|possibly|another",
+    re.IGNORECASE,
 )
 
 
 def _taken_apart(text: str) -> tuple[str, ...]:
     hit = _EITHER.search(text)
-    if hit is None or not _NO_CHOICE.isdisjoint((hit[1].lower(), hit[2].lower())):
+    if hit is None or any(map(_NO_CHOICE.fullmatch, hit.groups())):
         return (text,)
     return tuple(text[: hit.start()] + word + text[hit.end() :] for word in hit.groups())
 

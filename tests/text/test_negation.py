@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.text.negation import find_negations
+from rubricate.text.negation import asks_for_denial, find_negations
+from rubricate.text.words import find_tokens
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -175,3 +176,17 @@ def test_denies_reaches_over_a_whole_list(items: list[str]) -> None:
     text = f"Pt denies {', '.join(items)}. Has cough."
     [negation] = find_negations(text)
     assert negation.scope_span.text(text) == ", ".join(items)
+
+
+@pytest.mark.parametrize(
+    ("wording", "denial"),
+    [
+        ("Nondrinker", True),
+        ("No wheeze", True),
+        ("Abdomen non-tender", True),
+        ("Nonradiating flank pain", False),
+        ("Nonbloody stools", False),
+    ],
+)
+def test_a_quality_that_is_denied_is_no_denial_of_the_matter(wording: str, denial: bool) -> None:
+    assert asks_for_denial(wording, find_tokens(wording)) is denial

@@ -23,6 +23,7 @@ _PEOPLE = word_set(
 )
 _WHOSE = word_set("man woman male female gentleman lady boy girl guy patient pt person")
 _AGE_CUES = word_set("age aged ages turned turning agd")
+_BEFORE_AGE = word_set(": of as is = about around ~")
 _BEFORE_DURATION = word_set("for x since past last over of about previous prior next within every")
 _AFTER_DURATION = word_set("history hx ago of duration course earlier before back prior later hist")
 _DECADES = {
@@ -153,7 +154,7 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
             return QuantityReading("age", low, low + 9, "year", i, i + 1)
         return None
     j = i + 1
-    while form_at(tokens, j) in (":", "of", "as", "is", "=", "about", "around", "~") and form != "at":
+    while form_at(tokens, j) in _BEFORE_AGE and form != "at":
         j += 1
     if j >= len(tokens):
         return None

@@ -38,6 +38,11 @@ def test_a_shared_negation_is_kept_as_a_fragment() -> None:
     assert no_fever == [["Denies fever"]]
 
 
+def test_the_other_items_of_a_denied_list_are_left_out() -> None:
+    [found] = found_in("Patient denies vertigo, hoarseness or wheeze.", "No hoarseness")
+    assert found == [["denies", "hoarseness"]]
+
+
 def test_what_is_denied_is_not_found_for_a_positive_feature() -> None:
     assert found_in("58M with cough. Denies fever, chills.", "Fever") == [[]]
     assert found_in("58M with fever. No cough.", "No fever") == [[]]
@@ -332,3 +337,17 @@ def test_a_contradicted_feature_is_unlikely() -> None:
     matcher = LexiconMatcher().fit(Corpus((), (own,)))
     [findings] = CaseFinder(own, matcher.model_, WordSettings()).find(["Denies fever."])
     assert findings.probabilities["0"] <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "said"),
+    [
+        ("Nonradiating flank pain", "Left flank pain, dull and nonradiating.", "flank pain"),
+        ("Swelling or redness of the calf", "Her calf is swollen since Tuesday.", "swollen"),
+        ("Removal of the spleen", "Past history: splenectomy after a fall.", "splenectomy"),
+        ("Fatigue", "Says that she is exausted all day.", "exausted"),
+    ],
+)
+def test_reads_rubrics_in_other_words(feature: str, text: str, said: str) -> None:
+    [found] = found_in(text, feature)
+    assert any(said in fragment for one in found for fragment in one)

@@ -116,3 +116,17 @@ def test_the_shared_model_can_be_learned_from_a_corpus() -> None:
     learned = learn_shared(corpus.select(cases=cases))
     assert learned.weights["evidence"] + learned.weights["named"] > 0
     assert learned.note_count == 96
+
+
+def test_the_second_look_is_kept_and_checked() -> None:
+    model = default_shared()
+    again = SharedModel.from_json(model.to_json())
+    reading = read_note("Denies fever, chills.")
+    stems = [stem(token.form) for token in reading.tokens]
+    rubric = load_corpus("open-notes").rubrics[0]
+    logits = [one.prepare(rubric).logits(reading, stems) for one in (model, again)]
+    assert np.allclose(*logits, atol=0.05)
+    value = model.to_json()
+    value["second"] = value["second"] | {"words": value["second"]["words"][1:]}
+    with pytest.raises(ValueError, match="second look"):
+        SharedModel.from_json(value)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.profile import Alternative, FeatureProfile
-from rubricate.matchers.wording.relation import WINDOW, RubricWords
+from rubricate.matchers.wording.relation import WINDOW
+from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
 from rubricate.text import opposites

@@ -17,7 +17,7 @@ from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.decisions import LogitScale
 from rubricate.matchers.wording.hidden import HiddenLayer
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.relation import RubricWords
+from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
 from rubricate.text.contradiction import RULES, broken_rule
 from rubricate.text.contradiction.asked import read_asked
@@ -104,6 +104,13 @@ class CreditWords:
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
         strength = self._words.worth(read.stems, stop).strength
         return PlainNote(read, strength, forms, *(one.tolist() for one in lists))
+
+    def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
+        """Return the tokens that stand for a word of feature ``j`` nearly as well as the best."""
+        columns = np.unique(np.concatenate([one.columns for one in self._wordings[j]]))
+        strength = note.strength[tokens][:, columns].max(axis=1, initial=0).tolist()
+        least = max(STANDS_FOR, SURE * max(strength, default=0))
+        return [t for t, value in zip(tokens, strength, strict=True) if value >= least]
 
     def signs(
         self,

@@ -31,6 +31,7 @@ from rubricate.matchers.wording.runs import (
     group_runs,
     is_cue,
     right_numbers,
+    trim_run,
     whole_numbers,
 )
 from rubricate.rows import Contradiction
@@ -51,7 +52,7 @@ LEAST_EVIDENCE = 0.2
 #: At most so likely is a feature that the note contradicts.
 CONTRADICTED = 0.1
 #: From the rubric alone, a feature without a stretch above the cut gets those so far below it.
-JUST_BELOW = 1.0
+JUST_BELOW = 1.8
 #: What the rules that strike out a stretch say of it, in the words of a reason.
 RULE_REASONS = {
     "denied": "denied",
@@ -189,6 +190,7 @@ class CaseFinder:
         best = -math.inf
         for own, signs, why in self.candidates(j, runs, note, above):
             group = tuple(whole_numbers(run, profile, read.reading) for run in own)
+            group = self._own_items(j, group, note)
             spans = tuple(_span_of(run, read.reading) for run in group)
             if why is not None:
                 words = _with_said(spans, why, read.reading.text)
@@ -203,6 +205,26 @@ class CaseFinder:
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
         return found[True] or found[False], against, best
+
+    def _own_items(
+        self, j: int, group: tuple[TokenRun, ...], note: PlainNote
+    ) -> tuple[TokenRun, ...]:
+        """Leave out the items of a denied list that other features ask for."""
+        tokens = [t for run in group for t in range(run.first, run.end)]
+        listed = [t for t in tokens if note.scope[t] >= 0 > note.cue[t]]
+        meant = self.credit.stands_for(j, listed, note)
+        own = {note.item[t] for t in meant}
+        if not own or own == {note.item[t] for t in listed}:
+            return group
+        left_out = {t for t in listed if note.item[t] not in own}
+        runs: list[TokenRun] = []
+        for t in sorted(set(tokens) - left_out):
+            if runs and runs[-1].end == t:
+                runs[-1] = TokenRun(runs[-1].first, t + 1)
+            else:
+                runs.append(TokenRun(t, t + 1))
+        trimmed = (trim_run(run, note.read.reading) for run in runs)
+        return tuple(run for run in trimmed if run is not None)
 
     def _weigh(
         self, j: int, group: Sequence[TokenRun], read: ReadNote, above: F32, signs: Signs

@@ -44,32 +44,21 @@ def learn_shared(
     *,
     annotator: str | None = None,
     learned_from: str = "",
-    wordings: Sequence[tuple[list[str], list[str]]] = (),
-    weighed_on: Sequence[Corpus] = (),
     progress: Progress = silent,
 ) -> SharedModel:
     """Learn the shared model from all annotated cases of a corpus.
 
     How rubric words are worded is learned from other cases than the one it is used in, so that
-    the weights hold for cases never seen. ``wordings`` are further pairs of rubric stems and note
-    stems to learn wordings from. The cases of ``weighed_on`` only help to find the weights and the
-    cut: none of their words are kept.
+    the weights hold for cases never seen.
     """
     notes = _read_notes(corpus, annotator)
-    cases = list(notes)
-    own = list(_pairs(corpus, notes, cases))
-    draft = _draft(notes, learn_translation([*own, *wordings]), learned_from)
-    apart = _models_without_own_case(corpus, notes, draft, wordings)
-    sources = [(corpus, notes, apart)]
-    for other in weighed_on:
-        others = _read_notes(other, None)
-        sources.append((other, others, dict.fromkeys(others, draft)))
+    draft = _draft(notes, learn_translation(_pairs(corpus, notes, list(notes))), learned_from)
+    apart = _models_without_own_case(corpus, notes, draft)
     work = [
         (prepared, one)
-        for source, read, models in sources
-        for case in read
-        for prepared in [models[case].prepare(source.rubric(case))]
-        for one in read[case]
+        for case in notes
+        for prepared in [apart[case].prepare(corpus.rubric(case))]
+        for one in notes[case]
     ]
     rng = np.random.default_rng(_SEED)
     done = watched(work, progress, "learning what cases share", len(work))
@@ -98,14 +87,13 @@ def _models_without_own_case(
     corpus: Corpus,
     notes: dict[str, list[_Read]],
     draft: SharedModel,
-    wordings: Sequence[tuple[list[str], list[str]]],
 ) -> dict[str, SharedModel]:
     """Return for each case a model whose translation was learned from other cases."""
     cases = list(notes)
     models: dict[str, SharedModel] = {}
     for k in range(_PARTS):
         others = [case for i, case in enumerate(cases) if i % _PARTS != k]
-        table = learn_translation([*_pairs(corpus, notes, others), *wordings])
+        table = learn_translation(_pairs(corpus, notes, others))
         models |= dict.fromkeys(cases[k::_PARTS], replace(draft, translation=table))
     return models
 

@@ -55,7 +55,7 @@ class FeatureProfile:
     @property
     def genders(self) -> frozenset[str]:
         """The words for the gender the feature asks for; empty when it asks for none."""
-        return _GENDERS[self.feature.text.strip().lower()] if self.kind == "gender" else frozenset()
+        return _gender(self.feature) or frozenset()
 
 
 def read_feature(feature: Feature, place: int) -> FeatureProfile:
@@ -75,8 +75,14 @@ def read_feature(feature: Feature, place: int) -> FeatureProfile:
     return FeatureProfile(feature, _kind(feature), alternatives)
 
 
+def _gender(feature: Feature) -> frozenset[str] | None:
+    """Return the words for the gender that a feature asks for and nothing else: "Male patient"."""
+    named, _, rest = feature.text.strip().lower().partition(" ")
+    return _GENDERS.get(named) if rest in ("", "sex", "gender", "patient", "person") else None
+
+
 def _kind(feature: Feature) -> str:
-    if feature.text.strip().lower() in _GENDERS:
+    if _gender(feature):
         return "gender"
     found = find_quantities(feature.text)
     whole = [token for token in find_tokens(feature.text) if token.form not in ("old", "age", "of")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -190,3 +191,21 @@ def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
         first=tuple(int(sizes[i]) for i, r in enumerate(readings) if len(r)),
         **plain,
     )
+
+
+def shift_tokens(
+    values: npt.NDArray[Any], by: int, clause: I32, fill: float = 0
+) -> npt.NDArray[Any]:
+    """Return the values ``by`` tokens to the right (left when negative), within each clause.
+
+    Examples
+    --------
+    >>> shift_tokens(np.array([5, 6, 7]), 1, np.array([0, 0, 1])).tolist()
+    [6, 0, 0]
+    """
+    out = np.full_like(values, fill)
+    n, right, left = len(values), max(by, 0), max(-by, 0)
+    here, there = slice(left, max(n - right, 0)), slice(right, max(n - left, 0))
+    same = clause[here] == clause[there]
+    out[here][same] = values[there][same]
+    return out

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
-from rubricate.matchers.wording.synonyms import Translation, parts_of
+from rubricate.matchers.wording.profile import STOP_WORDS
+from rubricate.matchers.wording.reading import (
+    MARK,
+    NUMBER,
+    RELATIVES,
+    NoteReading,
+    shift_tokens,
+)
+from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.text.quantities import same_quantity
 
 F32 = npt.NDArray[np.float32]
 
 #: Words that belong together have at most this many others between them.
 WINDOW = 6
-#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
-#: stands for any.
-SURE = 5.0
 #: A synonym names a rubric's word if it stands for at least this part of it.
 _NAMED = 0.8
 
@@ -40,154 +41,6 @@ COLUMNS = (
     "clause coverage",
 )  # fmt: skip
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
-
-
-class RubricWords:
-    """A rubric prepared for comparing: how much each stem seen so far counts for its words."""
-
-    def __init__(
-        self,
-        profiles: Sequence[FeatureProfile],
-        translation: Translation,
-        rarity: Callable[[str], float],
-        synonyms: Mapping[str, Mapping[str, float]] | None = None,
-        neighbours: Mapping[str, Mapping[str, float]] | None = None,
-    ) -> None:
-        self.profiles = tuple(profiles)
-        self.alternatives = [a for profile in profiles for a in profile.alternatives]
-        self.feature_of = np.array([a.feature for a in self.alternatives], dtype=np.int64)
-        self.words = tuple(dict.fromkeys(w for a in self.alternatives for w in a.words))
-        self._place = {word: i for i, word in enumerate(self.words)}
-        self.weights = np.zeros((len(self.words), len(self.alternatives)), dtype=np.float32)
-        for k, alternative in enumerate(self.alternatives):
-            for word in alternative.words:
-                self.weights[self._place[word], k] = max(rarity(word), 0.5)
-            self.weights[:, k] /= max(float(self.weights[:, k].sum()), 1e-6)
-        own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
-        self._order = np.concatenate(own) if own else np.zeros(0, dtype=np.int64)
-        self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
-        self._wordings = self._index_wordings(translation)
-        self._synonyms = synonyms or {}
-        self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
-        self._neighbours = neighbours or {}
-        self.rarity = rarity
-        self._closest: dict[str, F32] = {}
-        self._number: dict[str, int] = {}
-        width = len(self.words) + 6 * len(self.alternatives) + 1
-        self._table: F32 = np.zeros((0, width), dtype=np.float32)
-
-    def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
-        """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
-        found: dict[str, list[tuple[int, float]]] = {}
-        for i, word in enumerate(self.words):
-            for stem_, p in translation.given.get(word, {}).items():
-                base = max(translation.overall.get(stem_, 0.0), 1e-6)
-                sure = min(max(math.log(p / base) / SURE, 0.0), 1.0)
-                found.setdefault(stem_, []).append((i, sure))
-        return found
-
-    def compare(self, stem_: str) -> F32:
-        """Return how a stem compares with each word: same, synonym, usual wording, neighbour."""
-        compared = np.zeros((4, len(self.words)), dtype=np.float32)
-        if stem_ in self._place:
-            compared[0, self._place[stem_]] = 1
-        for word, part in self._synonyms.get(stem_, {}).items():
-            if word in self._place and word != stem_:
-                compared[1, self._place[word]] = part
-        for i, part in self._shared_parts(stem_):
-            compared[1, i] = max(compared[1, i], part)
-        for i, sure in self._wordings.get(stem_, ()):
-            compared[2, i] = sure
-        for word, value in self._neighbours.get(stem_, {}).items():
-            if word in self._place:
-                compared[3, self._place[word]] = value
-        return compared
-
-    def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
-        """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
-        own = parts_of(stem_)
-        meant = frozenset[str]().union({stem_}, *own)
-        for i, parts in self._parts.items():
-            shared = sum(not meant.isdisjoint(part) for part in parts)
-            if shared and self.words[i] != stem_:
-                yield i, shared / len(parts)
-        yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
-
-    def knows(self, stem_: str) -> bool:
-        """Tell whether a stem is known to stand for a word of the rubric."""
-        return stem_ in self._synonyms or stem_ in self._wordings
-
-    def closest(self, stem_: str) -> F32:
-        """Return how a stem compares with each word at best; computed once."""
-        if stem_ not in self._closest:
-            self._closest[stem_] = self.compare(stem_).max(axis=0)
-        return self._closest[stem_]
-
-    def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
-        """Return how much the stems count for the words and alternatives."""
-        new = [one for one in dict.fromkeys(stems) if one not in self._number]
-        if new:
-            self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
-            self._table = np.vstack([self._table, self._rows(new)])
-        numbers = [self._number[one] for one in stems]
-        rows = self._table[numbers]
-        w, a = len(self.words), len(self.alternatives)
-        strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        same, share, alike, means, close, evidence = (
-            rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
-        )
-        evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        return StemWorth(strength, same, share, alike, means, close, evidence, rows[:, -1])
-
-    def _rows(self, stems: Sequence[str]) -> F32:
-        """Return the rows of the table for stems not seen before."""
-        same, alike, means, close = np.stack([self.compare(one) for one in stems], axis=1)
-        strength = strengths(same, alike, means, close)
-
-        def best(values: F32) -> F32:
-            found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
-            return found
-
-        rarity = np.array([[self.rarity(one)] for one in stems], dtype=np.float32)
-        return np.hstack(
-            [strength, best(same), same @ self.weights, best(alike), best(means), best(close),
-             best(strength), rarity]
-        )  # fmt: skip
-
-
-def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
-    """Return how strongly stems stand for words, whatever shows it."""
-    strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
-    return strongest
-
-
-class StemWorth(NamedTuple):
-    """How much the tokens' stems count: for each rubric word, then for each alternative."""
-
-    strength: F32
-    same: F32
-    share: F32
-    alike: F32
-    means: F32
-    close: F32
-    evidence: F32
-    rarity: F32
-
-
-def _shifted(values: F32, by: int, clause: npt.NDArray[np.int32]) -> F32:
-    """Return the values ``by`` tokens to the right (left when negative), 0 outside the clause."""
-    out = np.zeros_like(values)
-    if by == 0:
-        return values
-    if abs(by) >= len(values):
-        return out
-    if by > 0:
-        same = clause[:-by] == clause[by:]
-        out[:-by][same] = values[by:][same]
-    else:
-        same = clause[-by:] == clause[:by]
-        out[-by:][same] = values[:by][same]
-    return out
 
 
 class KeptEvidence:
@@ -288,7 +141,7 @@ def _surroundings(
     stop: npt.NDArray[np.bool_],
 ) -> None:
     clause = reading.clause
-    shifted = {by: _shifted(e, by, clause) for by in range(-5, 6) if by}
+    shifted = {by: shift_tokens(e, by, clause) for by in range(-5, 6) if by}
     take("left 1", shifted[-1])
     take("right 1", shifted[1])
     take("left 2", shifted[-2])

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +28,15 @@ from rubricate.matchers.wording.reading import (
     MOST_TOKENS,
     NoteReading,
     join_readings,
+    shift_tokens,
     split_reading,
 )
 from rubricate.matchers.wording.relation import (
     COLUMNS,
     KeptEvidence,
-    RubricWords,
     take_evidence,
 )
+from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
 from rubricate.rubric import Rubric
@@ -45,6 +46,65 @@ F32 = npt.NDArray[np.float32]
 #: A token is weighed for a feature if one of these columns is larger than nearly nothing.
 _SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
 LEAST_SIGN = 0.01
+
+
+#: A second look sees the logits of so many tokens on each side.
+LOGITS_AROUND = 3
+
+
+class SecondLook(NamedTuple):
+    """A layer that looks again at a token: at the logits around it, and at the words there.
+
+    ``vectors`` has one row for each of the ``words``, and a first one for all other words.
+    """
+
+    words: tuple[str, ...]
+    vectors: F32
+    layer: HiddenLayer
+
+    def __call__(
+        self, columns: F32, logits: F32, reading: NoteReading, stems: Sequence[str]
+    ) -> F32:
+        """Return the logits, (tokens, features), with what the second look adds."""
+        f = logits.shape[1]
+        said = np.flatnonzero(logits.reshape(-1) > NOT_SAID)
+        if not len(said):
+            return logits
+        seen = columns.reshape(-1, columns.shape[-1])[said]
+        rows = np.hstack([seen, *self.around(logits, reading, stems, said)])
+        found = logits.reshape(-1).copy()
+        found[said] += self.layer(rows)
+        return found.reshape(-1, f)
+
+    def around(
+        self, logits: F32, reading: NoteReading, stems: Sequence[str], said: npt.NDArray[np.int64]
+    ) -> tuple[F32, F32]:
+        """Return the logits and the vectors of the words around some (token, feature) places."""
+        clause, f, vectors = reading.clause, logits.shape[1], 3 * self.vectors.shape[1]
+        steps = [0, *range(-LOGITS_AROUND, 0), *range(1, LOGITS_AROUND + 1)]
+        shifted = [shift_tokens(logits, by, clause, NOT_SAID).reshape(-1)[said] for by in steps]
+        number = {word: i for i, word in enumerate(self.words, start=1)}
+        own = np.array([number.get(one, 0) for one in stems])
+        words = np.stack([shift_tokens(own, by, clause) for by in (-1, 0, 1)], axis=1)
+        return np.stack(shifted, axis=1), self.vectors[words[said // f]].reshape(len(said), vectors)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the layer as JSON values."""
+        vectors = np.round(self.vectors, 3).tolist()
+        return {"words": self.words, "vectors": vectors, "layer": self.layer.to_json()}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> SecondLook:
+        """Return a layer from JSON values (KeyError or ValueError when wrong)."""
+        words = tuple(map(str, value["words"]))
+        vectors = np.array(value["vectors"], dtype=np.float32)
+        layer = HiddenLayer.from_json(value["layer"])
+        width = len(COLUMNS) + 2 * LOGITS_AROUND + 1 + 3 * vectors.shape[-1]
+        if vectors.shape[:-1] != (len(words) + 1,) or len(layer.into) != width:
+            raise ValueError("the second look is for other words or other evidence")
+        if not np.isfinite(vectors).all():
+            raise ValueError("a vector is no number")
+        return cls(words, vectors, layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +118,7 @@ class SharedModel:
     decision: Decision
     learned_from: str = ""
     hidden: HiddenLayer | None = None
+    second: SecondLook | None = None
     _rarity: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def rarity(self, stem_: str) -> float:
@@ -85,6 +146,7 @@ class SharedModel:
             "learned_from": self.learned_from,
             "weights": {name: round(w, 4) for name, w in self.weights.items()},
             "hidden": None if self.hidden is None else self.hidden.to_json(),
+            "second": None if self.second is None else self.second.to_json(),
             "decision": self.decision.to_json(),
             "note_count": self.note_count,
             "translation": self.translation.given,
@@ -96,6 +158,7 @@ class SharedModel:
     def from_json(cls, value: Mapping[str, Any]) -> SharedModel:
         """Return the model from JSON values (KeyError, TypeError or ValueError when wrong)."""
         hidden = HiddenLayer.from_json(value["hidden"]) if value.get("hidden") else None
+        second = SecondLook.from_json(value["second"]) if value.get("second") else None
         forms = {form: int(n) for form, n in value["forms"].items()}
         if hidden is not None and len(hidden.into) != len(COLUMNS):
             raise ValueError("the layer is for other evidence")
@@ -112,6 +175,7 @@ class SharedModel:
             decision=Decision.from_json(value["decision"]),
             learned_from=str(value.get("learned_from", "")),
             hidden=hidden,
+            second=second,
         )
 
 
@@ -161,7 +225,10 @@ class PreparedRubric:
         logits[close] = columns[close] @ linear
         if self.shared.hidden is not None:
             logits[close] += self.shared.hidden(columns[close])
-        return logits.reshape(n, f)
+        first = logits.reshape(n, f)
+        if self.shared.second is None:
+            return first
+        return self.shared.second(kept.columns, first, reading, stems)
 
 
 def _groups_of_parts(readings: Sequence[NoteReading]) -> Iterator[list[NoteReading]]:

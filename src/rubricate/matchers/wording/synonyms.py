@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -18,24 +19,32 @@ from rubricate.text.words import find_words
 NARROWER_PART = 0.9
 
 
-def find_synonyms(
-    profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = None
-) -> dict[str, dict[str, float]]:
-    """Return, for each stem of a synonym, the rubric stems it stands for, and what part of each.
+class Synonyms(NamedTuple):
+    """What stands for a rubric's stems: single stems, each with its part, and whole phrases."""
 
-    A synonym of several words is divided among them: each of the two words of "blood pressure"
-    is half of it.
+    words: Mapping[str, Mapping[str, float]]
+    phrases: Mapping[tuple[str, ...], Set[str]]
+
+
+def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = None) -> Synonyms:
+    """Return the synonyms of a rubric's words: the stems they are made of, and what these mean.
+
+    Of a synonym of several words each alone is a part: of the two words of "blood pressure" each is
+    half of it.
 
     Examples
     --------
     >>> from rubricate.matchers.wording.profile import read_feature
     >>> from rubricate.rubric import Feature
     >>> found = find_synonyms([read_feature(Feature("8", "0", "Shortness of breath"), 0)])
-    >>> found["sob"]
+    >>> found.words["sob"]
     {'short': 1.0, 'breath': 1.0}
+    >>> sorted(found.phrases["difficult", "breath"])
+    ['breath', 'short']
     """
     known = load_default_lexicon() if lexicon is None else lexicon
     found: dict[str, dict[str, float]] = {}
+    phrases: dict[tuple[str, ...], set[str]] = {}
     for profile in profiles:
         if profile.kind:
             continue
@@ -44,12 +53,14 @@ def find_synonyms(
                 meant = content_stems(span.text(text))
                 for synonym, source in known.synonyms(key):
                     words = content_stems(synonym)
+                    if len(words) > 1:
+                        phrases.setdefault(tuple(words), set()).update(meant)
                     part = NARROWER_PART if source.endswith(NARROWER) else 1.0
                     for word in words:
                         own = found.setdefault(word, {})
                         for one in meant:
                             own[one] = max(own.get(one, 0.0), part / len(words))
-    return found
+    return Synonyms(found, phrases)
 
 
 def content_stems(text: str) -> list[str]:

@@ -143,7 +143,7 @@ _TAKEN = word_set(
 _ABOUT_STOPPING = _PAST | word_set(
     "missed poor adherence nonadherence allergy allergic intolerance reaction due caused cause stop"
     " wants cessation wearing took treated effect effects effective out work ready side stopping"
-    " contemplating overuse"
+    " contemplating overuse administered given received tried trial prescribed dose course"
 )
 
 

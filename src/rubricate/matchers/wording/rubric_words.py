@@ -1,0 +1,183 @@
+"""The words of a rubric, and how much the words of notes stand for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rubricate.matchers.wording.profile import FeatureProfile
+from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
+
+F32 = npt.NDArray[np.float32]
+I64 = npt.NDArray[np.int64]
+
+#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
+#: stands for any.
+SURE = 5.0
+#: A synonym of several words is worth this much where all stand together, in any order, with at
+#: most so many others between them.
+AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
+_Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
+
+
+class RubricWords:
+    """A rubric prepared for comparing: how much each stem seen so far counts for its words."""
+
+    def __init__(
+        self,
+        profiles: Sequence[FeatureProfile],
+        translation: Translation,
+        rarity: Callable[[str], float],
+        synonyms: Synonyms | None = None,
+        neighbours: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> None:
+        self.profiles = tuple(profiles)
+        self.alternatives = [a for profile in profiles for a in profile.alternatives]
+        self.feature_of = np.array([a.feature for a in self.alternatives], dtype=np.int64)
+        self.words = tuple(dict.fromkeys(w for a in self.alternatives for w in a.words))
+        self._place = {word: i for i, word in enumerate(self.words)}
+        self.weights = np.zeros((len(self.words), len(self.alternatives)), dtype=np.float32)
+        for k, alternative in enumerate(self.alternatives):
+            for word in alternative.words:
+                self.weights[self._place[word], k] = max(rarity(word), 0.5)
+            self.weights[:, k] /= max(float(self.weights[:, k].sum()), 1e-6)
+        own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
+        self._order = np.concatenate(own) if own else np.zeros(0, dtype=np.int64)
+        self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
+        self._wordings = self._index_wordings(translation)
+        self._synonyms = synonyms.words if synonyms else {}
+        self._phrases = self._index_phrases(synonyms.phrases if synonyms else {})
+        self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
+        self._neighbours = neighbours or {}
+        self.rarity = rarity
+        self._closest: dict[str, F32] = {}
+        self._number: dict[str, int] = {}
+        width = len(self.words) + 6 * len(self.alternatives) + 1
+        self._table: F32 = np.zeros((0, width), dtype=np.float32)
+
+    def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
+        """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
+        found: dict[str, list[tuple[int, float]]] = {}
+        for i, word in enumerate(self.words):
+            for stem_, p in translation.given.get(word, {}).items():
+                base = max(translation.overall.get(stem_, 0.0), 1e-6)
+                sure = min(max(math.log(p / base) / SURE, 0.0), 1.0)
+                found.setdefault(stem_, []).append((i, sure))
+        return found
+
+    def _index_phrases(self, phrases: Mapping[tuple[str, ...], Set[str]]) -> _Phrases:
+        """Return the phrases by their first stem, with the columns of words and wordings meant."""
+        found: _Phrases = {}
+        for stems, meant in phrases.items():
+            words = np.array([i for i, one in enumerate(self.words) if one in meant], dtype=int)
+            wordings = np.flatnonzero(self.weights[words].any(axis=0))
+            found.setdefault(stems[0], []).append((stems, words, wordings))
+        return found
+
+    def _said_in_phrases(self, stems: Sequence[str], worth: StemWorth) -> None:
+        """Give the words of whole synonyms what these are worth together."""
+        for t, one in enumerate(stems):
+            for phrase, words, wordings in self._phrases.get(one, ()):
+                near = stems[t : t + len(phrase) + PHRASE_SLACK]
+                if all(word in near for word in phrase[1:]):
+                    at = [t + near.index(word) for word in phrase]
+                    for s in at:
+                        _raise(worth.strength[s], words)
+                        _raise(worth.alike[s], wordings)
+                        _raise(worth.evidence[s], wordings)
+
+    def compare(self, stem_: str) -> F32:
+        """Return how a stem compares with each word: same, synonym, usual wording, neighbour."""
+        compared = np.zeros((4, len(self.words)), dtype=np.float32)
+        if stem_ in self._place:
+            compared[0, self._place[stem_]] = 1
+        for word, part in self._synonyms.get(stem_, {}).items():
+            if word in self._place and word != stem_:
+                compared[1, self._place[word]] = part
+        for i, part in self._shared_parts(stem_):
+            compared[1, i] = max(compared[1, i], part)
+        for i, sure in self._wordings.get(stem_, ()):
+            compared[2, i] = sure
+        for word, value in self._neighbours.get(stem_, {}).items():
+            if word in self._place:
+                compared[3, self._place[word]] = value
+        return compared
+
+    def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
+        """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
+        meant = {stem_}.union(*parts_of(stem_))
+        for i, parts in self._parts.items():
+            shared = sum(not meant.isdisjoint(part) for part in parts)
+            if shared and self.words[i] != stem_:
+                yield i, shared / len(parts)
+        yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
+
+    def knows(self, stem_: str) -> bool:
+        """Tell whether a stem is known to stand for a word of the rubric."""
+        return stem_ in self._synonyms or stem_ in self._wordings
+
+    def closest(self, stem_: str) -> F32:
+        """Return how a stem compares with each word at best; computed once."""
+        if stem_ not in self._closest:
+            self._closest[stem_] = self.compare(stem_).max(axis=0)
+        return self._closest[stem_]
+
+    def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
+        """Return how much the stems count for the words and alternatives."""
+        new = [one for one in dict.fromkeys(stems) if one not in self._number]
+        if new:
+            self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
+            self._table = np.vstack([self._table, self._rows(new)])
+        numbers = [self._number[one] for one in stems]
+        rows = self._table[numbers]
+        w, a = len(self.words), len(self.alternatives)
+        strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
+        same, share, alike, means, close, evidence = (
+            rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
+        )
+        evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
+        worth = StemWorth(strength, same, share, alike, means, close, evidence, rows[:, -1])
+        self._said_in_phrases(stems, worth)
+        return worth
+
+    def _rows(self, stems: Sequence[str]) -> F32:
+        """Return the rows of the table for stems not seen before."""
+        same, alike, means, close = np.stack([self.compare(one) for one in stems], axis=1)
+        strength = strengths(same, alike, means, close)
+
+        def best(values: F32) -> F32:
+            found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
+            return found
+
+        rarity = np.array([[self.rarity(one)] for one in stems], dtype=np.float32)
+        return np.hstack(
+            [strength, best(same), same @ self.weights, best(alike), best(means), best(close),
+             best(strength), rarity]
+        )  # fmt: skip
+
+
+def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
+    """Return how strongly stems stand for words, whatever shows it."""
+    strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
+    return strongest
+
+
+class StemWorth(NamedTuple):
+    """How much the tokens' stems count: for each rubric word, then for each alternative."""
+
+    strength: F32
+    same: F32
+    share: F32
+    alike: F32
+    means: F32
+    close: F32
+    evidence: F32
+    rarity: F32
+
+
+def _raise(values: F32, columns: I64) -> None:
+    values[columns] = np.maximum(values[columns], AS_A_WHOLE)

@@ -1,0 +1,51 @@
+"""What stands for a rubric's words: parts of medical words, and synonyms as wholes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rubricate import Feature, Rubric
+from rubricate.matchers.wording.rubric_words import RubricWords
+from rubricate.matchers.wording.shared import default_shared
+from rubricate.matchers.wording.stems import stem
+from rubricate.matchers.wording.synonyms import parts_of
+
+
+def words_of(feature: str) -> RubricWords:
+    return default_shared().prepare(Rubric("c", (Feature("0", "c", feature),))).words
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Removal of the spleen", "splenectomy"),
+        ("Enlarged spleen", "splenomegaly"),
+        ("Inflamed gum", "gingivitis"),
+        ("Painful tongue", "glossodynia"),
+        ("Eyelid droop", "blepharoptosis"),
+    ],
+)
+def test_a_medical_word_stands_for_what_its_parts_mean(asked: str, said: str) -> None:
+    words = words_of(asked)
+    assert words.compare(stem(said))[1].min() > 0.9, words.words
+
+
+def test_lay_words_are_parts_of_a_medical_word_asked_for() -> None:
+    words = words_of("Pneumonectomy")
+    assert words.compare(stem("lung"))[1].max() == 0.5
+    assert words.compare(stem("spleen"))[1].max() == 0
+
+
+@pytest.mark.parametrize("word", ["colour", "painful", "heart", "office", "meadow"])
+def test_plain_words_have_no_parts(word: str) -> None:
+    assert parts_of(stem(word)) == ()
+
+
+def test_a_synonym_of_several_words_counts_as_a_whole_only_where_all_stand_together() -> None:
+    words = words_of("Tinnitus")
+    together = ["he", "hear", "ring", "in", "the", "ear"]
+    apart = ["ring", "on", "his", "fing", "and", "some", "wax", "in", "one", "ear"]
+    for stems, whole in ((together, True), (apart, False)):
+        alike = words.worth(stems, np.zeros(len(stems), dtype=np.bool_)).alike
+        assert bool(alike[stems.index("ear")].max() > 0.8) is whole
