@@ -13,7 +13,7 @@ import torch
 from rubricate import Corpus, CorpusBuilder
 from rubricate.errors import InputError
 from rubricate.neural.encoder.export import read_network, weights_of_onnx
-from rubricate.neural.encoder.model_folder import EncoderSettings
+from rubricate.neural.encoder.model_folder import UNSEEN, EncoderSettings
 from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.recipe import EncoderRecipe
@@ -110,11 +110,11 @@ def test_only_a_network_that_reads_rehearses(
         assert written.report["recipe"]["frozen"] == (0 if at < 1 else None)
         assert (written.thresholds == settings.thresholds) == (at == 1)
     assert not same_networks(*found.values())
-    others = fitting._other_cases(maker)
+    unseen = fitting.other_cases(UNSEEN, maker)
     credited = []
     for folder, own in ((source, settings), (target, written)):
         said = score_rows(
-            read_network(folder), others, range(1, others.n_notes, 2), maker.special,
+            read_network(folder), unseen, range(unseen.n_notes), maker.special,
             features_per_pass=None,
         )  # fmt: skip
         credited.append(np.mean(said.presence >= own.thresholds.presence))

@@ -25,6 +25,7 @@ from rubricate.neural.encoder.model_folder import (
     REHEARSAL,
     SETTINGS_FILE,
     TOKENIZER_FILE,
+    UNSEEN,
     EncoderSettings,
     Member,
     common_settings,
@@ -133,7 +134,6 @@ class _Fit:
             self.recipe = reading_recipe(self.recipe, int(self.settings.shape["layers"]))
         key = fit_key(source, corpus_hash(corpus, annotator), options)
         self.store = StageStore(options.checkpoint, key)
-        self.others = _other_cases(self.maker) if self.settings.reads else None
 
     def run(self, target: Path, place: Path) -> EncoderSettings:
         """Train every network, choose what they share, write the model; ``place`` is scratch."""
@@ -270,10 +270,11 @@ class _Fit:
 
     def _rehearsal(self) -> Lessons | None:
         """Return notes of other cases, of which the network shall say what it says now."""
-        if self.others is None or not self.recipe.rehearsal:
+        if not self.settings.reads or not self.recipe.rehearsal:
             return None
+        data = other_cases(REHEARSAL, self.maker)
         return Lessons(
-            self.others, range(0, self.others.n_notes, 2), self.maker.special, self.maker.mask_id,
+            data, range(data.n_notes), self.maker.special, self.maker.mask_id,
             recipe=self.recipe, seed=self.options.seed,
         )  # fmt: skip
 
@@ -333,10 +334,11 @@ class _Fit:
         folders = [place / str(number) for number, _ in enumerate(reports, start=1)]
         for folder in folders if whole else ():
             _whole_file(folder).replace(folder / NETWORK_FILE)
-        if self.others is not None:
+        if settings.reads:
             files = [folder / NETWORK_FILE for folder in (self.source, *folders)]
-            notes = range(1, self.others.n_notes, 2)
-            before, *after = self._score_files(files, notes, "reading other cases", self.others)
+            unseen = other_cases(UNSEEN, self.maker)
+            notes = range(unseen.n_notes)
+            before, *after = self._score_files(files, notes, "reading other cases", unseen)
             settings = keep_credit(settings, before.presence, Scored.joined(after).presence)
         if held:
             together = Calibrator(self.data, held, whole=whole)
@@ -372,9 +374,9 @@ def fit_key(source: Path, notes: str, options: FitOptions) -> str:
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
-def _other_cases(maker: PieceMaker) -> LearningSet:
+def other_cases(path: Path, maker: PieceMaker) -> LearningSet:
     """Return notes of other cases with rows for all features: for a network to judge."""
-    corpus = read_corpus(REHEARSAL)
+    corpus = read_corpus(path)
     data = learning_set(corpus, None, maker)
     features = _features_of_case(corpus)
     return data.with_rows({i: features[int(data.note_case[i])] for i in range(data.n_notes)})
