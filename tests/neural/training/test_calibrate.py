@@ -85,6 +85,16 @@ def test_all_folds_choose_together(data: LearningSet, monkeypatch: pytest.Monkey
     assert alone.fit(EncoderSettings(), FEATURES) == EncoderSettings()
 
 
+@pytest.mark.parametrize(("contradiction", "lowest"), [(0.5, 0.85), (1.0, 0.2)])
+def test_only_what_reads_keeps_its_threshold_as_the_lowest(
+    data: LearningSet, monkeypatch: pytest.MonkeyPatch, contradiction: float, lowest: float
+) -> None:
+    monkeypatch.setattr(calibrate, "FEWEST_ROWS", 18)
+    settings = EncoderSettings(thresholds=Thresholds(presence=0.85), contradiction=contradiction)
+    together = Calibrator(data, [held(data, list(range(6)))], whole=True)
+    assert together.fit(settings, FEATURES).thresholds.presence == lowest
+
+
 def test_a_falling_calibration_is_not_taken(
     data: LearningSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

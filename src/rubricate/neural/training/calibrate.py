@@ -54,9 +54,13 @@ class Calibrator:
             return settings
         said = self._said.presence
         calibration = fit_calibration(said, self._present)
+        best = self._ruler.best_thresholds(self._said, progress=progress)
+        if settings.reads:
+            # Notes of one case seldom contradict: the threshold that keeps credit stays the lowest.
+            best = replace(best, presence=max(best.presence, settings.thresholds.presence))
         return replace(
             settings,
-            thresholds=self._ruler.best_thresholds(self._said, progress=progress),
+            thresholds=best,
             # A falling line would turn the order of probabilities, and every threshold, round.
             calibration=calibration if calibration.slope > 0 else settings.calibration,
             feature_presence=feature_thresholds(
