@@ -1,80 +1,76 @@
-"""Fitting the encoder to ten notes of a case its network never saw: time and figures.
+"""What fitting a shipped network to a few notes of unseen cases brings, costs and forgets.
 
-The network must not know the case: the run ``new`` of `scripts/train_matcher.py` leaves the deep
-cases 5 to 9 out. One thread; wall and processor time are both printed.
-
-Run: python benchmarks/encoder_fit.py --weights .neural/out/new.safetensors \
-         --tokenizer .neural/prepared/tokenizer.json --case 5
+Run ``python benchmarks/encoder_fit.py --model fast --pairs DIR``; the folder is that of the minimal
+pairs (``splits.csv``). It prints Markdown, before and after a fit to the first notes of some cases:
+characters and presence F1 on further notes of these cases and on six other unseen ones, and which
+stated and which contradicted items of mixed notes are credited.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import tempfile
 import time
-from dataclasses import asdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from rubricate import Corpus, load_corpus
-from rubricate.matchers.model_files import Header, write_header
 from rubricate.measures import evaluate
-from rubricate.neural.encoder.backbone import read_weights
-from rubricate.neural.encoder.export import export_int8
 from rubricate.neural.encoder.matcher import EncoderMatcher
-from rubricate.neural.encoder.model_folder import (
-    NETWORK_FILE,
-    SETTINGS_FILE,
-    TOKENIZER_FILE,
-    EncoderSettings,
-)
-from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.encoder.model_folder import SHIPPED
+from unseen_rubrics import chosen, credited, unseen_small_cases
 
 
-def make_folder(weights: Path, tokenizer: Path, folder: Path, steps: int | None) -> None:
-    """Write trained weights as a model that `EncoderMatcher.load` reads."""
-    network = Network(Shape())
-    network.load_state_dict({name: w.float() for name, w in read_weights(weights).items()})
-    export_int8(network, folder / NETWORK_FILE)
-    shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
-    EncoderSettings(shape=asdict(Shape())).write(folder / SETTINGS_FILE)
-    write_header(folder, Header("encoder", {"threads": 1, "steps": steps}, "", 0, {}))
+def notes_of(corpus: Corpus, cases: Iterable[str], first: int, end: int) -> Corpus:
+    """Return the notes of each case from the first up to the end."""
+    own = {case: [note.id for note in corpus.notes if note.case == case] for case in cases}
+    return corpus.select(notes=[i for ids in own.values() for i in ids[first:end]], cases=list(own))
 
 
-def show(what: str, matcher: EncoderMatcher, test: Corpus) -> None:
-    """Print both figures on the test notes."""
-    values = evaluate(test, matcher.predict(test)).to_dict()
-    print(
-        f"{what}: characters F1 {values['characters']['f1']:.4f}, "
-        f"presence F1 {values['presence']['f1']:.4f}"
-    )
+def figures(matcher: EncoderMatcher, sets: list[Corpus], pairs: Corpus | None) -> str:
+    """Return both F1 of each set, and the shares of stated and contradicted items credited."""
+    cells = []
+    for corpus in sets:
+        found = evaluate(corpus, matcher.predict(corpus), reference_annotator="reference")
+        cells.append((found.characters.total().f1, found.presence.total().f1))
+    if pairs is not None:
+        cells.append(credited(pairs, matcher.predict(pairs)))
+    return " | ".join(f"{one:.3f} / {other:.3f}" for one, other in cells)
 
 
 def main() -> None:
     """Measure before and after."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--weights", type=Path, required=True)
-    parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--case", default="5")
-    parser.add_argument("--notes", type=int, default=10)
-    parser.add_argument("--steps", type=int)
+    parser.add_argument("--model", default="fast", choices=SHIPPED)
+    parser.add_argument("--pairs", type=Path)
+    parser.add_argument("--cases", nargs="+", default=["14", "19", "24", "29"])
+    parser.add_argument("--notes", type=int, default=5, help="of each case")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int)
     given = parser.parse_args()
-    own = load_corpus("open-notes").select(cases=[given.case], annotators=["reference"])
-    learn = [n.id for n in own.notes if n.metadata["split"] == "train"][: given.notes]
-    test = own.select(notes=lambda note: note.metadata["split"] == "test")
-    with tempfile.TemporaryDirectory() as folder:
-        make_folder(given.weights, given.tokenizer, Path(folder), given.steps)
-        matcher = EncoderMatcher.load(folder)
-        show("no notes, one pass", matcher, test)
-        wall, processor = time.monotonic(), time.process_time()
-        matcher.fit(own.select(notes=learn))
-        print(
-            f"fitted to {len(learn)} notes in {time.monotonic() - wall:.0f} s "
-            f"({time.process_time() - processor:.0f} s of processor time, one thread)"
-        )
-        show(f"{len(learn)} notes, one pass", matcher, test)
-        matcher.features_per_pass = 1
-        show(f"{len(learn)} notes, one feature per pass", matcher, test)
+    embedded = load_corpus("open-notes").select(annotators=["reference"])
+    unseen = unseen_small_cases()
+    others = {note.case for note in unseen.notes} - set(given.cases)
+    sets = [
+        notes_of(embedded, given.cases, given.notes, given.notes + 10),
+        notes_of(unseen, sorted(others, key=int)[:6], 0, 10),
+    ]
+    pairs = None
+    if given.pairs:
+        pairs = chosen(given.pairs, "splits.csv", kind="mixed", split="test")
+    matcher = EncoderMatcher(network=given.model, seed=given.seed, threads=given.threads)
+    own, further = (len(corpus.notes) for corpus in sets)
+    print(f"| {given.model} | own cases, {own} notes | other cases, {further} notes | pairs |")
+    print("|---|---|---|---|")
+    print(f"| before | {figures(matcher, sets, pairs)} |", flush=True)
+    learned = notes_of(embedded, given.cases, 0, given.notes)
+    begun, processor = time.perf_counter(), time.process_time()
+    matcher.fit(learned)
+    took, processor = time.perf_counter() - begun, time.process_time() - processor
+    print(f"| {len(learned.notes)} notes | {figures(matcher, sets, pairs)} |", flush=True)
+    print(
+        f"\n{took:.0f} s ({processor:.0f} s of processor time); "
+        f"presence from {matcher.settings_.thresholds.presence:.3f} on"
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mixed_files import parse
+from mixed_files import is_held_out, parse
 
 csv.field_size_limit(10**9)
 #: Outcomes of a row; ABSENT: not stated, whether contradicted is not known.
@@ -157,8 +157,8 @@ def load_all(sources: Sources) -> Sets:
         times = 3 if name == "P" and note["kind"] == "mixed" else 1
         sets.setdefault(name, []).extend([note] * times)
     for note in read_mixed(sources.mixed):
-        held = sum(map(ord, note["case"])) % (16 if note["id"] >= "f" else 8) == 0
-        sets.setdefault(_mixed_set(note["id"], held), []).append(note)
+        i, case = note["id"], note["case"]
+        sets.setdefault(_mixed_set(i, is_held_out(case, 16 if i >= "f" else 8)), []).append(note)
     return sets
 
 

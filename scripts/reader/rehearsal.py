@@ -1,36 +1,49 @@
-"""Write the notes that `fit` rehearses: one note of each of the first files' cases, no marks.
+"""Write the notes of other cases that `fit` reads, no marks: those it rehearses, and unseen ones.
 
-Run: python scripts/reader/rehearsal.py src/rubricate/neural/models/rehearsal.jsonl
+Rehearsed are cases of the training, of which the networks say what is right. What a fit changes is
+told by cases in no training: of the others a network is so sure that they tell too little.
+
+Run: python scripts/reader/rehearsal.py src/rubricate/neural/models
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
-from mixed_files import parse
+from mixed_files import is_held_out, parse
 
 from rubricate import Corpus, Feature, Note, Rubric, write_corpus
 
-#: More of them made no difference, and they come with the package.
-CASES = 100
+#: More of either made no difference, and they come with the package.
+REHEARSED, UNSEEN = 100, 45
 
 
-def main() -> None:
-    """Write one note per case, of the registers in turn."""
-    cases = []
-    for path in sorted((Path(__file__).parent / "mixed").glob("[abc]*.txt")):
-        cases += parse(path)[0]
-    every = len(cases) / CASES
-    chosen = [cases[int(i * every)] for i in range(CASES)]
+def write(cases: list[dict[str, Any]], size: int, path: Path) -> None:
+    """Write one note each of so many of the cases, of the registers in turn."""
+    every = len(cases) / size
     notes, rubrics = [], []
-    for i, case in enumerate(chosen):
+    for i, case in enumerate(cases[int(i * every)] for i in range(size)):
         features = enumerate(case["features"].values())
         rubrics.append(
             Rubric(str(i), tuple(Feature(f"{i}-{k}", str(i), text) for k, text in features))
         )
         notes.append(Note(str(i), str(i), case["notes"][i % len(case["notes"])]["text"]))
-    write_corpus(Corpus(tuple(notes), tuple(rubrics)), Path(sys.argv[1]), format="jsonl")
+    write_corpus(Corpus(tuple(notes), tuple(rubrics)), path, format="jsonl", overwrite=True)
+
+
+def main() -> None:
+    """Write both files."""
+    folder = Path(sys.argv[1])
+    paths = sorted((Path(__file__).parent / "mixed").glob("[a-e]*.txt"))
+    cases = {path: parse(path)[0] for path in paths}
+    # The long notes of the later files make steps slow.
+    short = [case for path in paths if path.name < "d" for case in cases[path]]
+    rehearsed = [case for case in short if not is_held_out(case["name"])]
+    unseen = [case for own in cases.values() for case in own if is_held_out(case["name"])]
+    write(rehearsed, REHEARSED, folder / "rehearsal.jsonl")
+    write(unseen, UNSEEN, folder / "unseen.jsonl")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import torch
 
 from rubricate import Corpus, CorpusBuilder
 from rubricate.errors import InputError
-from rubricate.neural.encoder.export import weights_of_onnx
-from rubricate.neural.encoder.model_folder import EncoderSettings
+from rubricate.neural.encoder.export import read_network, weights_of_onnx
+from rubricate.neural.encoder.model_folder import UNSEEN, EncoderSettings
 from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.recipe import EncoderRecipe
@@ -89,23 +89,37 @@ def test_held_out_notes_stop_it_early_and_set_thresholds(
 
 
 def test_only_a_network_that_reads_rehearses(
-    model_folder: Path, tmp_path: Path, corpus: Corpus
+    model_folder: Path, tmp_path: Path, corpus: Corpus, maker: PieceMaker
 ) -> None:
-    """What tells contradictions keeps to it, and learns in its upper layers only."""
+    """What tells contradictions keeps to it, learns above only, and credits as much as before."""
     found = {}
     for at in (1.0, 0.5):
         source, target = tmp_path / f"source{at}", tmp_path / f"target{at}"
         shutil.copytree(model_folder, source)
         target.mkdir()
         settings = EncoderSettings.read(source / "settings.json")
-        replace(settings, contradiction=at).write(source / "settings.json")
-        recipe = EncoderRecipe(steps=6, rehearsal=0.5)
+        # About the middle of what this network says of other cases.
+        thresholds = replace(settings.thresholds, presence=0.63)
+        settings = replace(settings, contradiction=at, thresholds=thresholds)
+        settings.write(source / "settings.json")
+        recipe = EncoderRecipe(steps=6, rehearsal=0.5, scorer_rate=0.01)
         fit_folder(source, target, corpus, "ann", FitOptions(recipe, threads=1))
         found[at] = target
         written = EncoderSettings.read(target / "settings.json")
         assert (written.contradiction, written.reads) == (at, at < 1)
         assert written.report["recipe"]["frozen"] == (0 if at < 1 else None)
+        assert (written.thresholds == settings.thresholds) == (at == 1)
     assert not same_networks(*found.values())
+    unseen = fitting.other_cases(UNSEEN, maker)
+    credited = []
+    for folder, own in ((source, settings), (target, written)):
+        said = score_rows(
+            read_network(folder), unseen, range(unseen.n_notes), maker.special,
+            features_per_pass=None,
+        )  # fmt: skip
+        credited.append(np.mean(said.presence >= own.thresholds.presence))
+    # The file is in eight bits, and what was settled is not.
+    assert credited[1] == pytest.approx(credited[0], abs=0.1)
 
 
 def test_without_held_out_notes_nothing_is_settled(fit: Callable, corpus: Corpus) -> None:

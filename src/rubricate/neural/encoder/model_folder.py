@@ -29,8 +29,12 @@ WEIGHTS_FILE = "weights.safetensors"
 SHIPPED = ("fast", "accurate")
 #: Lists the sub-folders of a model of several networks, with the hashes of their files.
 MEMBERS_FILE = "members.json"
-#: Notes and rubrics that keep the shipped networks from forgetting what `fit` does not teach.
-REHEARSAL = Path(str(resources.files("rubricate.neural"))) / "models" / "rehearsal.jsonl"
+#: Notes and rubrics that keep the shipped networks from forgetting what `fit` does not teach, and
+#: others, in no training, that tell how far it has moved them.
+REHEARSAL, UNSEEN = (
+    Path(str(resources.files("rubricate.neural"))) / "models" / f"{name}.jsonl"
+    for name in ("rehearsal", "unseen")
+)
 
 
 @dataclass(frozen=True, slots=True)

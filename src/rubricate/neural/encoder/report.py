@@ -53,6 +53,26 @@ def plain_look(look: Look) -> dict[str, float]:
     return {"step": look.step, "loss": look.loss, "seconds": look.seconds or 0.0, **look.measured}
 
 
+def summary(reports: Sequence[FitReport]) -> FitReport:
+    """Return the report of several networks: the mean of their curves, and each one's own."""
+    held = sum(report["notes"]["held_out"] for report in reports)
+    curves: dict[int, list[dict[str, float]]] = {}
+    for report in reports:
+        for entry in report["curve"]:
+            curves.setdefault(int(entry["step"]), []).append(entry)
+    mean = [
+        {key: sum(one[key] for one in own) / len(own) for key in own[0] if key != "step"}
+        | {"step": step}
+        for step, own in sorted(curves.items())
+    ]
+    return {
+        "notes": {"learned_from": held, "held_out": held},
+        "recipe": reports[0]["recipe"],
+        "curve": mean,
+        "members": list(reports),
+    }
+
+
 #: What fitting measures on notes held out, and how it is called.
 MEASURES = {"characters": "characters F1", "presence": "presence F1"}
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.model_folder import EncoderSettings
 from rubricate.neural.encoder.report import PrecisionReport, ReliabilityReport
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import Ruler, Scored
 from rubricate.progress import Progress, silent
-from rubricate.stats.calibration import Reliability, fit_calibration
+from rubricate.stats.calibration import Calibration, Reliability, fit_calibration, logit
 
 #: Held-out rows from which on thresholds and calibration are fitted anew.
 FEWEST_ROWS = 100
@@ -25,10 +26,9 @@ WORTH_WHOLE = 0.005
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeldOut:
-    """What one network says of the notes it was not taught: as trained, and from both files."""
+    """What one network says of the notes it was not taught, from each of both files."""
 
     notes: Sequence[int]
-    trained: Scored
     whole: Scored
     eight_bits: Scored
 
@@ -36,15 +36,15 @@ class HeldOut:
 class Calibrator:
     """Measures and chooses on all held-out notes together.
 
-    Each note's probabilities come from a network that was not taught it.
+    Each note's probabilities come from a network that was not taught it, and from the file that
+    is kept: what a network learned from few notes, eight bits half round away.
     """
 
-    def __init__(self, data: LearningSet, held: Sequence[HeldOut]) -> None:
-        self._held = held
-        self._ruler = Ruler(data, [i for one in held for i in one.notes])
+    def __init__(self, data: LearningSet, held: Sequence[HeldOut], *, whole: bool) -> None:
+        self._ruler = _ruler(data, held)
         self._present = data.row_marked[self._ruler.rows] > 0
         self._feature = data.row_feature[self._ruler.rows].tolist()
-        self._trained = Scored.joined([one.trained for one in held])
+        self._said = _said(held, whole=whole)
 
     def fit(
         self, settings: EncoderSettings, features: Sequence[str], *, progress: Progress = silent
@@ -52,11 +52,17 @@ class Calibrator:
         """Return the settings with thresholds and calibration fitted, where rows are enough."""
         if len(self._ruler.rows) < FEWEST_ROWS:
             return settings
-        said = self._trained.presence
+        said = self._said.presence
         calibration = fit_calibration(said, self._present)
+        best = self._ruler.best_thresholds(self._said, progress=progress)
+        if settings.reads:
+            # Notes of one case seldom contradict: the threshold that keeps credit stays the lowest.
+            best = replace(best, presence=max(best.presence, settings.thresholds.presence))
         return replace(
             settings,
-            thresholds=self._ruler.best_thresholds(self._trained, progress=progress),
+            thresholds=best,
+            # They were chosen for what the network says alone.
+            vote=0.0,
             # A falling line would turn the order of probabilities, and every threshold, round.
             calibration=calibration if calibration.slope > 0 else settings.calibration,
             feature_presence=feature_thresholds(
@@ -65,33 +71,68 @@ class Calibrator:
         )
 
     def figures(self, settings: EncoderSettings) -> dict[str, float]:
-        """Return both figures of the networks as trained, at the common thresholds."""
-        found = self._ruler.figures(self._trained, settings.thresholds)
+        """Return both figures of the networks at the common thresholds."""
+        found = self._ruler.figures(self._said, settings.thresholds)
         return {"characters": found.characters, "presence": found.presence}
 
     def reliability(self, settings: EncoderSettings) -> ReliabilityReport:
         """Return how far presence can be believed on held-out rows, as said and as calibrated."""
-        said = self._trained.presence
+        said = self._said.presence
         return {
             "before": Reliability.of(self._present, said).to_json(),
             "after": Reliability.of(self._present, settings.calibration(said)).to_json(),
         }
 
-    def precision(self, settings: EncoderSettings) -> PrecisionReport:
-        """Return characters F1 of the files in full precision and in eight bits, and which to keep.
 
-        Eight bits make a file a quarter as large and twice as fast; they are given up where they
-        cost `WORTH_WHOLE` or more.
-        """
-        whole, eight = (
-            self._ruler.figures(Scored.joined(said), settings.thresholds).characters
-            for said in (
-                [one.whole for one in self._held],
-                [one.eight_bits for one in self._held],
-            )
-        )
-        kept = "full" if whole - eight >= WORTH_WHOLE else "eight bits"
-        return {"full": whole, "eight_bits": eight, "kept": kept}
+def choose_precision(data: LearningSet, held: Sequence[HeldOut], at: Thresholds) -> PrecisionReport:
+    """Return characters F1 of the files in full precision and in eight bits, and which to keep.
+
+    Eight bits make a file a quarter as large and twice as fast; they are given up where they
+    cost `WORTH_WHOLE` or more.
+    """
+    ruler = _ruler(data, held)
+    full, eight = (
+        ruler.figures(_said(held, whole=whole), at).characters for whole in (True, False)
+    )
+    kept = "full" if full - eight >= WORTH_WHOLE else "eight bits"
+    return {"full": full, "eight_bits": eight, "kept": kept}
+
+
+def _ruler(data: LearningSet, held: Sequence[HeldOut]) -> Ruler:
+    return Ruler(data, [i for one in held for i in one.notes])
+
+
+def _said(held: Sequence[HeldOut], *, whole: bool) -> Scored:
+    return Scored.joined([one.whole if whole else one.eight_bits for one in held])
+
+
+def keep_credit(
+    settings: EncoderSettings,
+    before: npt.NDArray[np.float32],
+    after: npt.NDArray[np.float32],
+) -> EncoderSettings:
+    """Return the settings with which as many rows are credited after a fit as ``before`` it.
+
+    People mark what notes state, so a fitted network is surer of everything, contradictions too.
+    On notes it did not learn from its logits rise about alike: all settings move by that.
+
+    Examples
+    --------
+    >>> logits = np.linspace(-5, 5, 101)
+    >>> before, after = (1 / (1 + np.exp(-x)) for x in (logits, logits + 2))
+    >>> moved = keep_credit(EncoderSettings(), before, after)
+    >>> round(moved.thresholds.presence, 2), round(float(moved.calibration(0.88)), 1)
+    (0.88, 0.5)
+    """
+    at, line = settings.thresholds.presence, settings.calibration
+    rise = float(np.quantile(logit(after), np.mean(before < at)) - logit(at))
+    risen = Calibration(shift=rise)
+    return replace(
+        settings,
+        thresholds=replace(settings.thresholds, presence=float(risen(at))),
+        feature_presence={f: float(risen(own)) for f, own in settings.feature_presence.items()},
+        calibration=Calibration(line.slope, line.shift - line.slope * rise),
+    )
 
 
 def feature_thresholds(

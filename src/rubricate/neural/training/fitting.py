@@ -25,6 +25,7 @@ from rubricate.neural.encoder.model_folder import (
     REHEARSAL,
     SETTINGS_FILE,
     TOKENIZER_FILE,
+    UNSEEN,
     EncoderSettings,
     Member,
     common_settings,
@@ -34,9 +35,9 @@ from rubricate.neural.encoder.model_folder import (
 from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker
-from rubricate.neural.encoder.report import FitReport, StageReport, plain_look
+from rubricate.neural.encoder.report import FitReport, StageReport, plain_look, summary
 from rubricate.neural.recipe import EncoderRecipe, reading_recipe
-from rubricate.neural.training.calibrate import Calibrator, HeldOut
+from rubricate.neural.training.calibrate import Calibrator, HeldOut, choose_precision, keep_credit
 from rubricate.neural.training.checkpoints import (
     Checkpoint,
     StageStore,
@@ -270,10 +271,7 @@ class _Fit:
         """Return notes of other cases, of which the network shall say what it says now."""
         if not self.settings.reads or not self.recipe.rehearsal:
             return None
-        corpus = read_corpus(REHEARSAL)
-        data = learning_set(corpus, None, self.maker)
-        features = _features_of_case(corpus)
-        data = data.with_rows({i: features[int(data.note_case[i])] for i in range(data.n_notes)})
+        data = other_cases(REHEARSAL, self.maker)
         return Lessons(
             data, range(data.n_notes), self.maker.special, self.maker.mask_id,
             recipe=self.recipe, seed=self.options.seed,
@@ -306,50 +304,59 @@ class _Fit:
             self.progress(2, n_files, label)
         if not part.held:
             return []
-        engines: list[Network | Engine] = [
-            network,
-            OnnxEngine(whole, threads=self.options.threads),
-            OnnxEngine(folder / NETWORK_FILE, threads=self.options.threads),
-        ]
-        n_held, found = len(part.held), []
-        for k, engine in enumerate(engines):
+        files = (whole, folder / NETWORK_FILE)
+        label = self._of_all("measuring", number)
+        return [HeldOut(part.held, *self._score_files(files, part.held, label, self.data))]
 
-            def tell(n: int, of: int | None, _: str, before: int = k * n_held) -> None:
-                self.progress(before + n, 3 * n_held, self._of_all("measuring", number))
+    def _score_files(
+        self, files: Sequence[Path], notes: Sequence[int], label: str, data: LearningSet
+    ) -> list[Scored]:
+        """Return what each network says of the notes, as it is in its file."""
+        found: list[Scored] = []
+        for path in files:
 
-            found.append(self._score(engine, part.held, tell))
-        return [HeldOut(part.held, *found)]
+            def tell(n: int, of: int | None, _: str, done: int = len(found) * len(notes)) -> None:
+                self.progress(done + n, len(files) * len(notes), label)
+
+            engine = OnnxEngine(path, threads=self.options.threads)
+            found.append(self._score(engine, notes, tell, data))
+        return found
 
     def _finish(
         self, target: Path, place: Path, reports: list[FitReport], held: list[HeldOut]
     ) -> EncoderSettings:
-        settings = self.settings
+        settings, whole = self.settings, False
         common: FitReport = {"options": asdict(self.recipe)}
         if held:
-            together = Calibrator(self.data, held)
+            common["precision"] = choose_precision(self.data, held, settings.thresholds)
+            whole = common["precision"]["kept"] == "full"
+        folders = [place / str(number) for number, _ in enumerate(reports, start=1)]
+        for folder in folders if whole else ():
+            for name in packed_files(folder):
+                (folder / name).unlink()
+            _whole_file(folder).replace(folder / NETWORK_FILE)
+        if settings.reads:
+            files = [folder / NETWORK_FILE for folder in (self.source, *folders)]
+            unseen = other_cases(UNSEEN, self.maker)
+            notes = range(unseen.n_notes)
+            before, *after = self._score_files(files, notes, "reading other cases", unseen)
+            settings = keep_credit(settings, before.presence, Scored.joined(after).presence)
+        if held:
+            together = Calibrator(self.data, held, whole=whole)
             settings = together.fit(settings, self.features, progress=self.progress)
             common["held_out"] = together.figures(settings)
             common["calibration"] = together.reliability(settings)
-            common["precision"] = together.precision(settings)
             for report, one in zip(reports, held, strict=True):
-                report["held_out"] = Calibrator(self.data, [one]).figures(settings)
-        whole = bool(held) and common["precision"]["kept"] == "full"
-        folders = []
-        for number, report in enumerate(reports, start=1):
-            folder = place / str(number)
+                report["held_out"] = Calibrator(self.data, [one], whole=whole).figures(settings)
+        for folder, report in zip(folders, reports, strict=True):
             replace(settings, report=report).write(folder / SETTINGS_FILE)
-            if whole:
-                for name in packed_files(folder):
-                    (folder / name).unlink()
-                _whole_file(folder).replace(folder / NETWORK_FILE)
-            folders.append(folder)
         if len(folders) == 1:
             shutil.copytree(folders[0], target, dirs_exist_ok=True)
             settings = replace(settings, report={**reports[0], **common})
             settings.write(target / SETTINGS_FILE)
             return settings
         members = [Member(f, EncoderSettings.read(f / SETTINGS_FILE)) for f in folders]
-        settings = common_settings(members, {**_summary(reports), **common})
+        settings = common_settings(members, {**summary(reports), **common})
         list_members(members, target, settings)
         copy_members(members, target)
         return settings
@@ -368,6 +375,14 @@ def fit_key(source: Path, notes: str, options: FitOptions) -> str:
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
+def other_cases(path: Path, maker: PieceMaker) -> LearningSet:
+    """Return notes of other cases with rows for all features: for a network to judge."""
+    corpus = read_corpus(path)
+    data = learning_set(corpus, None, maker)
+    features = _features_of_case(corpus)
+    return data.with_rows({i: features[int(data.note_case[i])] for i in range(data.n_notes)})
+
+
 def _whole_file(folder: Path) -> Path:
     """Return where a network in full precision waits; beside its folder, not to be copied."""
     return folder.with_name(f"{folder.name}.onnx")
@@ -376,23 +391,3 @@ def _whole_file(folder: Path) -> Path:
 def _features_of_case(corpus: Corpus) -> dict[int, list[int]]:
     index = corpus.feature_index
     return {i: [index[f.id] for f in rubric] for i, rubric in enumerate(corpus.rubrics)}
-
-
-def _summary(reports: Sequence[FitReport]) -> FitReport:
-    """Return the report of several networks: the mean of their curves, and each one's own."""
-    held = sum(report["notes"]["held_out"] for report in reports)
-    curves: dict[int, list[dict[str, float]]] = {}
-    for report in reports:
-        for entry in report["curve"]:
-            curves.setdefault(int(entry["step"]), []).append(entry)
-    mean = [
-        {key: sum(one[key] for one in own) / len(own) for key in own[0] if key != "step"}
-        | {"step": step}
-        for step, own in sorted(curves.items())
-    ]
-    return {
-        "notes": {"learned_from": held, "held_out": held},
-        "recipe": reports[0]["recipe"],
-        "curve": mean,
-        "members": list(reports),
-    }
