@@ -20,8 +20,13 @@ import numpy as np
 from reading import CONTRA, Note, Sets, Sources, load_all
 
 from rubricate.neural.encoder.annotations import whole_words
-from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
-from rubricate.neural.encoder.matcher import lexicon_votes
+from rubricate.neural.encoder.decoding import (
+    Opinion,
+    Thresholds,
+    Votes,
+    decode_pieces,
+    lexicon_votes,
+)
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,
     EncoderSettings,
@@ -34,8 +39,16 @@ from rubricate.stats.calibration import fit_calibration, raised
 #: Sets that settings are chosen on: F1s of the first three, credit of the last four.
 CHOSEN_ON = ("C_dev", "broad_dev", "N_dev", "L_dev", "P_dev", "W_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
-VOTES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
+VOTES, WORD_VOTES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5), (0.0, 1.0, 2.0, 3.0)
 PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
+
+
+class Settled(NamedTuple):
+    """What is chosen: thresholds, and how much the lexicon's word counts."""
+
+    thresholds: Thresholds
+    vote: float
+    word_vote: float
 
 
 class Row(NamedTuple):
@@ -54,6 +67,7 @@ class Heard(NamedTuple):
     note: Note
     opinion: Opinion
     rows: list[Row]
+    votes: Votes
 
 
 def hear(reader: MemberReader, notes: list[Note]) -> list[Heard]:
@@ -66,18 +80,20 @@ def hear(reader: MemberReader, notes: list[Note]) -> list[Heard]:
         (votes,) = lexicon_votes(rubric, [note["text"]])
         rows = [
             Row(r[1], r[2], s.presence, s.contradiction, float(vote))
-            for r, s, vote in zip(note["rows"], said, votes, strict=True)
+            for r, s, vote in zip(note["rows"], said, votes.presence, strict=True)
         ]
-        out.append(Heard(note, Opinion(pieces[0], inside, 1.0, edges), rows))
+        out.append(Heard(note, Opinion(pieces[0], inside, 1.0, edges), rows, votes))
     return out
 
 
-def covered(heard: list[Heard], at: Thresholds) -> np.ndarray[Any, Any]:
+def covered(heard: list[Heard], at: Thresholds, word_vote: float) -> np.ndarray[Any, Any]:
     """Return for each row its shared, found and marked characters, were it present."""
     out = []
-    for note, opinion, rows in heard:
+    for note, opinion, rows, votes in heard:
+        inside = raised(opinion.inside, word_vote * votes.on_pieces(opinion.pieces))
+        said = opinion._replace(inside=inside)
         for row, runs in zip(
-            rows, decode_pieces(opinion, [1.0] * len(rows), [at] * len(rows)), strict=True
+            rows, decode_pieces(said, [1.0] * len(rows), [at] * len(rows)), strict=True
         ):
             found, marked = (np.zeros(len(note["text"]), bool) for _ in range(2))
             for run in whole_words(note["text"], runs):
@@ -131,12 +147,12 @@ def figures(
     return {name: round(float(value), 3) for name, value in out.items()}
 
 
-def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Thresholds, float]]:
+def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Settled]]:
     """Yield thresholds with what they are worth on the sets to choose on."""
-    for inside, edges, cost in itertools.product(INSIDE, EDGES, COST):
+    tables = {name: Table.of(own) for name, own in heard.items()}
+    for inside, edges, cost, words in itertools.product(INSIDE, EDGES, COST, WORD_VOTES):
         at = Thresholds(inside=inside, edges=edges, cost=cost)
-        counts = {name: covered(own, at) for name, own in heard.items()}
-        tables = {name: Table.of(own) for name, own in heard.items()}
+        counts = {name: covered(own, at, words) for name, own in heard.items()}
         for presence, vote in itertools.product(PRESENCE, VOTES):
             worth = 0.0
             for name, table in tables.items():
@@ -145,7 +161,7 @@ def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Threshold
                     worth += got["characters"] + got["presence"]
                 if name in CHOSEN_ON[2:]:
                     worth += (got["stated"] - got["contradicted"]) / 2
-            yield worth, replace(at, presence=presence), vote
+            yield worth, Settled(replace(at, presence=presence), vote, words)
 
 
 def mixed_only(sets: Sets) -> Sets:
@@ -169,21 +185,20 @@ def main() -> None:
     reader = MemberReader(read_members(given.model)[0])
     heard = {name: hear(reader, sets[name]) for name in given.only or CHOSEN_ON}
     settings = EncoderSettings.read(given.model / SETTINGS_FILE)
-    at, vote = settings.thresholds, settings.vote
+    now = Settled(settings.thresholds, settings.vote, settings.word_vote)
     for choose in (False,) if given.only else (False, True):
         if choose:
-            worth, at, vote = max(candidates(heard), key=lambda one: one[0])
+            worth, now = max(candidates(heard), key=lambda one: one[0])
             print(round(worth, 4), end=" ")
-        print(at, "vote", vote)
+        print(now)
         for name, own in heard.items():
-            print(name, figures(Table.of(own), covered(own, at), at.presence, vote), flush=True)
+            counts = covered(own, now.thresholds, now.word_vote)
+            print(name, figures(Table.of(own), counts, now.thresholds.presence, now.vote))
     every = Table.of([one for own in heard.values() for one in own])
-    calibration = fit_calibration(every.voted(vote), every.there)
+    calibration = fit_calibration(every.voted(now.vote), every.there)
     print(calibration)
     if given.write:
-        new = replace(
-            settings, thresholds=at, calibration=calibration, contradiction=0.5, vote=vote
-        )
+        new = replace(settings, **now._asdict(), calibration=calibration, contradiction=0.5)
         new.write(given.model / SETTINGS_FILE)
 
 

@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubricate import Feature, Rubric
 from rubricate.neural.encoder.decoding import (
+    MOST_SURE,
     NEVER,
     Decoded,
     Opinion,
     Runs,
     Thresholds,
+    Votes,
     decide,
     decode_characters,
     decode_pieces,
+    lexicon_votes,
     likeliest_runs,
     run_scores,
 )
@@ -355,3 +359,17 @@ def test_a_run_goes_on_where_ending_and_beginning_cost_as_much() -> None:
     found = likeliest_runs(score, nothing, nothing)
     assert found.inside.tolist() == [[True, True]]
     assert found.begins.sum() == 1
+
+
+def test_the_lexicon_votes_for_the_words_it_found() -> None:
+    pieces = places((0, 3), (4, 9), (10, 12))
+    votes = Votes(np.zeros(3), [[(4, 9)], [], [(0, 2), (11, 12)]])
+    assert votes.on_pieces(pieces).tolist() == [[-0.5, 1, -0.5], [0, 0, 0], [1, -0.5, 1]]
+
+
+def test_the_lexicon_is_surer_of_what_a_synonym_states() -> None:
+    rubric = Rubric("c", (Feature("1", "c", "Shortness of breath"), Feature("2", "c", "Rash")))
+    (votes,) = lexicon_votes(rubric, ["c/o SOB since Monday"])
+    assert votes.presence[0] > 0 > votes.presence[1]
+    assert (np.abs(votes.presence) <= MOST_SURE).all()
+    assert [len(spans) for spans in votes.spans] == [1, 0]

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rubricate import Corpus, load_corpus
+from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
+from rubricate.neural.encoder.decoding import lexicon_votes
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.stats.calibration import Calibration, logit
 
 WITHOUT_TORCH = """
 import sys
@@ -97,6 +100,23 @@ def test_without_annotated_notes_nothing_changes(model_folder: Path, corpus: Cor
     before = matcher.predict(corpus)
     bare = corpus.select(annotators=[])
     assert matcher.fit(bare).predict(corpus) == before
+
+
+def test_the_vote_of_the_lexicon_counts_as_its_settings_say(model_folder: Path) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "c", "Pt c/o SOB."))
+    builder.add_rubric(Rubric("c", (Feature("1", "c", "Shortness of breath"),)))
+    corpus = builder.build()
+    logits = {}
+    for vote in (0.0, 0.5, 1.0):
+        matcher = tiny(model_folder, threads=1)
+        own = replace(matcher.settings_, vote=vote, calibration=Calibration())
+        matcher._use([replace(one, settings=own) for one in matcher.members_], own)
+        found = matcher.predict(corpus)
+        logits[vote] = float(logit(found.rows.probability[0]))  # type: ignore[index]
+    (said,) = lexicon_votes(corpus.rubric("c"), ["Pt c/o SOB."])
+    assert logits[1.0] - logits[0.0] == pytest.approx(said.presence[0], abs=1e-3)
+    assert logits[0.5] - logits[0.0] == pytest.approx(said.presence[0] / 2, abs=1e-3)
 
 
 def test_an_empty_note_and_an_empty_rubric(model_folder: Path) -> None:

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.neural.encoder.pieces import Pieces
+from rubricate.rubric import Rubric
 from rubricate.stats.calibration import logit
 
 Bool = npt.NDArray[np.bool_]
@@ -26,6 +28,8 @@ I64 = npt.NDArray[np.int64]
 UNLIKELY = -7.0
 
 
+#: The lexicon's logits count no further than this.
+MOST_SURE = 5.0
 #: What makes a run impossible; finite, so that sums stay numbers.
 NEVER = -1e9
 
@@ -161,6 +165,38 @@ class Opinion(NamedTuple):
     inside: F32
     weight: float = 1.0
     edges: F32 | None = None
+
+
+class Votes(NamedTuple):
+    """What the lexicon says of a note from the rubric alone, beside a network.
+
+    It knows synonyms that the network never met, and errs elsewhere. ``presence`` has a logit for
+    each feature, ``spans`` the words it found of each.
+    """
+
+    presence: F64
+    spans: Sequence[Sequence[tuple[int, int]]]
+
+    def on_pieces(self, pieces: Pieces) -> F64:
+        """Return 1 inside its spans, -1/2 elsewhere, 0 for features that it did not find."""
+        said = np.zeros((len(self.spans), len(pieces.start)))
+        for own, spans in zip(said, self.spans, strict=True):
+            own[:] = -0.5 if spans else 0.0
+            for start, end in spans:
+                own[(pieces.start < end) & (pieces.end > start)] = 1.0
+        return said
+
+
+def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
+    """Return what the lexicon says of each text, no surer than `MOST_SURE`."""
+    out = []
+    for found in findings_from_rubric(rubric, texts):
+        logits = logit([found.probabilities[feature.id] for feature in rubric])
+        spans: dict[str, list[tuple[int, int]]] = {feature.id: [] for feature in rubric}
+        for one in found.found:
+            spans[one.feature] += one.spans
+        out.append(Votes(np.clip(logits, -MOST_SURE, MOST_SURE), list(spans.values())))
+    return out
 
 
 def decode_pieces(

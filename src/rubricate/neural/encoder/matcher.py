@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
     Header,
@@ -29,7 +27,14 @@ from rubricate.matchers.model_files import (
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
-from rubricate.neural.encoder.decoding import Decoded, Opinion, decode_characters, decode_pieces
+from rubricate.neural.encoder.decoding import (
+    Decoded,
+    Opinion,
+    Votes,
+    decode_characters,
+    decode_pieces,
+    lexicon_votes,
+)
 from rubricate.neural.encoder.inference import RowScores
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,
@@ -50,16 +55,12 @@ from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
-from rubricate.stats.calibration import logit, raised
+from rubricate.stats.calibration import raised
 from rubricate.text.contradiction import why_contradicted
 from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
-#: The lexicon's logits count no further than this.
-MOST_SURE = 5.0
-
-F64 = npt.NDArray[np.float64]
 
 
 class EncoderMatcher(Parametrised):
@@ -278,7 +279,7 @@ class EncoderMatcher(Parametrised):
                 for reader in self._readers
             ]
             heard = any(member.settings.vote for member in self.members_)
-            votes = lexicon_votes(rubric, texts) if heard else np.zeros((len(some), len(rubric)))
+            votes = lexicon_votes(rubric, texts) if heard else [None] * len(some)
             for i, note in enumerate(some):
                 own = [(p[i], rows[i]) for p, rows in said]
                 yield self._findings(rubric, note.text, own, votes[i])
@@ -288,7 +289,7 @@ class EncoderMatcher(Parametrised):
         rubric: Rubric,
         text: str,
         said: Sequence[tuple[Pieces, Sequence[RowScores]]],
-        votes: F64,
+        votes: Votes | None,
     ) -> NoteFindings:
         found: list[Found] = []
         chances, decoded = self._decoded([feature.id for feature in rubric], text, said, votes)
@@ -330,25 +331,22 @@ class EncoderMatcher(Parametrised):
         features: list[str],
         text: str,
         said: Sequence[tuple[Pieces, Sequence[RowScores]]],
-        votes: F64,
+        votes: Votes | None,
     ) -> tuple[list[float], list[list[Decoded]]]:
         """Return how probable it is that each feature is present, and where it is found."""
         if not features:
             return [], []
         at = [self.settings_.of_feature(feature) for feature in features]
-        opinions = [
-            Opinion(
-                pieces,
-                np.stack([row.inside for row in rows]),
-                member.weight,
-                np.stack([row.edges for row in rows]),
-            )
-            for member, (pieces, rows) in zip(self.members_, said, strict=True)
-        ]
-        presence = [
-            raised([row.presence for row in rows], member.settings.vote * votes)
-            for member, (_, rows) in zip(self.members_, said, strict=True)
-        ]
+        opinions, presence = [], []
+        for member, (pieces, rows) in zip(self.members_, said, strict=True):
+            inside, edges = (np.stack([getattr(r, k) for r in rows]) for k in ("inside", "edges"))
+            own = np.array([row.presence for row in rows])
+            if votes is not None:
+                settings = member.settings
+                inside = raised(inside, settings.word_vote * votes.on_pieces(pieces))
+                own = raised(own, settings.vote * votes.presence)
+            opinions.append(Opinion(pieces, inside, member.weight, edges))
+            presence.append(own)
         if len(said) == 1:
             chances = self.settings_.calibration(presence[0])
             return chances.tolist(), decode_pieces(opinions[0], presence[0].tolist(), at)
@@ -359,16 +357,6 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
-
-
-def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> F64:
-    """Return how sure the lexicon is of each feature in each text, from the rubric alone.
-
-    It knows synonyms that a network never met, and errs elsewhere. As logits, kept within bounds.
-    """
-    found = findings_from_rubric(rubric, texts)
-    chances = [[one.probabilities[feature.id] for feature in rubric] for one in found]
-    return np.clip(logit(chances), -MOST_SURE, MOST_SURE)
 
 
 def average_models(

@@ -48,8 +48,9 @@ class EncoderSettings:
     report: Mapping[str, Any] = field(default_factory=dict)
     #: From which probability on a feature is contradicted: of 1, which none reaches, never.
     contradiction: float = 1.0
-    #: How much the lexicon's word on the presence of a feature counts beside the network's.
+    #: How much the lexicon's word counts beside the network's: on presence, and on where.
     vote: float = 0.0
+    word_vote: float = 0.0
 
     @property
     def reads(self) -> bool:
@@ -78,6 +79,7 @@ class EncoderSettings:
                 calibration=Calibration.from_json(value["calibration"]),
                 contradiction=float(value.get("contradiction", 1.0)),
                 vote=float(value.get("vote", 0.0)),
+                word_vote=float(value.get("word_vote", 0.0)),
                 report=dict(value["report"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -63,6 +63,7 @@ class Calibrator:
             thresholds=best,
             # They were chosen for what the network says alone.
             vote=0.0,
+            word_vote=0.0,
             # A falling line would turn the order of probabilities, and every threshold, round.
             calibration=calibration if calibration.slope > 0 else settings.calibration,
             feature_presence=feature_thresholds(
