@@ -157,9 +157,17 @@ class CaseFinder:
         return runs
 
     def candidates(
-        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32
+        self,
+        j: int,
+        runs: list[TokenRun],
+        note: PlainNote,
+        above: F32,
+        credited: Sequence[Found] = (),
     ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, str | None]]:
-        """Yield what may be evidence of a feature, its signs, and why it contradicts it."""
+        """Yield what may be evidence of a feature, its signs, and why it contradicts it.
+
+        What is below the cut comes last, and only as long as nothing is ``credited``.
+        """
         profile, reading = self._reader.prepared.profiles[j], note.read.reading
         groups = [
             group
@@ -170,7 +178,10 @@ class CaseFinder:
         column = above[:, j].tolist()
         logits = [[column[t] for r in group for t in range(r.first, r.end)] for group in groups]
         means = [sum(own) / len(own) for own in logits]
-        for group, own, mean in zip(groups, logits, means, strict=True):
+        order = sorted(range(len(groups)), key=lambda i: means[i] <= 0)
+        for group, own, mean in ((groups[i], logits[i], means[i]) for i in order):
+            if mean <= 0 and credited:
+                return
             struck_out = all(self._struck_out(j, run, note.read, above) for run in group)
             signs, why = self.credit.signs(
                 j, group, note, own, behind=max(means) - mean, struck_out=struck_out
@@ -188,7 +199,7 @@ class CaseFinder:
         found: dict[bool, list[Found]] = {True: [], False: []}
         against: Contradiction | None = None
         best = -math.inf
-        for own, signs, why in self.candidates(j, runs, note, above):
+        for own, signs, why in self.candidates(j, runs, note, above, found[True]):
             group = tuple(whole_numbers(run, profile, read.reading) for run in own)
             group = self._own_items(j, group, note)
             spans = tuple(_span_of(run, read.reading) for run in group)
@@ -212,6 +223,8 @@ class CaseFinder:
         """Leave out the items of a denied list that other features ask for."""
         tokens = [t for run in group for t in range(run.first, run.end)]
         listed = [t for t in tokens if note.scope[t] >= 0 > note.cue[t]]
+        if len({note.item[t] for t in listed}) < 2:
+            return group
         meant = self.credit.stands_for(j, listed, note)
         own = {note.item[t] for t in meant}
         if not own or own == {note.item[t] for t in listed}:

@@ -27,7 +27,7 @@ from rubricate.matchers.wording.case_model import (
 from rubricate.matchers.wording.decisions import Decision, choose_thresholds
 from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
-from rubricate.matchers.wording.stems import Speller, stem
+from rubricate.matchers.wording.stems import Speller
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.words import find_tokens
@@ -114,7 +114,7 @@ class CaseReader:
         self.learned = learned
         self.settings = settings
         spelling = learned.spelling if learned else _spelling(prepared, rubric)
-        self.speller = Speller(spelling, known=common_forms(shared))
+        self.speller = Speller(spelling, known=shared.forms_known)
         if learned is not None:
             self._numbers = learned.model.numbers
             self._weighed = learned.model.weighed
@@ -157,13 +157,9 @@ class CaseReader:
 
 def _spelling(prepared: PreparedRubric, rubric: Rubric) -> list[str]:
     """Return the words to correct to: the rubric's, and common ones that stand for them."""
-    common = common_forms(prepared.shared)
-    return rubric_forms(rubric) + [form for form in common if prepared.words.knows(stem(form))]
-
-
-def common_forms(shared: SharedModel) -> set[str]:
-    """Return the words common enough not to be misspelt."""
-    return {form for form, n in shared.forms.items() if n >= 3}
+    common = prepared.shared.common_forms()
+    known = (common.get(one, ()) for one in prepared.words.known_stems)
+    return rubric_forms(rubric) + [form for forms in known for form in forms]
 
 
 def rubric_forms(rubric: Rubric) -> list[str]:
@@ -177,7 +173,7 @@ def learn_case(
     """Learn the words of a case from its annotated notes, and its cuts on notes held out."""
     shared = prepared.shared
     readings = [read_note(one.note.text) for one in judged]
-    speller, spelling = make_speller(readings, rubric_forms(rubric), common_forms(shared))
+    speller, spelling = make_speller(readings, rubric_forms(rubric), shared.forms_known)
     stems = [stems_of(reading, speller) for reading in readings]
     features = [feature.id for feature in rubric]
     data = _CaseData(

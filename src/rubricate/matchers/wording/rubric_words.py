@@ -116,9 +116,10 @@ class RubricWords:
                 yield i, shared / len(parts)
         yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
 
-    def knows(self, stem_: str) -> bool:
-        """Tell whether a stem is known to stand for a word of the rubric."""
-        return stem_ in self._synonyms or stem_ in self._wordings
+    @property
+    def known_stems(self) -> Set[str]:
+        """The stems that are known to stand for a word of the rubric."""
+        return self._synonyms.keys() | self._wordings.keys()
 
     def closest(self, stem_: str) -> F32:
         """Return how a stem compares with each word at best; computed once."""

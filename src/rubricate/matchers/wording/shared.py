@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -48,6 +48,8 @@ _SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue aske
 LEAST_SIGN = 0.01
 
 
+#: A word in so many texts is common.
+LEAST_COMMON = 3
 #: A second look sees the logits of so many tokens on each side.
 LOGITS_AROUND = 3
 
@@ -120,6 +122,8 @@ class SharedModel:
     hidden: HiddenLayer | None = None
     second: SecondLook | None = None
     _rarity: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    _known: set[str] = field(default_factory=set, repr=False, compare=False)
+    _common: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def rarity(self, stem_: str) -> float:
         """Return the inverse document frequency of a stem (Sparck Jones 1972, J. Doc. 28:11-21)."""
@@ -131,6 +135,20 @@ class SharedModel:
             for one, n in counts.items():
                 self._rarity[one] = math.log((self.note_count + 1) / (min(n, self.note_count) + 1))
         return self._rarity.get(stem_, self._rarity[""])
+
+    @property
+    def forms_known(self) -> Set[str]:
+        """The words common enough not to be misspelt."""
+        self.common_forms()
+        return self._known
+
+    def common_forms(self) -> Mapping[str, list[str]]:
+        """Return the words common enough not to be misspelt, by their stems."""
+        if not self._common:
+            self._known.update(form for form, n in self.forms.items() if n >= LEAST_COMMON)
+            for form in sorted(self._known):
+                self._common.setdefault(stem(form), []).append(form)
+        return self._common
 
     def prepare(self, rubric: Rubric, lexicon: Lexicon | None = None) -> PreparedRubric:
         """Prepare a rubric for comparing notes with it; synonyms are from the lexicon."""

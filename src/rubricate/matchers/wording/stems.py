@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 
 from rubricate.text.stems import stem as word_stem
@@ -59,11 +59,11 @@ class Speller:
     ['diarrhea', 'fever', 'breath', 'fox']
     """
 
-    def __init__(self, words: Iterable[str], *, known: Iterable[str] = ()) -> None:
+    def __init__(self, words: Iterable[str], *, known: Container[str] = ()) -> None:
         self._words: Sequence[str] = sorted(
             {word for word in words if len(word) > _SHORTEST and word.isalpha()}
         )
-        self._known = {*self._words, *known}
+        self._known = known
         self._corrected: dict[str, str] = {}
 
     def correct(self, form: str) -> str:
