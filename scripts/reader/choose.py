@@ -160,7 +160,7 @@ def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Settled]]
                 if name in CHOSEN_ON[:3]:
                     worth += got["characters"] + got["presence"]
                 if name in CHOSEN_ON[2:]:
-                    worth += (got["stated"] - got["contradicted"]) / 2
+                    worth += got["stated"] - got["contradicted"]
             yield worth, Settled(replace(at, presence=presence), vote, words)
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from rubricate import Feature, Rubric
 from rubricate.neural.encoder.decoding import (
-    MOST_SURE,
     NEVER,
+    SURE_OF_NO,
+    SURE_OF_YES,
     Decoded,
     Opinion,
     Runs,
@@ -371,5 +372,5 @@ def test_the_lexicon_is_surer_of_what_a_synonym_states() -> None:
     rubric = Rubric("c", (Feature("1", "c", "Shortness of breath"), Feature("2", "c", "Rash")))
     (votes,) = lexicon_votes(rubric, ["c/o SOB since Monday"])
     assert votes.presence[0] > 0 > votes.presence[1]
-    assert (np.abs(votes.presence) <= MOST_SURE).all()
+    assert ((votes.presence >= SURE_OF_NO) & (votes.presence <= SURE_OF_YES)).all()
     assert [len(spans) for spans in votes.spans] == [1, 0]

@@ -28,8 +28,9 @@ I64 = npt.NDArray[np.int64]
 UNLIKELY = -7.0
 
 
-#: The lexicon's logits count no further than this.
-MOST_SURE = 5.0
+#: The lexicon's logits count no further than this; of its yes less, since it credits more of what
+#: contradicts than a network does.
+SURE_OF_NO, SURE_OF_YES = -5.0, 2.0
 #: What makes a run impossible; finite, so that sums stay numbers.
 NEVER = -1e9
 
@@ -188,14 +189,14 @@ class Votes(NamedTuple):
 
 
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
-    """Return what the lexicon says of each text, no surer than `MOST_SURE`."""
+    """Return what the lexicon says of each text, within `SURE_OF_NO` and `SURE_OF_YES`."""
     out = []
     for found in findings_from_rubric(rubric, texts):
         logits = logit([found.probabilities[feature.id] for feature in rubric])
         spans: dict[str, list[tuple[int, int]]] = {feature.id: [] for feature in rubric}
         for one in found.found:
             spans[one.feature] += one.spans
-        out.append(Votes(np.clip(logits, -MOST_SURE, MOST_SURE), list(spans.values())))
+        out.append(Votes(np.clip(logits, SURE_OF_NO, SURE_OF_YES), list(spans.values())))
     return out
 
 
