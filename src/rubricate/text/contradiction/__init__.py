@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from rubricate.text.contradiction.asked import AskedFor, read_asked
+from rubricate.text.contradiction.explained import first_difference, quotation
 from rubricate.text.contradiction.meant import another_person, not_meant, not_now
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
 from rubricate.text.contradiction.polarity import denied, normal
@@ -17,7 +18,12 @@ from rubricate.text.contradiction.values import (
 )
 
 
-def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
+def why_contradicted(
+    feature: str,
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    rules: Collection[str] | None = None,
+) -> str | None:
     """Return why words of a note contradict a feature, in a few words; None when they do not.
 
     Parameters
@@ -28,6 +34,8 @@ def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) 
         The whole note.
     spans : sequence of (int, int)
         The words that speak of the feature's matter, half-open, in code points.
+    rules : collection of str, optional
+        Those of `RULES` to go by; all where none are named.
 
     Returns
     -------
@@ -47,11 +55,14 @@ def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) 
     >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
     'says 3 months'
     """
-    return why_contradicted_in(read_text(text), feature, spans)
+    return why_contradicted_in(read_text(text), feature, spans, rules)
 
 
 def why_contradicted_in(
-    reading: TextReading, feature: str, spans: Sequence[tuple[int, int]]
+    reading: TextReading,
+    feature: str,
+    spans: Sequence[tuple[int, int]],
+    rules: Collection[str] | None = None,
 ) -> str | None:
     """Return the same as `why_contradicted` for a text that was read before."""
     place = find_place(reading, spans)
@@ -59,18 +70,56 @@ def why_contradicted_in(
         return None
     reason = None
     for asked in read_asked(feature):
-        found = broken_rule(asked, place)
+        found = broken_rule(asked, place, rules)
         if found is None:
             return None
         reason = reason or found[1]
     return reason
 
 
-def broken_rule(asked: AskedFor, place: SpokenPlace) -> tuple[str, str] | None:
+def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return how words of a note contradict a feature, when it is known that they do.
+
+    Parameters
+    ----------
+    feature : str
+        The feature's wording; alternatives are separated by ``OR``.
+    text : str
+        The whole note.
+    spans : sequence of (int, int)
+        The words that contradict it, half-open, in code points.
+
+    Returns
+    -------
+    str
+        What `why_contradicted` says; where that is nothing, the first thing within the words that
+        differs, and where none is known the words if they are few, else "says otherwise". Empty
+        where there are no words.
+
+    Examples
+    --------
+    >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
+    'denied'
+    >>> explain_contradiction("Breastfed", "Formula fed, thriving", [(0, 11)])
+    'says Formula fed'
+    """
+    place = find_place(read_text(text), spans)
+    if place is None:
+        return ""
+    asked = read_asked(feature)
+    broken = [found[1] for one in asked if (found := broken_rule(one, place))]
+    differing = (said for one in asked if (said := first_difference(one, place)))
+    return broken[0] if broken else next(differing, "") or quotation(place)
+
+
+def broken_rule(
+    asked: AskedFor, place: SpokenPlace, rules: Collection[str] | None = None
+) -> tuple[str, str] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
-    return next(
-        ((rule, said) for rule, check in _CHECKS.items() if (said := check(asked, place))), None
-    )
+    for rule in _CHECKS if rules is None else rules:
+        if said := _CHECKS[rule](asked, place):
+            return rule, said
+    return None
 
 
 _CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {

@@ -204,6 +204,17 @@ def _comma_between(place: SpokenPlace, i: int) -> bool:
     return any(place.reading.tokens[k].form in (",", "+", "/") for k in between)
 
 
+def cue_within(place: SpokenPlace) -> str | None:
+    """Return "stopped", "only advised" and the like where the words themselves say so."""
+    tokens, reasons = place.reading.tokens, _NOT_NOW_REASONS | _NOT_MEANT_REASONS
+    for table in (_NO_MORE, _GONE, _NOT_MEANT, _NOT_DONE):
+        for i in place.inside:
+            hit = table.at(tokens, i) if tokens[i].form in table else None
+            if hit is not None:
+                return reasons[hit[0]]
+    return None
+
+
 #: Features that speak of people around the patient, or that a parent tells or does for a child.
 _SHARED = word_set(
     "lives living live with partner sexual sexually carer caregiver cares caring contraception"
