@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.text.contradiction import explain_contradiction, why_contradicted
+from rubricate.text.contradiction import why_contradicted
+from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 
 
@@ -41,6 +42,8 @@ def why(feature: str, marked: str) -> str | None:
         ("Current smoker", "[[Ex-smoker]], quit 2010", "in the past"),
         ("ACE inhibitor use", "[[ramipril]] stopped 2017", "stopped"),
         ("Left knee pain", "He has [[right knee pain]]", "says right"),
+        ("Numb left hand", "[[numb right hand]] for 5 months", "says right"),
+        ("Prior hip replacement", "on the waiting list for [[hip replacement]]", "only advised"),
         ("Right arm weakness", "she had [[left arm weakness]]", "says left"),
         ("Former smoker", "[[still smokes 10 a day]]", "says current"),
         ("Chest pain", "Return if [[chest pain]] occurs.", "only in case"),
@@ -145,6 +148,8 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
         ("Depressed mood", "[[Mood is good]]", "says good"),
         ("Mother with gout", "[[gout in his brother]]", "brother's"),
         ("Breastfed", "[[Formula fed]] from birth", "says Formula fed"),
+        ("Nulliparous", "[[Three children]], all well", "says Three children"),
+        ("Penicillin allergy", "Has [[asthma. Allergic to]] codeine", "says otherwise"),
         ("Hysterectomy", "[[She has her womb and both ovaries]]", "says otherwise"),
         ("Fever OR chills", "[[no chills]]", "denied"),
         ("Knee pain for 2 weeks", "[[knee pain]] for 3 months", "says 3 months"),
@@ -172,6 +177,10 @@ def test_no_words_have_no_reason() -> None:
 def test_a_bound_is_kept_by_all_beyond_it(feature: str, fitting: str, other: str) -> None:
     assert why(feature, fitting) is None
     assert (why(feature, other) or "").startswith("says ")
+
+
+def test_the_hand_one_writes_with_is_no_side_of_a_symptom() -> None:
+    assert why("Left arm weakness", "right hand dominant man with [[arm weakness]]") is None
 
 
 def test_only_the_rules_named_are_gone_by() -> None:

@@ -56,7 +56,8 @@ from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.stats.calibration import logit, raised
-from rubricate.text.contradiction import explain_contradiction, why_contradicted
+from rubricate.text.contradiction import why_contradicted
+from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.

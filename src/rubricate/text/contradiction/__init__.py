@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from rubricate.text.contradiction.asked import AskedFor, read_asked
-from rubricate.text.contradiction.explained import first_difference, quotation
 from rubricate.text.contradiction.meant import another_person, not_meant, not_now
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
 from rubricate.text.contradiction.polarity import denied, normal
@@ -75,41 +74,6 @@ def why_contradicted_in(
             return None
         reason = reason or found[1]
     return reason
-
-
-def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return how words of a note contradict a feature, when it is known that they do.
-
-    Parameters
-    ----------
-    feature : str
-        The feature's wording; alternatives are separated by ``OR``.
-    text : str
-        The whole note.
-    spans : sequence of (int, int)
-        The words that contradict it, half-open, in code points.
-
-    Returns
-    -------
-    str
-        What `why_contradicted` says; where that is nothing, the first thing within the words that
-        differs, and where none is known the words if they are few, else "says otherwise". Empty
-        where there are no words.
-
-    Examples
-    --------
-    >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
-    'denied'
-    >>> explain_contradiction("Breastfed", "Formula fed, thriving", [(0, 11)])
-    'says Formula fed'
-    """
-    place = find_place(read_text(text), spans)
-    if place is None:
-        return ""
-    asked = read_asked(feature)
-    broken = [found[1] for one in asked if (found := broken_rule(one, place))]
-    differing = (said for one in asked if (said := first_difference(one, place)))
-    return broken[0] if broken else next(differing, "") or quotation(place)
 
 
 def broken_rule(

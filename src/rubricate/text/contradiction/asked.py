@@ -270,6 +270,7 @@ def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozen
             continue
         if token.form in ("left", "right") and (
             after in opposites.NO_SIDE_AFTER
+            or (after == "hand" and _DOMINANT & {t.form for t in tokens[i + 2 : i + 4]})
             or (before in opposites.NO_SIDE_BEFORE and after not in _SIDED)  # "has left knee pain"
         ):
             continue
@@ -277,6 +278,7 @@ def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozen
     return frozenset(found)
 
 
+_DOMINANT = word_set("dominant dominance dominated preference")
 _SIDED = frozenset(opposites.SITES) | frozenset(opposites.HEIGHTS) | word_set("sided side -")
 
 

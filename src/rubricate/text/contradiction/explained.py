@@ -6,10 +6,19 @@ here no such way is left, so a cue, a value or a person within the words is enou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rubricate.text import opposites
-from rubricate.text.contradiction.asked import AskedFor, counts_in, persons_in, sides_in
+from rubricate.text.contradiction import broken_rule
+from rubricate.text.contradiction.asked import (
+    AskedFor,
+    counts_in,
+    persons_in,
+    read_asked,
+    sides_in,
+)
 from rubricate.text.contradiction.meant import cue_within
-from rubricate.text.contradiction.place import SpokenPlace, forms_at
+from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
 from rubricate.text.contradiction.polarity import WELL
 from rubricate.text.quantities import same_quantity
 from rubricate.text.words import word_set
@@ -23,17 +32,53 @@ _LACK = word_set("without not no never lack absence absent")
 _IN_ORDER = WELL | word_set("ok okay wnl nad unchanged steady same comfortable fully")
 
 
-def first_difference(asked: AskedFor, place: SpokenPlace) -> str | None:
+def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return how words of a note contradict a feature, when it is known that they do.
+
+    Parameters
+    ----------
+    feature : str
+        The feature's wording; alternatives are separated by ``OR``.
+    text : str
+        The whole note.
+    spans : sequence of (int, int)
+        The words that contradict it, half-open, in code points.
+
+    Returns
+    -------
+    str
+        What `why_contradicted` says; where that is nothing, the first thing within the words that
+        differs, and where none is known the words if they are few, else "says otherwise". Empty
+        where there are no words.
+
+    Examples
+    --------
+    >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
+    'denied'
+    >>> explain_contradiction("Breastfed", "Formula fed, thriving", [(0, 11)])
+    'says Formula fed'
+    """
+    place = find_place(read_text(text), spans)
+    if place is None:
+        return ""
+    asked = read_asked(feature)
+    broken = [found[1] for one in asked if (found := broken_rule(one, place))]
+    differing = (said for one in asked if (said := _first_difference(one, place)))
+    return broken[0] if broken else next(differing, "") or _quotation(place)
+
+
+def _first_difference(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return how the words differ from what is asked for, in a few words; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
     return next((said for look in looks if (said := look(asked, place))), None)
 
 
-def quotation(place: SpokenPlace) -> str:
-    """Return the words themselves if they are few, else that they say otherwise."""
+def _quotation(place: SpokenPlace) -> str:
+    """Return the words themselves if few and of one sentence, else "says otherwise"."""
     tokens = [place.reading.tokens[i] for i in place.inside]
     words = place.reading.text[tokens[0].start : tokens[-1].end]
-    return f"says {words}" if len(tokens) <= _SHORT and "\n" not in words else "says otherwise"
+    one = not any(mark in words for mark in ("\n", ". "))
+    return f"says {words}" if len(tokens) <= _SHORT and one else "says otherwise"
 
 
 def _another_value(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -78,10 +123,8 @@ def _another_polarity(asked: AskedFor, place: SpokenPlace) -> str | None:
 
 
 def _another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
-    said = persons_in(place.reading.tokens, place.inside)
-    if not said or asked.any_relative or opposites.persons_fit(asked.persons, said):
-        return None
-    return f"{min(said)}'s"
+    said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
+    return f"{min(said)}'s" if said and not opposites.persons_fit(asked.persons, said) else None
 
 
 def _in_order(_asked: AskedFor, place: SpokenPlace) -> str | None:

@@ -17,7 +17,8 @@ _NOT_MEANT = CueTable(
         "|counselled to|counseled to|suggested|should start|should stop|should avoid|plan to"
         "|plan for|plans to|will start|will begin|going to start|offered|discussed starting"
         "|may need|might need|will need|you should|we could|we may|we might|talked about|booked for"
-        "|awaiting|waiting for|referred for|scheduled for|due for|declined|refused|refuses"
+        "|awaiting|waiting for|waiting list for|listed for|referred for|scheduled for|due for"
+        "|declined|refused|refuses"
         "|wants to start|would like to try|considering|consider|thinking about|to start|may add"
         "|discussed|discuss|would start|would give|will give|would consider|might"
         "|hopes to|intends to|may start|could start|would like",
