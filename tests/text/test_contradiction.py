@@ -140,6 +140,7 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
         ("Coughing up blood", "Dry cough, [[no hemoptysis]], no fever", "denied"),
         ("Lost consciousness", "[[No LOC]], no HA", "denied"),
         ("Fever", "BP 120/80, [[afebrile]]", "denied"),
+        ("Emergency contraception", "[[never used morning after pill]]", "denied"),
         ("Was not wearing a helmet", "[[Helmet worn]].", "says it is there"),
         ("Unilateral wrist pain", "[[pain in both wrists]]", "says both"),
         ("Pain improves with sitting", "[[worse with coughing and sitting]]", "says worse"),

@@ -211,7 +211,7 @@ def cue_within(place: SpokenPlace) -> str | None:
     for table in (_NO_MORE, _GONE, _NOT_MEANT, _NOT_DONE):
         for i in place.inside:
             hit = table.at(tokens, i) if tokens[i].form in table else None
-            if hit is not None:
+            if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
                 return reasons[hit[0]]
     return None
 
