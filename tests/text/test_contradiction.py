@@ -5,17 +5,23 @@ from __future__ import annotations
 import pytest
 
 from rubricate.text.contradiction import why_contradicted
+from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 
 
-def why(feature: str, marked: str) -> str | None:
-    """Return the reason for the words between brackets."""
+def read(marked: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without its brackets, and the words between them."""
     text, spans = "", []
     for i, part in enumerate(marked.replace("]]", "[[").split("[[")):
         if i % 2:
             spans.append((len(text), len(text) + len(part)))
         text += part
-    return why_contradicted(feature, text, spans)
+    return text, spans
+
+
+def why(feature: str, marked: str) -> str | None:
+    """Return the reason for the words between brackets."""
+    return why_contradicted(feature, *read(marked))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +41,10 @@ def why(feature: str, marked: str) -> str | None:
         ("Similar symptoms", "husband has [[similar symptoms]]", "husband's"),
         ("Current smoker", "[[Ex-smoker]], quit 2010", "in the past"),
         ("ACE inhibitor use", "[[ramipril]] stopped 2017", "stopped"),
+        ("Left knee pain", "He has [[right knee pain]]", "says right"),
+        ("Numb left hand", "[[numb right hand]] for 5 months", "says right"),
+        ("Prior hip replacement", "on the waiting list for [[hip replacement]]", "only advised"),
+        ("Right arm weakness", "she had [[left arm weakness]]", "says left"),
         ("Former smoker", "[[still smokes 10 a day]]", "says current"),
         ("Chest pain", "Return if [[chest pain]] occurs.", "only in case"),
         ("Beta blocker therapy", "advised to start [[bisoprolol]]", "only advised"),
@@ -122,3 +132,60 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
     text = "pain " * 20_000
     assert why_contradicted("Left knee pain", text, [(50_000, 50_004)]) is None
     assert len(read_text(text).tokens) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Coughing up blood", "Dry cough, [[no hemoptysis]], no fever", "denied"),
+        ("Lost consciousness", "[[No LOC]], no HA", "denied"),
+        ("Fever", "BP 120/80, [[afebrile]]", "denied"),
+        ("Emergency contraception", "[[never used morning after pill]]", "denied"),
+        ("Was not wearing a helmet", "[[Helmet worn]].", "says it is there"),
+        ("Unilateral wrist pain", "[[pain in both wrists]]", "says both"),
+        ("Pain improves with sitting", "[[worse with coughing and sitting]]", "says worse"),
+        ("Weight gain", "She has [[lost 8 lb without trying]]", "says loss"),
+        ("On an SGLT2 inhibitor", "I [[discussed adding empagliflozin]]", "only advised"),
+        ("Depressed mood", "[[Mood is good]]", "says good"),
+        ("Mother with gout", "[[gout in his brother]]", "brother's"),
+        ("Breastfed", "[[Formula fed]] from birth", "says Formula fed"),
+        ("Nulliparous", "[[Three children]], all well", "says Three children"),
+        ("Penicillin allergy", "Has [[asthma. Allergic to]] codeine", "says otherwise"),
+        ("Hysterectomy", "[[She has her womb and both ovaries]]", "says otherwise"),
+        ("Fever OR chills", "[[no chills]]", "denied"),
+        ("Knee pain for 2 weeks", "[[knee pain]] for 3 months", "says 3 months"),
+    ],
+)
+def test_every_known_contradiction_has_a_reason(feature: str, marked: str, reason: str) -> None:
+    assert explain_contradiction(feature, *read(marked)) == reason
+
+
+def test_no_words_have_no_reason() -> None:
+    assert explain_contradiction("Fever", "no fever", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("feature", "fitting", "other"),
+    [
+        ("Age 65 or older", "[[72-year-old]] man", "[[60-year-old]] man"),
+        ("Fever five days or longer", "[[fever for six days]]", "[[fever for 2 days]]"),
+        ("Stone larger than 5 mm", "[[8 mm stone]]", "[[3 mm stone]]"),
+        ("Stone smaller than 5 mm", "[[3 mm stone]]", "[[8 mm stone]]"),
+        ("Heart attack in the past year", "[[MI 6 months ago]]", "[[MI 6 years ago]]"),
+        ("Jaundice in first 24 hours", "[[yellow at 14 h]]", "[[yellow at 4 days]]"),
+    ],
+)
+def test_a_bound_is_kept_by_all_beyond_it(feature: str, fitting: str, other: str) -> None:
+    assert why(feature, fitting) is None
+    assert (why(feature, other) or "").startswith("says ")
+
+
+def test_the_hand_one_writes_with_is_no_side_of_a_symptom() -> None:
+    assert why("Left arm weakness", "right hand dominant man with [[arm weakness]]") is None
+
+
+def test_only_the_rules_named_are_gone_by() -> None:
+    text, spans = read("Denies [[left knee pain]]")
+    assert why_contradicted("Right knee pain", text, spans) == "denied"
+    assert why_contradicted("Right knee pain", text, spans, ["another side"]) == "says left"
+    assert why_contradicted("Knee pain", text, spans, ["another side"]) is None

@@ -21,7 +21,7 @@ SIDES = _values(
 EYES = word_set("od os ou")
 #: Words after "right" or "left" with which it is no side ("right away", "left the house").
 NO_SIDE_AFTER = word_set(
-    "away now after before handed hand dominant handedness over off work home school him her his"
+    "away now after before handed dominant handedness over off work home school him her his"
     " the job out in when by hospital to with behind it"
 )
 #: Words before "right" or "left" with which it is no side ("all right", "has left").

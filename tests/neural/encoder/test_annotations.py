@@ -57,6 +57,16 @@ def test_contradicting_words_are_the_run_around_the_likeliest_piece() -> None:
     assert contradicting_words("", Pieces(pieces.ids[:0], start[:0], end[:0]), chance[:0]) == ()
 
 
+def test_contradicting_words_have_no_marks_at_their_edges() -> None:
+    edges = [(0, 2), (2, 3), (4, 9), (10, 16), (16, 17)]
+    start, end = (np.array([e[k] for e in edges], np.int32) for k in (0, 1))
+    pieces = Pieces(np.arange(len(edges), dtype=np.int32), start, end)
+    chance = np.array([0.1, 0.8, 0.9, 0.8, 0.8], np.float32)
+    assert contradicting_words("HR: white sputum, no blood", pieces, chance) == ((4, 16),)
+    only = Pieces(pieces.ids[:1], start[1:2], end[1:2])
+    assert contradicting_words("HR: white", only, chance[:1]) == ((2, 3),)
+
+
 def joined(text: str, *words: str) -> list[list[str]]:
     runs, place = [], 0
     for one in words:

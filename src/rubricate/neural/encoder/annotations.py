@@ -47,6 +47,8 @@ def _same_word(left: str, right: str) -> bool:
 #: Share of the highest probability from which on a piece is shown among contradicting words, and
 #: how many characters may lie between two runs that are shown as one.
 _SHOWN, _NEAR = 0.5, 12
+#: Marks that are not shown at the edges of contradicting words.
+_EDGES = " \t\n,.;:—–"
 
 
 def contradicting_words(text: str, pieces: Pieces, chance: F32) -> tuple[tuple[int, int], ...]:
@@ -75,7 +77,12 @@ def contradicting_words(text: str, pieces: Pieces, chance: F32) -> tuple[tuple[i
         if pieces.start[k] - pieces.end[last] > _NEAR:
             break
         last = k if likely[k] else last
-    run = Decoded(int(pieces.start[first]), int(pieces.end[last]), float(chance[best]))
+    start, end = int(pieces.start[first]), int(pieces.end[last])
+    inner = text[start:end].strip(_EDGES)
+    if inner:
+        start += text[start:end].index(inner)
+        end = start + len(inner)
+    run = Decoded(start, end, float(chance[best]))
     return tuple((one.start, one.end) for one in whole_words(text, [run]))
 
 

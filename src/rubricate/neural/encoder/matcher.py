@@ -26,7 +26,12 @@ from rubricate.matchers.model_files import (
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
-from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
+from rubricate.neural.encoder.annotations import (
+    Joined,
+    contradicting_words,
+    join_fragments,
+    whole_words,
+)
 from rubricate.neural.encoder.decoding import (
     Decoded,
     Opinion,
@@ -57,10 +62,14 @@ from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.stats.calibration import raised
 from rubricate.text.contradiction import why_contradicted
+from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
+#: Rules of `rubricate.text.contradiction` that are surer than a network of the words it finds, and
+#: how probable a feature is that they speak against.
+SURE_RULES, OVERRULED = ("another number", "another side"), 0.05
 
 
 class EncoderMatcher(Parametrised):
@@ -298,13 +307,20 @@ class EncoderMatcher(Parametrised):
             decoded = [whole_words(text, runs) for runs in decoded]
         several = any(len(runs) > 1 for runs in decoded)
         negations = find_negations(text) if several else []
+        overruled: dict[str, Contradiction] = {}
         for feature, runs in zip(rubric, decoded, strict=True):
-            for spans, confidence in join_fragments(text, runs, negations):
-                chance = probabilities[feature.id]
+            joined = join_fragments(text, runs, negations)
+            chance = probabilities[feature.id]
+            if other := another_value(feature.text, text, joined):
+                overruled[feature.id] = other
+                probabilities[feature.id] = min(chance, OVERRULED)
+                continue
+            for spans, confidence in joined:
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
-        return NoteFindings(found, probabilities, self._contradicted(rubric, text, said, absent))
+        against = self._contradicted(rubric, text, said, absent) | overruled
+        return NoteFindings(found, probabilities, against)
 
     def _contradicted(
         self,
@@ -322,7 +338,7 @@ class EncoderMatcher(Parametrised):
             if not absent[k] or chance < at:
                 continue
             spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
-            reason = why_contradicted(feature.text, text, spans) or ""
+            reason = explain_contradiction(feature.text, text, spans)
             found[feature.id] = Contradiction(spans, float(chance), reason)
         return found
 
@@ -357,6 +373,12 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
+
+
+def another_value(feature: str, text: str, found: Sequence[Joined]) -> Contradiction | None:
+    """Return the first finding as a contradiction if all say another number or side."""
+    reasons = [why_contradicted(feature, text, one.spans, SURE_RULES) for one in found]
+    return Contradiction(found[0].spans, None, reasons[0] or "") if all(reasons) and found else None
 
 
 def average_models(

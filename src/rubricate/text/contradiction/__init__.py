@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from rubricate.text.contradiction.asked import AskedFor, read_asked
 from rubricate.text.contradiction.meant import another_person, not_meant, not_now
@@ -17,7 +17,12 @@ from rubricate.text.contradiction.values import (
 )
 
 
-def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
+def why_contradicted(
+    feature: str,
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    rules: Collection[str] | None = None,
+) -> str | None:
     """Return why words of a note contradict a feature, in a few words; None when they do not.
 
     Parameters
@@ -28,6 +33,8 @@ def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) 
         The whole note.
     spans : sequence of (int, int)
         The words that speak of the feature's matter, half-open, in code points.
+    rules : collection of str, optional
+        Those of `RULES` to go by; all where none are named.
 
     Returns
     -------
@@ -47,11 +54,14 @@ def why_contradicted(feature: str, text: str, spans: Sequence[tuple[int, int]]) 
     >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
     'says 3 months'
     """
-    return why_contradicted_in(read_text(text), feature, spans)
+    return why_contradicted_in(read_text(text), feature, spans, rules)
 
 
 def why_contradicted_in(
-    reading: TextReading, feature: str, spans: Sequence[tuple[int, int]]
+    reading: TextReading,
+    feature: str,
+    spans: Sequence[tuple[int, int]],
+    rules: Collection[str] | None = None,
 ) -> str | None:
     """Return the same as `why_contradicted` for a text that was read before."""
     place = find_place(reading, spans)
@@ -59,18 +69,21 @@ def why_contradicted_in(
         return None
     reason = None
     for asked in read_asked(feature):
-        found = broken_rule(asked, place)
+        found = broken_rule(asked, place, rules)
         if found is None:
             return None
         reason = reason or found[1]
     return reason
 
 
-def broken_rule(asked: AskedFor, place: SpokenPlace) -> tuple[str, str] | None:
+def broken_rule(
+    asked: AskedFor, place: SpokenPlace, rules: Collection[str] | None = None
+) -> tuple[str, str] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
-    return next(
-        ((rule, said) for rule, check in _CHECKS.items() if (said := check(asked, place))), None
-    )
+    for rule in _CHECKS if rules is None else rules:
+        if said := _CHECKS[rule](asked, place):
+            return rule, said
+    return None
 
 
 _CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {

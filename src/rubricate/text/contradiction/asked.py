@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from rubricate.rubric import Feature
 from rubricate.text import opposites
@@ -92,10 +93,14 @@ _NOT_PLAIN = word_set(
 _NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other than until")
 
 
-_AT_MOST = word_set("within last past recent recently under before younger below less up")
+_AT_MOST = word_set(
+    "within last past recent recently under before younger below less up smaller fewer shorter"
+)
 
 
-_AT_LEAST = word_set("over more least greater exceeding beyond older above after longer")
+_AT_LEAST = word_set(
+    "over more least greater exceeding beyond older above after longer larger bigger"
+)
 
 
 _COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")
@@ -155,11 +160,14 @@ def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...
         ):
             continue
         before = {token.form for token in tokens if token.end <= quantity.span.start}
-        if before & _AT_MOST:
+        after = [token.form for token in tokens if token.start >= quantity.span.end][:2]
+        # "5 days or longer"; "or" alone begins another alternative.
+        bound = set(after[1:]) if after[:1] == ["or"] else set()
+        if before & _AT_MOST or bound & _AT_MOST or _in_the_last(tokens, quantity):
             quantity = replace(quantity, low=0.0)
         # "10 lb over 3 months" took 3 months; "pain over 3 months" more than that.
         over_a_time = quantity.kind == "duration" and bool(found) and "over" in before
-        if before & _AT_LEAST and not over_a_time:
+        if (before & _AT_LEAST and not over_a_time) or bound & _AT_LEAST:
             quantity = replace(quantity, high=math.inf)
         if quantity.kind == "frequency":
             # Who does it three times a day does it daily.
@@ -172,6 +180,16 @@ def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...
             quantity = replace(quantity, high=math.inf) if plain else quantity
         found.append(quantity)
     return tuple(found)
+
+
+def _in_the_last(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Tell whether a time is one that something lies in: "in the past year", "in first 24 h"."""
+    forms = [t.form for t in tokens if t.start < quantity.span.end]
+    near = [form for form in forms[-5:] if form != "the"]
+    return any(
+        one in ("in", "within", "during") and other in ("past", "last", "first", "previous")
+        for one, other in pairwise(near)
+    )
 
 
 def values_named(table: dict[str, str], forms: Sequence[str]) -> frozenset[str]:
@@ -251,11 +269,17 @@ def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozen
         if token.form in opposites.EYES and not _is_eye(text, tokens, i):
             continue
         if token.form in ("left", "right") and (
-            after in opposites.NO_SIDE_AFTER or before in opposites.NO_SIDE_BEFORE
+            after in opposites.NO_SIDE_AFTER
+            or (after == "hand" and _DOMINANT & {t.form for t in tokens[i + 2 : i + 4]})
+            or (before in opposites.NO_SIDE_BEFORE and after not in _SIDED)  # "has left knee pain"
         ):
             continue
         found.add(side)
     return frozenset(found)
+
+
+_DOMINANT = word_set("dominant dominance dominated preference")
+_SIDED = frozenset(opposites.SITES) | frozenset(opposites.HEIGHTS) | word_set("sided side -")
 
 
 def _is_eye(text: str, tokens: Sequence[Token], i: int) -> bool:

@@ -17,7 +17,8 @@ _NOT_MEANT = CueTable(
         "|counselled to|counseled to|suggested|should start|should stop|should avoid|plan to"
         "|plan for|plans to|will start|will begin|going to start|offered|discussed starting"
         "|may need|might need|will need|you should|we could|we may|we might|talked about|booked for"
-        "|awaiting|waiting for|referred for|scheduled for|due for|declined|refused|refuses"
+        "|awaiting|waiting for|waiting list for|listed for|referred for|scheduled for|due for"
+        "|declined|refused|refuses"
         "|wants to start|would like to try|considering|consider|thinking about|to start|may add"
         "|discussed|discuss|would start|would give|will give|would consider|might"
         "|hopes to|intends to|may start|could start|would like",
@@ -202,6 +203,17 @@ def _comma_between(place: SpokenPlace, i: int) -> bool:
     first, last = place.inside[0], place.inside[-1]
     between = range(last + 1, i) if i > last else range(i + 1, first)
     return any(place.reading.tokens[k].form in (",", "+", "/") for k in between)
+
+
+def cue_within(place: SpokenPlace) -> str | None:
+    """Return "stopped", "only advised" and the like where the words themselves say so."""
+    tokens, reasons = place.reading.tokens, _NOT_NOW_REASONS | _NOT_MEANT_REASONS
+    for table in (_NO_MORE, _GONE, _NOT_MEANT, _NOT_DONE):
+        for i in place.inside:
+            hit = table.at(tokens, i) if tokens[i].form in table else None
+            if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
+                return reasons[hit[0]]
+    return None
 
 
 #: Features that speak of people around the patient, or that a parent tells or does for a child.

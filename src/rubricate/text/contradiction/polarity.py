@@ -39,7 +39,7 @@ _PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", 
 
 
 #: A feature with one of these says that all is well.
-_WELL = word_set(
+WELL = word_set(
     "normal unaffected preserved free intact well healthy nobody negative fine good regular clear"
     " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal"
 )
@@ -63,7 +63,7 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     scopes = [reading.scope[i] for i in own]
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
         return None
-    if not _LACKING.isdisjoint(asked.forms) or not _WELL.isdisjoint(asked.forms):
+    if not _LACKING.isdisjoint(asked.forms) or not WELL.isdisjoint(asked.forms):
         return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
@@ -100,7 +100,7 @@ _NOT_NORMAL = word_set(
 
 #: Features of which "fine" may be a part: all is well, or something eases, comes on or spares.
 _MAY_BE_FINE = (
-    _WELL
+    WELL
     | _NORMAL
     | word_set(
         "relief relieved better worse improved improves onset began after before less usual spares"

@@ -36,6 +36,8 @@ def number_agrees(asked: AskedFor, place: SpokenPlace) -> bool:
 
 def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the number said where the feature asks for another of its kind."""
+    if asked.negated:  # "No steroids in the past year": two years since the last.
+        return None
     for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
         wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
         around = quantities_near(place, REACH)

@@ -1,0 +1,132 @@
+"""How words contradict a feature when it is known that they do: the first thing that differs.
+
+The rules that find contradictions keep silent where words leave a way to be read as the feature;
+here no such way is left, so a cue, a value or a person within the words is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rubricate.text import opposites
+from rubricate.text.contradiction import broken_rule
+from rubricate.text.contradiction.asked import (
+    AskedFor,
+    counts_in,
+    persons_in,
+    read_asked,
+    sides_in,
+)
+from rubricate.text.contradiction.meant import cue_within
+from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
+from rubricate.text.contradiction.polarity import WELL
+from rubricate.text.quantities import same_quantity
+from rubricate.text.words import word_set
+
+#: Of so few words a quotation is a reason.
+_SHORT = 4
+_ONE_SIDED = word_set("unilateral unilaterally one")
+_NEGATIVE = word_set("denies denied no not never without negative neg nil none afebrile")
+_LACK = word_set("without not no never lack absence absent")
+#: Words that say that all is as it should be.
+_IN_ORDER = WELL | word_set("ok okay wnl nad unchanged steady same comfortable fully")
+
+
+def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return how words of a note contradict a feature, when it is known that they do.
+
+    Parameters
+    ----------
+    feature : str
+        The feature's wording; alternatives are separated by ``OR``.
+    text : str
+        The whole note.
+    spans : sequence of (int, int)
+        The words that contradict it, half-open, in code points.
+
+    Returns
+    -------
+    str
+        What `why_contradicted` says; where that is nothing, the first thing within the words that
+        differs, and where none is known the words if they are few, else "says otherwise". Empty
+        where there are no words.
+
+    Examples
+    --------
+    >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
+    'denied'
+    >>> explain_contradiction("Breastfed", "Formula fed, thriving", [(0, 11)])
+    'says Formula fed'
+    """
+    place = find_place(read_text(text), spans)
+    if place is None:
+        return ""
+    asked = read_asked(feature)
+    broken = [found[1] for one in asked if (found := broken_rule(one, place))]
+    differing = (said for one in asked if (said := _first_difference(one, place)))
+    return broken[0] if broken else next(differing, "") or _quotation(place)
+
+
+def _first_difference(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return how the words differ from what is asked for, in a few words; or None."""
+    looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
+    return next((said for look in looks if (said := look(asked, place))), None)
+
+
+def _quotation(place: SpokenPlace) -> str:
+    """Return the words themselves if few and of one sentence, else "says otherwise"."""
+    tokens = [place.reading.tokens[i] for i in place.inside]
+    words = place.reading.text[tokens[0].start : tokens[-1].end]
+    one = not any(mark in words for mark in ("\n", ". "))
+    return f"says {words}" if len(tokens) <= _SHORT and one else "says otherwise"
+
+
+def _another_value(asked: AskedFor, place: SpokenPlace) -> str | None:
+    reading = place.reading
+    own = [reading.tokens[i] for i in place.inside]
+    within = [q for q in reading.quantities if own[0].start <= q.span.start < own[-1].end]
+    for wanted in asked.quantities:
+        said = [q for q in within if (q.kind, q.unit) == (wanted.kind, wanted.unit)]
+        if said and not any(same_quantity(wanted, q) for q in said):
+            return f"says {said[0].span.text(reading.text)}"
+    counted = dict(counts_in(own))
+    for thing, number in sorted(asked.counts):
+        if counted.get(thing, number) != number:
+            return f"says {counted[thing]}"
+    sides = sides_in(reading.text, reading.tokens, place.inside)
+    if sides and asked.forms & _ONE_SIDED:
+        return "says both" if "both" in sides or len(sides) > 1 else None
+    if sides and asked.sides and sides.isdisjoint(asked.sides):
+        return f"says {min(sides)}"
+    return None
+
+
+def _said_otherwise(asked: AskedFor, place: SpokenPlace) -> str | None:
+    inside = forms_at(place, place.inside)
+    for matter, values in asked.matters:
+        table = opposites.MATTERS[matter]
+        said = next((form for form in inside if form in table), None)
+        if said is not None and table[said] not in values:
+            return f"says {table[said]}"
+    return None
+
+
+def _another_polarity(asked: AskedFor, place: SpokenPlace) -> str | None:
+    reading = place.reading
+    cued = any(reading.cue[i] >= 0 or reading.scope[i] >= 0 for i in place.inside)
+    if asked.negated or not _LACK.isdisjoint(asked.forms):
+        return None if cued else "says it is there"
+    inside = set(forms_at(place, place.inside))
+    if cue := cue_within(place):
+        return cue
+    return "denied" if cued or inside & _NEGATIVE else None
+
+
+def _another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
+    said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
+    return f"{min(said)}'s" if said and not opposites.persons_fit(asked.persons, said) else None
+
+
+def _in_order(_asked: AskedFor, place: SpokenPlace) -> str | None:
+    said = next((form for form in forms_at(place, place.inside) if form in _IN_ORDER), None)
+    return f"says {said}" if said else None
