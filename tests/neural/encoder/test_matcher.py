@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rubricate import Corpus, load_corpus
+from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
-from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.matcher import F64, EncoderMatcher, average_models, lexicon_votes
+from rubricate.neural.encoder.model_folder import SETTINGS_FILE
+from rubricate.stats.calibration import logit
 
 WITHOUT_TORCH = """
 import sys
@@ -148,3 +154,68 @@ def test_a_wrong_recipe_is_told_before_anything_is_learned(
     with pytest.raises(InputError) as caught:
         matcher.fit(corpus)
     assert len(caught.value.faults) == 2
+
+
+def probabilities(matcher: EncoderMatcher, rubric: Rubric, notes: Sequence[Note]) -> F64:
+    return np.array([list(one.probabilities.values()) for one in matcher.findings(rubric, notes)])
+
+
+def with_vote(folder: Path, target: Path, vote: float | None) -> EncoderMatcher:
+    """Return the model with such a vote; of None, as it was saved before there was one."""
+    shutil.copytree(folder, target)
+    settings = json.loads((target / SETTINGS_FILE).read_text())
+    settings["calibration"] = {"slope": 1.0, "shift": 0.0}
+    settings.pop("vote")
+    settings |= {} if vote is None else {"vote": vote}
+    (target / SETTINGS_FILE).write_text(json.dumps(settings))
+    return tiny(target, threads=1)
+
+
+@pytest.mark.parametrize("per_pass", ["all", 1])
+def test_the_lexicon_raises_presence_by_its_vote(
+    model_folder: Path, corpus: Corpus, tmp_path: Path, per_pass: object
+) -> None:
+    rubric, notes = corpus.rubrics[0], corpus.notes
+    before = with_vote(model_folder, tmp_path / "before", None)
+    silent = with_vote(model_folder, tmp_path / "silent", 0.0)
+    heard = with_vote(model_folder, tmp_path / "heard", 0.5)
+    for matcher in (before, silent, heard):
+        matcher.features_per_pass = per_pass  # type: ignore[assignment]
+    votes = lexicon_votes(rubric, [note.text for note in notes])
+    assert np.abs(votes).max() <= 5
+    assert votes.min() < 0 < votes.max()
+    alone = probabilities(before, rubric, notes)
+    np.testing.assert_array_equal(alone, probabilities(silent, rubric, notes))
+    raised = logit(probabilities(heard, rubric, notes)) - logit(alone)
+    np.testing.assert_allclose(raised, 0.5 * votes, atol=1e-6)
+
+
+def test_each_member_of_a_mean_hears_its_own_vote(
+    model_folder: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    rubric, notes = corpus.rubrics[0], corpus.notes
+    folders = []
+    for vote in (0.0, 0.5):
+        with_vote(model_folder, tmp_path / f"of {vote}", vote).save(tmp_path / f"saved {vote}")
+        folders.append(tmp_path / f"saved {vote}")
+    average_models(folders, tmp_path / "both")
+    each = [probabilities(EncoderMatcher.load(one), rubric, notes) for one in folders]
+    both = probabilities(EncoderMatcher.load(tmp_path / "both"), rubric, notes)
+    np.testing.assert_allclose(both, np.mean(each, axis=0), atol=1e-9)
+
+
+def test_a_note_is_judged_alike_alone_and_among_others(unseen: Corpus) -> None:
+    matcher = EncoderMatcher(threads=1)
+    rubric, notes = unseen.rubrics[0], unseen.notes
+    together = probabilities(matcher, rubric, notes)
+    alone = [probabilities(matcher, rubric, [note])[0] for note in notes]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
+    matcher = EncoderMatcher(threads=1, features_per_pass=1)
+    rubric, notes = unseen.rubrics[0], unseen.notes[:1]
+    whole = next(matcher.findings(rubric, notes)).probabilities
+    for feature in rubric:
+        own = next(matcher.findings(rubric, notes, [feature])).probabilities
+        assert own == {feature.id: whole[feature.id]}

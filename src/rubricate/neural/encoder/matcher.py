@@ -49,7 +49,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.stats.calibration import logit, raised
 from rubricate.text.contradiction import why_contradicted
 from rubricate.text.negation import find_negations
@@ -265,11 +265,16 @@ class EncoderMatcher(Parametrised):
             raise InputError(f"features_per_pass is {asked!r}; need 'all' or a number from 1 up")
         return asked
 
-    def findings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-        """Yield what the network finds in each note."""
+    def findings(
+        self, rubric: Rubric, notes: Sequence[Note], only: Sequence[Feature] | None = None
+    ) -> Iterator[NoteFindings]:
+        """Yield what the network finds in each note, of all features or of some of them."""
         if not hasattr(self, "members_"):
             self._open(shipped_folder(self.network))
-        sought = [feature.text for feature in rubric]
+        asked = rubric if only is None else Rubric(rubric.case, tuple(only))
+        sought = [feature.text for feature in asked]
+        # The lexicon weighs the features of a rubric against each other: it sees all of them.
+        own = [k for k, feature in enumerate(rubric) if only is None or feature in only]
         for first in range(0, len(notes), CHUNK):
             some = notes[first : first + CHUNK]
             texts = [note.text for note in some]
@@ -280,8 +285,8 @@ class EncoderMatcher(Parametrised):
             heard = any(member.settings.vote for member in self.members_)
             votes = lexicon_votes(rubric, texts) if heard else np.zeros((len(some), len(rubric)))
             for i, note in enumerate(some):
-                own = [(p[i], rows[i]) for p, rows in said]
-                yield self._findings(rubric, note.text, own, votes[i])
+                each = [(p[i], rows[i]) for p, rows in said]
+                yield self._findings(asked, note.text, each, votes[i, own])
 
     def _findings(
         self,
