@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rubricate import Corpus, Note, Rubric, load_corpus
+from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
@@ -219,3 +219,13 @@ def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
     for feature in rubric:
         own = next(matcher.findings(rubric, notes, [feature])).probabilities
         assert own == {feature.id: whole[feature.id]}
+
+
+def test_the_lexicon_abstains_where_a_feature_has_no_word() -> None:
+    texts = ["He has a fever.", "", "No cough"]
+    fever = Feature("2", "c", "Fever")
+    votes = lexicon_votes(Rubric("c", (Feature("1", "c", "*?[]"), fever)), texts)
+    np.testing.assert_array_equal(votes[:, 0], 0)
+    np.testing.assert_array_equal(votes[:, 1:], lexicon_votes(Rubric("c", (fever,)), texts))
+    assert votes[0, 1] > 0 > votes[2, 1]
+    assert not lexicon_votes(Rubric("c", (Feature("1", "c", "\N{THERMOMETER}"),)), texts).any()

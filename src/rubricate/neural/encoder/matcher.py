@@ -369,11 +369,15 @@ class EncoderMatcher(Parametrised):
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> F64:
     """Return how sure the lexicon is of each feature in each text, from the rubric alone.
 
-    It knows synonyms that a network never met, and errs elsewhere. As logits, kept within bounds.
+    It knows synonyms that a network never met, and errs elsewhere. As logits, kept within bounds;
+    0 for a feature without a letter or a digit, of which it knows nothing.
     """
-    found = findings_from_rubric(rubric, texts)
-    chances = [[one.probabilities[feature.id] for feature in rubric] for one in found]
-    return np.clip(logit(chances), -MOST_SURE, MOST_SURE)
+    worded = tuple(f for f in rubric if any(one.isalnum() for one in f.text))
+    found = findings_from_rubric(Rubric(rubric.case, worded), texts) if worded else []
+    votes = np.zeros((len(texts), len(rubric)))
+    for row, one in zip(votes, found, strict=bool(worded)):
+        row[:] = logit([one.probabilities.get(feature.id, 0.5) for feature in rubric])
+    return np.clip(votes, -MOST_SURE, MOST_SURE)
 
 
 def average_models(
