@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
@@ -12,10 +15,11 @@ from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
 from rubricate.neural.encoder.annotations import Joined
-from rubricate.neural.encoder.decoding import lexicon_votes
-from rubricate.neural.encoder.matcher import EncoderMatcher, another_value
+from rubricate.neural.encoder.decoding import F64, lexicon_votes
+from rubricate.neural.encoder.matcher import EncoderMatcher, another_value, average_models
+from rubricate.neural.encoder.model_folder import SETTINGS_FILE
 from rubricate.rows import Contradiction
-from rubricate.stats.calibration import Calibration, logit
+from rubricate.stats.calibration import logit
 
 WITHOUT_TORCH = """
 import sys
@@ -104,25 +108,8 @@ def test_without_annotated_notes_nothing_changes(model_folder: Path, corpus: Cor
     assert matcher.fit(bare).predict(corpus) == before
 
 
-def test_the_vote_of_the_lexicon_counts_as_its_settings_say(model_folder: Path) -> None:
-    builder = CorpusBuilder()
-    builder.add_note(Note("n", "c", "Pt c/o SOB."))
-    builder.add_rubric(Rubric("c", (Feature("1", "c", "Shortness of breath"),)))
-    corpus = builder.build()
-    logits = {}
-    for vote in (0.0, 0.5, 1.0):
-        matcher = tiny(model_folder, threads=1)
-        own = replace(matcher.settings_, vote=vote, calibration=Calibration())
-        matcher._use([replace(one, settings=own) for one in matcher.members_], own)
-        found = matcher.predict(corpus)
-        logits[vote] = float(logit(found.rows.probability[0]))  # type: ignore[index]
-    (said,) = lexicon_votes(corpus.rubric("c"), ["Pt c/o SOB."])
-    assert logits[1.0] - logits[0.0] == pytest.approx(said.presence[0], abs=1e-3)
-    assert logits[0.5] - logits[0.0] == pytest.approx(said.presence[0] / 2, abs=1e-3)
-
-
 def test_an_empty_note_and_an_empty_rubric(model_folder: Path) -> None:
-    from rubricate import CorpusBuilder, Feature, Note
+    from rubricate import Feature, Note
 
     builder = CorpusBuilder()
     builder.add_note(Note("1", "c", ""))
@@ -190,3 +177,82 @@ def test_another_number_or_side_in_all_that_is_found_is_no_credit(
     spans = [((text.index(one), text.index(one) + len(one)),) for one in words]
     said = another_value(feature, text, [Joined(one, 0.9) for one in spans])
     assert said == (reason and Contradiction(spans[0], None, reason))
+
+
+def votes_on_presence(rubric: Rubric, texts: Sequence[str]) -> F64:
+    return np.array([one.presence for one in lexicon_votes(rubric, texts)])
+
+
+def probabilities(matcher: EncoderMatcher, rubric: Rubric, notes: Sequence[Note]) -> F64:
+    return np.array([list(one.probabilities.values()) for one in matcher.findings(rubric, notes)])
+
+
+def with_vote(folder: Path, target: Path, vote: float | None) -> EncoderMatcher:
+    """Return the model with such a vote; of None, as it was saved before there was one."""
+    shutil.copytree(folder, target)
+    settings = json.loads((target / SETTINGS_FILE).read_text())
+    settings["calibration"] = {"slope": 1.0, "shift": 0.0}
+    settings.pop("vote")
+    settings |= {} if vote is None else {"vote": vote}
+    (target / SETTINGS_FILE).write_text(json.dumps(settings))
+    return tiny(target, threads=1)
+
+
+@pytest.mark.parametrize("per_pass", ["all", 1])
+def test_the_lexicon_raises_presence_by_its_vote(
+    model_folder: Path, corpus: Corpus, tmp_path: Path, per_pass: object
+) -> None:
+    rubric, notes = corpus.rubrics[0], corpus.notes
+    before = with_vote(model_folder, tmp_path / "before", None)
+    silent = with_vote(model_folder, tmp_path / "silent", 0.0)
+    heard = with_vote(model_folder, tmp_path / "heard", 0.5)
+    for matcher in (before, silent, heard):
+        matcher.features_per_pass = per_pass  # type: ignore[assignment]
+    votes = votes_on_presence(rubric, [note.text for note in notes])
+    assert votes.min() < 0 < votes.max()
+    alone = probabilities(before, rubric, notes)
+    np.testing.assert_array_equal(alone, probabilities(silent, rubric, notes))
+    raised = logit(probabilities(heard, rubric, notes)) - logit(alone)
+    np.testing.assert_allclose(raised, 0.5 * votes, atol=1e-6)
+
+
+def test_each_member_of_a_mean_hears_its_own_vote(
+    model_folder: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    rubric, notes = corpus.rubrics[0], corpus.notes
+    folders = []
+    for vote in (0.0, 0.5):
+        with_vote(model_folder, tmp_path / f"of {vote}", vote).save(tmp_path / f"saved {vote}")
+        folders.append(tmp_path / f"saved {vote}")
+    average_models(folders, tmp_path / "both")
+    each = [probabilities(EncoderMatcher.load(one), rubric, notes) for one in folders]
+    both = probabilities(EncoderMatcher.load(tmp_path / "both"), rubric, notes)
+    np.testing.assert_allclose(both, np.mean(each, axis=0), atol=1e-9)
+
+
+def test_a_note_is_judged_alike_alone_and_among_others(unseen: Corpus) -> None:
+    matcher = EncoderMatcher(threads=1)
+    rubric, notes = unseen.rubrics[0], unseen.notes
+    together = probabilities(matcher, rubric, notes)
+    alone = [probabilities(matcher, rubric, [note])[0] for note in notes]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
+    matcher = EncoderMatcher(threads=1, features_per_pass=1)
+    rubric, notes = unseen.rubrics[0], unseen.notes[:1]
+    whole = next(matcher.findings(rubric, notes)).probabilities
+    for feature in rubric:
+        own = next(matcher.findings(rubric, notes, [feature])).probabilities
+        assert own == {feature.id: whole[feature.id]}
+
+
+def test_the_lexicon_abstains_where_a_feature_has_no_word() -> None:
+    texts = ["He has a fever.", "", "No cough"]
+    fever = Feature("2", "c", "Fever")
+    votes = votes_on_presence(Rubric("c", (Feature("1", "c", "*?[]"), fever)), texts)
+    np.testing.assert_array_equal(votes[:, 0], 0)
+    np.testing.assert_array_equal(votes[:, 1:], votes_on_presence(Rubric("c", (fever,)), texts))
+    assert votes[0, 1] > 0 > votes[2, 1]
+    mute = Rubric("c", (Feature("1", "c", "\N{THERMOMETER}"),))
+    assert not votes_on_presence(mute, texts).any()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -7,11 +9,19 @@ import numpy as np
 import pytest
 import torch
 
+from rubricate import Corpus
 from rubricate.errors import InputError
 from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.export import read_network, write_network
 from rubricate.neural.encoder.inference import OnnxEngine
-from rubricate.neural.encoder.model_folder import NETWORK_FILE, SETTINGS_FILE, EncoderSettings
+from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.model_folder import (
+    NETWORK_FILE,
+    SETTINGS_FILE,
+    TOKENIZER_FILE,
+    EncoderSettings,
+    model_files,
+)
 from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.packed import STEP, pack, packed_files, unpack
 from rubricate.neural.encoder.pieces import PieceMaker
@@ -88,3 +98,41 @@ def test_a_damaged_file_is_an_input_error(folder: Path, tmp_path: Path, damage: 
     )
     with pytest.raises(InputError, match="weights-1"):
         OnnxEngine(tmp_path / NETWORK_FILE, threads=1)
+
+
+def test_weights_of_another_network_are_an_input_error(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "m")
+    path = tmp_path / "m" / packed_files(folder)[1]
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    name = "encoder.layers.0.query.weight"
+    for columns, where in ((100, "blocks of 128"), (256, NETWORK_FILE)):
+        levels = zlib.compress(bytes(128 * columns))
+        np.savez(path, **{**arrays, f"{name}|levels": np.frombuffer(levels, np.uint8)})
+        with pytest.raises(InputError, match=where):
+            OnnxEngine(tmp_path / "m" / NETWORK_FILE, threads=1)
+    path.unlink()
+    with pytest.raises(InputError, match="weights-1"):
+        OnnxEngine(tmp_path / "m" / NETWORK_FILE, threads=1)
+
+
+def test_a_fit_that_goes_on_from_packed_weights_packs_them_again(
+    folder: Path, maker: PieceMaker, corpus: Corpus, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(folder, source)
+    maker.save(source / TOKENIZER_FILE)
+    matcher = EncoderMatcher(steps=2, threads=1)
+    matcher._open(source)
+    matcher.fit(corpus).save(tmp_path / "fitted")
+    again = EncoderMatcher.load(tmp_path / "fitted")
+    assert again.predict(corpus) == matcher.predict(corpus)
+    files = packed_files(tmp_path / "fitted")
+    assert files == packed_files(source)
+    assert set(model_files(tmp_path / "fitted")) >= set(files)
+    assert any((tmp_path / "fitted" / f).read_bytes() != (source / f).read_bytes() for f in files)
+    again.fit(corpus).save(tmp_path / "twice")
+    assert packed_files(tmp_path / "twice") == files
+    (tmp_path / "fitted" / files[1]).write_bytes(b"other")
+    with pytest.raises(InputError, match=files[1]):
+        EncoderMatcher.load(tmp_path / "fitted")

@@ -109,7 +109,7 @@ class CascadeMatcher(Parametrised):
                 if self.low < found.probabilities[feature.id] < self.high
             ]
             if doubtful:
-                again = next(iter(second.findings(Rubric(rubric.case, tuple(doubtful)), [note])))
+                again = next(second.findings(rubric, [note], doubtful))
                 found = _replaced(found, again)
             yield found
 

@@ -178,6 +178,10 @@ class Votes(NamedTuple):
     presence: F64
     spans: Sequence[Sequence[tuple[int, int]]]
 
+    def of(self, features: Sequence[int]) -> Votes:
+        """Return the votes on some of the features."""
+        return Votes(self.presence[list(features)], [self.spans[k] for k in features])
+
     def on_pieces(self, pieces: Pieces) -> F64:
         """Return 1 inside its spans, -1/2 elsewhere, 0 for features that it did not find."""
         said = np.zeros((len(self.spans), len(pieces.start)))
@@ -189,10 +193,16 @@ class Votes(NamedTuple):
 
 
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
-    """Return what the lexicon says of each text, within `SURE_OF_NO` and `SURE_OF_YES`."""
+    """Return what the lexicon says of each text, within `SURE_OF_NO` and `SURE_OF_YES`.
+
+    It abstains on a feature without a letter or a digit, of which it knows nothing.
+    """
+    worded = tuple(f for f in rubric if any(one.isalnum() for one in f.text))
+    if not worded:
+        return [Votes(np.zeros(len(rubric)), [[] for _ in rubric]) for _ in texts]
     out = []
-    for found in findings_from_rubric(rubric, texts):
-        logits = logit([found.probabilities[feature.id] for feature in rubric])
+    for found in findings_from_rubric(Rubric(rubric.case, worded), texts):
+        logits = logit([found.probabilities.get(feature.id, 0.5) for feature in rubric])
         spans: dict[str, list[tuple[int, int]]] = {feature.id: [] for feature in rubric}
         for one in found.found:
             spans[one.feature] += one.spans

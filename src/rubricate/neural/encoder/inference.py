@@ -19,7 +19,7 @@ from rubricate.neural.encoder.batching import (
     divide,
     make_batch,
 )
-from rubricate.neural.encoder.packed import initialisers, packed_files
+from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 
@@ -31,8 +31,9 @@ WINDOW = 448
 OVERLAP = 96
 #: Pieces of features read at once; a longer rubric takes several passes.
 RUBRIC_WINDOW = 512
-#: Pieces in a batch, padding included.
-BUDGET = 4096
+#: Pieces in a batch, padding included. Passes go one by one: a network in eight bits rounds by the
+#: largest number of a batch, so other notes would change what is said of a note; nor is it slower.
+BUDGET = 1
 
 
 #: The output with an entry for each place; all others have one for each feature of a pass.
@@ -67,20 +68,22 @@ class OnnxEngine:
         if threads is not None:
             options.intra_op_num_threads = threads
             options.inter_op_num_threads = 1
-        if packed_files(path.parent):
-            given = initialisers(path.parent)
-            # The session does not copy them: they live as long as it does.
-            self._given = {
-                name: onnxruntime.OrtValue.ortvalue_from_numpy(value)
-                for name, value in given.items()
-            }
-            options.add_external_initializers(list(self._given), list(self._given.values()))
+        packed = packed_files(path.parent)
+        # The session does not copy them: they live as long as it does.
+        self._given = {
+            name: onnxruntime.OrtValue.ortvalue_from_numpy(value)
+            for name, value in (initialisers(path.parent) if packed else {}).items()
+        }
         try:
+            options.add_external_initializers(list(self._given), list(self._given.values()))
             self._session: Any = onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # its errors share no public root
-            raise InputError([Fault("not a network ONNX Runtime can run", path)]) from error
+            what = "not a network ONNX Runtime can run"
+            if packed:
+                what += f" with the weights that {PACKED_FILE} beside it lists"
+            raise InputError([Fault(what, path)]) from error
         self._names = [str(one.name) for one in self._session.get_outputs()]
 
     def __call__(self, batch: Batch) -> Outputs:

@@ -59,7 +59,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.stats.calibration import raised
 from rubricate.text.contradiction import why_contradicted
 from rubricate.text.contradiction.explained import explain_contradiction
@@ -275,11 +275,16 @@ class EncoderMatcher(Parametrised):
             raise InputError(f"features_per_pass is {asked!r}; need 'all' or a number from 1 up")
         return asked
 
-    def findings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-        """Yield what the network finds in each note."""
+    def findings(
+        self, rubric: Rubric, notes: Sequence[Note], only: Sequence[Feature] | None = None
+    ) -> Iterator[NoteFindings]:
+        """Yield what the network finds in each note, of all features or of some of them."""
         if not hasattr(self, "members_"):
             self._open(shipped_folder(self.network))
-        sought = [feature.text for feature in rubric]
+        asked = rubric if only is None else Rubric(rubric.case, tuple(only))
+        sought = [feature.text for feature in asked]
+        # The lexicon weighs the features of a rubric against each other: it sees all of them.
+        own = [k for k, feature in enumerate(rubric) if only is None or feature in only]
         for first in range(0, len(notes), CHUNK):
             some = notes[first : first + CHUNK]
             texts = [note.text for note in some]
@@ -287,11 +292,11 @@ class EncoderMatcher(Parametrised):
                 reader.read(texts, sought, self._per_pass(), self.threads)
                 for reader in self._readers
             ]
-            heard = any(member.settings.vote for member in self.members_)
-            votes = lexicon_votes(rubric, texts) if heard else [None] * len(some)
+            heard = any(one.settings.vote or one.settings.word_vote for one in self.members_)
+            votes = lexicon_votes(rubric, texts) if heard else []
             for i, note in enumerate(some):
-                own = [(p[i], rows[i]) for p, rows in said]
-                yield self._findings(rubric, note.text, own, votes[i])
+                each = [(p[i], rows[i]) for p, rows in said]
+                yield self._findings(asked, note.text, each, votes[i].of(own) if heard else None)
 
     def _findings(
         self,

@@ -112,6 +112,8 @@ def initialisers(folder: Path) -> Arrays:
         if owner == WORDS:
             arrays[f"{owner}.table"], arrays[f"{owner}.scale"] = value, scales
         else:
+            if value.shape[1] % GROUP:
+                raise InputError([Fault(f"{name} is not in blocks of {GROUP}", folder)])
             blocks = (len(value), value.shape[1] // GROUP, GROUP)
             arrays[f"{owner}.blocks"] = (value.view(np.uint8) ^ 128).reshape(blocks)
             arrays[f"{owner}.scales"] = np.repeat(scales, blocks[1])
@@ -123,6 +125,8 @@ def _stored(
 ) -> Iterator[tuple[str, npt.NDArray[Any], npt.NDArray[np.float32] | None]]:
     """Yield name and value of every stored weight, with the scales of those that are packed."""
     for part in packed_files(folder)[1:]:
+        if not (folder / part).is_file():
+            raise InputError([Fault("is missing from the model", folder / part)])
         try:
             with (folder / part).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 for key in stored.files:
