@@ -57,7 +57,9 @@ def write_header(folder: Path, header: Header, *, editable: Iterable[str] = ()) 
 
     free = set(editable)
     files = {
-        part.name: "" if part.name in free else file_hash(part) for part in sorted(folder.iterdir())
+        part.name: "" if part.name in free else file_hash(part)
+        for part in sorted(folder.iterdir())
+        if part.is_file()
     }
     value = {**asdict(header), "files": files, "rubricate": __version__}
     text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"

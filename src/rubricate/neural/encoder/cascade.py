@@ -7,16 +7,26 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import InputError
-from rubricate.files import whole_output
+from rubricate.errors import Fault, InputError
+from rubricate.files import file_hash, whole_output
 from rubricate.matchers.matcher import Parametrised
-from rubricate.matchers.model_files import Header, read_header, with_parameters, write_header
+from rubricate.matchers.model_files import (
+    HEADER_FILE,
+    Header,
+    read_header,
+    read_json,
+    with_parameters,
+    write_header,
+    write_json,
+)
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Rubric
 
 FIRST, SECOND = "first", "second"
+#: Holds the hashes of the headers of both, which hold those of their files.
+NETWORKS_FILE = "networks.json"
 
 
 class CascadeMatcher(Parametrised):
@@ -73,9 +83,10 @@ class CascadeMatcher(Parametrised):
                 getattr(self, "n_notes_", 0),
                 getattr(self, "features_", {}),
             )
-            write_header(place, header)
             for name, network in zip((FIRST, SECOND), networks, strict=True):
                 network.save(place / name)
+            write_json(place / NETWORKS_FILE, _hashes(place))
+            write_header(place, header)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -84,6 +95,10 @@ class CascadeMatcher(Parametrised):
         header = read_header(place, matcher=cls.name)
         matcher = with_parameters(cls, header, place)
         matcher.networks_ = tuple(EncoderMatcher.load(place / name) for name in (FIRST, SECOND))
+        if read_json(place / NETWORKS_FILE) != _hashes(place):
+            raise InputError(
+                [Fault("lists other networks than those saved here", place / NETWORKS_FILE)]
+            )
         matcher.features_ = dict(header.features)
         matcher.learned_from_ = header.learned_from
         matcher.n_notes_ = header.n_notes
@@ -112,6 +127,10 @@ class CascadeMatcher(Parametrised):
                 again = next(second.findings(rubric, [note], doubtful))
                 found = _replaced(found, again)
             yield found
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: file_hash(folder / name / HEADER_FILE) for name in (FIRST, SECOND)}
 
 
 def _replaced(first: NoteFindings, again: NoteFindings) -> NoteFindings:

@@ -27,6 +27,7 @@ from rubricate.neural.encoder.network import Logits, Network, Shape
 from rubricate.neural.encoder.packed import (
     GROUP,
     PACKED_FILE,
+    STEP,
     Arrays,
     pack,
     packed_files,
@@ -138,7 +139,7 @@ def export_int8(network: Network, path: Path) -> None:
             root.setLevel(before)
 
 
-def export_packed(network: Network, folder: Path) -> None:
+def export_packed(network: Network, folder: Path, *, step: float = STEP) -> None:
     """Write the network as a graph and compressed files of weights.
 
     What the matrices are multiplied with is rounded in blocks too, not for a whole text at once.
@@ -149,7 +150,7 @@ def export_packed(network: Network, folder: Path) -> None:
     for name, parameter in network.named_parameters():
         value = parameter.detach().float().cpu().numpy()
         if _is_packed(name, value):
-            arrays[f"{name}|levels"], arrays[f"{name}|scales"] = pack(value)
+            arrays[f"{name}|levels"], arrays[f"{name}|scales"] = pack(value, step)
         else:
             arrays[name] = value.astype(np.float16)
     compact = copy.deepcopy(network).cpu()
@@ -295,7 +296,8 @@ def read_network(folder: Path) -> Network:
 def write_network(network: Network, folder: Path, *, packed: bool = False) -> None:
     """Write the network into a model folder; `packed`: for products in blocks, exact and slower."""
     if packed:
-        export_packed(network, folder)
+        # What a fit changes is less than the step of the weights it goes on from.
+        export_packed(network, folder, step=0.0)
     else:
         export_int8(network, folder / NETWORK_FILE)
     if network.shape.architecture is not None:

@@ -37,8 +37,8 @@ MOST_BYTES = 30_000_000
 _DAMAGE = (OSError, EOFError, TypeError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
-def pack(weight: F32) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-    """Return the levels of a matrix and the scale of each row.
+def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Return the levels of a matrix and the scale of each row; of step 0 as fine as eight bits are.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def pack(weight: F32) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     -1.0
     """
     rows = np.maximum(
-        weight.std(axis=1, keepdims=True) * STEP, np.abs(weight).max(axis=1, keepdims=True) / 127
+        weight.std(axis=1, keepdims=True) * step, np.abs(weight).max(axis=1, keepdims=True) / 127
     )
     scales = np.maximum(rows, np.finfo(np.float32).tiny).astype(np.float32)
     return np.round(weight / scales).astype(np.int8), scales
