@@ -20,8 +20,8 @@ from typing import Any
 from build_bank import read_bank
 
 sys.path.insert(0, str(Path(__file__).parent / "reader"))
-from mixed_files import parse
-from reading import STATED, read_rubrics
+from mixed_files import is_held_out, parse
+from reading import STATED, held_out, read_rubrics
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.corpus import Annotator
@@ -51,15 +51,16 @@ def given_folders(about: str) -> argparse.Namespace:
 def training_sets(given: argparse.Namespace) -> dict[str, Corpus]:
     """Return the sets of notes by name.
 
-    For choosing are small cases with number % 10 == 3, two of seven clinicians' notes, every fourth
-    pair, and mixed cases by their names.
+    For choosing are those that the networks' thresholds and votes are chosen on (``reader``).
     """
     out = given.leave_out
     broad, clin, pairs = kept_cases(), train_notes(given.clinicians), train_notes(given.pairs)
     if out:
         broad = broad.select(cases=[r.case for r in broad.rubrics if int(r.case) % 10 != 3])
-        clin = clin.select(notes=[n.id for j, n in enumerate(clin.notes) if j % 7 not in (3, 5)])
-        pairs = pairs.select(notes=[n.id for j, n in enumerate(pairs.notes) if j % 4 != 1])
+        held = held_out(given.clinicians, given.pairs)
+        clin, pairs = (
+            one.select(notes=[n.id for n in one.notes if n.id not in held]) for one in (clin, pairs)
+        )
     return {
         "broad": broad,
         "clin": clin,
@@ -111,7 +112,7 @@ def corpus_of(cases: Iterator[tuple[str, Mapping[str, str], Sequence[Any]]]) -> 
 def _mixed_cases(*, leave_out: bool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Any]]]:
     for path in sorted((HERE / "reader" / "mixed").glob("*.txt")):
         for i, case in enumerate(parse(path)[0]):
-            if leave_out and sum(map(ord, case["name"])) % 8 == 0:
+            if leave_out and is_held_out(case["name"]):
                 continue
             notes = []
             for note in case["notes"]:

@@ -162,6 +162,13 @@ def load_all(sources: Sources) -> Sets:
     return sets
 
 
+def held_out(clinicians: Path, pairs: Path) -> set[str]:
+    """Return the ids of the clinicians' notes and the notes of pairs that are for choosing."""
+    sets: Sets = {}
+    _add_clinicians(sets, clinicians, HERE / "rubrics" / "clinicians.tsv")
+    return {n["id"] for n in [*sets["C_dev"], *read_pairs(pairs)] if n.get("pair", 5) % 8 == 5}
+
+
 def _mixed_set(i: str, held: bool) -> str:
     """Return the set of a mixed note: files from c on hold notes as clinicians write them (`L`).
 

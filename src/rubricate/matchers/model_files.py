@@ -161,7 +161,7 @@ def finite(value: Any) -> float:
 
 
 #: What the names of files end with that matchers read.
-_DATA = {".json", ".jsonl", ".onnx", ".parquet", ".safetensors"}
+_DATA = {".json", ".jsonl", ".npz", ".onnx", ".parquet", ".safetensors"}
 
 
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers import fit_matcher, load_matcher
 from rubricate.matchers.lexicon.finding import CaseFinder
-from rubricate.matchers.lexicon.matcher import LexiconMatcher
+from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
 from rubricate.matchers.wording.case_model import WordSettings
 
 
@@ -351,3 +351,11 @@ def test_a_contradicted_feature_is_unlikely() -> None:
 def test_reads_rubrics_in_other_words(feature: str, text: str, said: str) -> None:
     [found] = found_in(text, feature)
     assert any(said in fragment for one in found for fragment in one)
+
+
+@pytest.mark.parametrize("texts", [("*",), ("*", "Fever"), ("\N{THERMOMETER}", "?")])
+def test_features_without_a_word_are_not_found(texts: tuple[str, ...]) -> None:
+    rubric = Rubric("c", tuple(Feature(str(k), "c", text) for k, text in enumerate(texts)))
+    for found in findings_from_rubric(rubric, ["He has a fever.", ""]):
+        assert {one.feature for one in found.found} <= {"1"}
+        assert all(found.probabilities[f.id] < 0.5 for f in rubric if f.text != "Fever")

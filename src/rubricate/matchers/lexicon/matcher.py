@@ -161,6 +161,10 @@ class LexiconMatcher(Parametrised):
     def _find(
         self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon
     ) -> Iterator[NoteFindings]:
+        if not any(one.isalnum() for feature in rubric for one in feature.text):
+            # Of features without a word nothing can be found.
+            nothing = {feature.id: 0.0 for feature in rubric}
+            return (NoteFindings([], nothing, {}) for _ in texts)
         return CaseFinder(rubric, self.model_, self._settings, lexicon).find(texts)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:

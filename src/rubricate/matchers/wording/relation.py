@@ -111,7 +111,7 @@ def take_evidence(
     take("rare covered", rare * cov)
     n_words = np.array([len(a.words) for a in rubric.alternatives], dtype=np.float32)
     single = (n_words == 1).astype(np.float32)[pick]
-    take("long rubric", np.log(n_words)[pick])
+    take("long rubric", np.log(np.maximum(n_words, 1))[pick])
     take("single word", single)
     take("single word evidence", single * e)
 
