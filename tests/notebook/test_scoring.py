@@ -135,3 +135,10 @@ def test_drawings_are_saved(tmp_path: Path) -> None:
     drawn = r.plot(r.score(["no fever"], ["No fever"], matcher="exact"))
     assert drawn.save(tmp_path / "a.svg").read_text(encoding="utf-8") == drawn
     assert drawn._repr_html_() == drawn
+
+
+def test_a_model_of_the_package_is_meant_by_its_name() -> None:
+    note, rubric = ["Pt c/o SOB."], ["Shortness of breath"]
+    found = r.score(note, rubric, model="fast")
+    assert found.scores["score"].to_list() == [1.0]
+    assert r.match(note, rubric, model="fast").annotators[0].id == "encoder"

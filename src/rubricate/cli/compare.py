@@ -11,7 +11,6 @@ import click
 
 from rubricate.cli.measuring import interval_options, resampling, shown
 from rubricate.cli.options import (
-    SHIPPED_MODELS,
     from_option,
     json_option,
     models_option,
@@ -132,6 +131,7 @@ def _trials(options: dict[str, Any]) -> list[Trial]:
 
 def _model_trial(model: Path | str) -> Trial:
     """Return a model as one to try: on every split it goes on from what it has learned."""
+    from rubricate.matchers import SHIPPED_MODELS
     from rubricate.matchers.model_files import read_header
     from rubricate.trials import Trial
 

@@ -215,22 +215,17 @@ class ModelName(click.ParamType[Path | str]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """Return a folder that exists, or one of `SHIPPED_MODELS`."""
+        """Return a folder that exists, or the name of a model that comes with the package."""
         if isinstance(value, Path) or Path(value).exists():
             return Path(value)
+        from rubricate.matchers import SHIPPED_MODELS
+
         if value not in SHIPPED_MODELS:
             known = ", ".join(SHIPPED_MODELS)
             said = f"{value}: no such folder. Give a model of `fit`, or one of: {known}"
             self.fail(said, param, ctx)
         return str(value)
 
-
-#: What `--model` names besides folders: a matcher and the parameters it is made with.
-SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "fast": ("encoder", {"network": "fast"}),
-    "accurate": ("encoder", {"network": "accurate"}),
-    "cascade": ("cascade", {}),
-}
 
 models_option = click.option(
     "--model", "models", type=ModelName(), multiple=True, metavar="MODEL",
@@ -240,14 +235,10 @@ models_option = click.option(
 
 def load_models(models: Sequence[Path | str]) -> Any:
     """Return the matcher saved in a folder or shipped; several encoders become their mean."""
-    from rubricate.matchers import load_matcher, make_matcher
+    from rubricate.matchers import load_matcher
 
     if len(models) == 1:
-        (only,) = models
-        if isinstance(only, Path):
-            return load_matcher(only)
-        name, parameters = SHIPPED_MODELS[only]
-        return make_matcher(name, **parameters)
+        return load_matcher(models[0])
     from rubricate.neural.encoder.matcher import EncoderMatcher
 
     return EncoderMatcher.load_average(models)

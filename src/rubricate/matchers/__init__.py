@@ -14,6 +14,7 @@ from rubricate.rows import Rows
 
 __all__ = [
     "MATCHERS",
+    "SHIPPED_MODELS",
     "Matcher",
     "default_matcher",
     "fit_matcher",
@@ -37,6 +38,13 @@ MATCHERS = Registry(
     },
     group="rubricate.matchers",
 )
+
+#: Models that come with the package, by name: a matcher and the parameters it is made with.
+SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "fast": ("encoder", {"network": "fast"}),
+    "accurate": ("encoder", {"network": "accurate"}),
+    "cascade": ("cascade", {}),
+}
 
 
 def default_matcher() -> str:
@@ -139,8 +147,18 @@ def predict_in_parts(
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 
+def is_shipped(model: object) -> bool:
+    """Tell whether a model is the name of one that comes with the package, and no folder."""
+    return isinstance(model, str) and model in SHIPPED_MODELS and not Path(model).exists()
+
+
 def load_matcher(path: str | Path) -> Matcher:
-    """Return the matcher that was saved in this folder.
+    """Return the matcher that was saved in this folder, or one of `SHIPPED_MODELS`.
+
+    Examples
+    --------
+    >>> load_matcher("accurate").get_params()["network"]
+    'accurate'
 
     Raises
     ------
@@ -150,6 +168,9 @@ def load_matcher(path: str | Path) -> Matcher:
         If it was made by a matcher that is not installed.
     """
     folder = Path(path)
+    if is_shipped(path):
+        shipped, parameters = SHIPPED_MODELS[str(path)]
+        return make_matcher(shipped, **parameters)
     name = read_header(folder).matcher
     matcher_class = MATCHERS[name]
     with reading_model(name, folder):

@@ -17,7 +17,14 @@ from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
-from rubricate.matchers import Matcher, default_matcher, fit_matcher, load_matcher, predict_in_parts
+from rubricate.matchers import (
+    Matcher,
+    default_matcher,
+    fit_matcher,
+    is_shipped,
+    load_matcher,
+    predict_in_parts,
+)
 from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
 from rubricate.progress import Progress, silent
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note
@@ -66,7 +73,7 @@ def score(
     matcher : str, optional
         One of `rubricate.matchers.MATCHERS`; as in the command the encoder if it is installed.
     model : path or Matcher, optional
-        What `fit` returned, or a folder it was saved to.
+        What `fit` returned, a folder it was saved to, or ``fast``, ``accurate`` or ``cascade``.
     policy : path or Policy, optional
         What `route` returned: which items a person must see.
     corrections : path, optional
@@ -101,7 +108,7 @@ def score(
         source,
         folder / "run",
         rubric=as_rubric_file(rubric),
-        model=model,
+        model=load_matcher(str(model)) if is_shipped(model) else model,
         policy=policy,
         corrections=corrections,
         settings=chosen if matcher is None else replace(chosen, matcher=matcher),
