@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate import Corpus, fit_matcher, load_corpus, read_corpus
-from rubricate.cli.options import SHIPPED_MODELS, load_models
+from rubricate.matchers import SHIPPED_MODELS, load_matcher
 from rubricate.measures import Evaluation, evaluate
 from rubricate.measures.intervals import add_intervals
 from rubricate.reports.calibration import reliability_diagram
@@ -48,7 +48,7 @@ def unseen_small_cases() -> Corpus:
 def matcher_of(model: str, corpus: Corpus) -> Any:
     """Return a shipped or saved model, or a matcher that has the rubric alone."""
     if model in SHIPPED_MODELS or Path(model).exists():
-        return load_models([model if model in SHIPPED_MODELS else Path(model)])
+        return load_matcher(model)
     return fit_matcher(model, corpus.select(notes=[]))
 
 
