@@ -59,3 +59,10 @@ def test_an_unknown_annotator_is_an_error() -> None:
 def test_a_corpus_without_annotators_is_an_error() -> None:
     with pytest.raises(InputError, match="annotator"):
         run_trials(CORPUS.select(annotators=()), [Trial("exact", "exact")], [])
+
+
+def test_without_items_judged_twice_there_is_no_ceiling() -> None:
+    corpus = load_corpus("open-notes").select(cases=["14"])
+    assert len(corpus.annotators) > 1
+    splits = fold_splits(corpus, folds=2, train_folds=1)
+    assert run_trials(corpus, [Trial("exact", "exact")], splits, settings=FEW).ceiling is None
