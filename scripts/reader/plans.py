@@ -109,18 +109,15 @@ MORE = {
     "measure": MEASURED,
 }
 ONE = {
-    **COMMON,
+    **MORE,
     "name": "one",
     "seed": 61,
     "seconds": 260,
-    "warm": 0.03,
+    "low": 0.0,
     "few_from": 0.7,
-    "filter": True,
     "shares": TIGHT_SHARES,
     "measure_every": 1500,
     "watch": ["C_dev", "N_dev"],
-    "networks": {"mpnet": network("accurate", 5e-5, 3e-4)},
-    "measure": MEASURED,
 }
 OTHER = {
     **ONE,

@@ -134,3 +134,15 @@ def test_packed_weights_come_back(
         assert (back[name] - value).abs().max() < apart
     again = packing.unpack(getattr(packing, pack)(back))
     assert all(torch.allclose(again[name], back[name], rtol=1e-2, atol=1e-2) for name in back)
+
+
+def test_weights_are_packed_for_transport_as_they_ship(script: Callable[[str], Any]) -> None:
+    """The machine that trains need not have the package, so the rule is written there again."""
+    torch = pytest.importorskip("torch")
+    from rubricate.neural.encoder.packed import pack, unpack
+
+    packing = script("packing")
+    torch.manual_seed(1)
+    weight = torch.randn(64, 128)
+    sent = packing.unpack(packing.levels5({"encoder.a.weight": weight}))["encoder.a.weight"]
+    assert torch.allclose(sent, torch.from_numpy(unpack(*pack(weight.numpy()))), atol=1e-6)

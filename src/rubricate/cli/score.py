@@ -162,11 +162,11 @@ def _unsure_range(text: str) -> UnsureRange | None:
 
 def _one_model(
     settings: ScoreSettings, models: Sequence[Path | str], per_pass: int | str | None
-) -> Path | Matcher | None:
-    """Return the model to score with: a folder, or a matcher that is no folder yet."""
+) -> Path | str | Matcher | None:
+    """Return the model to score with: a folder, a name, or a matcher that is no folder yet."""
     if not models and per_pass is None:
         return None
-    if len(models) == 1 and isinstance(models[0], Path) and per_pass is None:
+    if len(models) == 1 and per_pass is None:
         return models[0]
     from rubricate.matchers import make_matcher
 

@@ -21,7 +21,6 @@ from rubricate.matchers import (
     Matcher,
     default_matcher,
     fit_matcher,
-    is_shipped,
     load_matcher,
     predict_in_parts,
 )
@@ -108,7 +107,7 @@ def score(
         source,
         folder / "run",
         rubric=as_rubric_file(rubric),
-        model=load_matcher(str(model)) if is_shipped(model) else model,
+        model=model,
         policy=policy,
         corrections=corrections,
         settings=chosen if matcher is None else replace(chosen, matcher=matcher),

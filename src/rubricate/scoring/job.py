@@ -20,7 +20,7 @@ from rubricate.formats.faults import Faults
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.files import RubricFile, rubrics_for
-from rubricate.matchers import Matcher, fit_matcher, load_matcher
+from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
@@ -179,8 +179,10 @@ def open_job(
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
-    place = Path(model) if isinstance(model, str | Path) else folder / MODEL
-    if not isinstance(model, str | Path):
+    if isinstance(model, str | Path) and not is_shipped(model):
+        place = Path(model)
+    else:
+        place = folder / MODEL
         matcher.save(place)
     return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
 
