@@ -50,6 +50,7 @@ PUBLIC = {
     "export_packed": "scripts/reader/ship.py",
     "fit_hidden": "scripts/learn_shared.py",
     "contradiction": "for those who use the package from Python",
+    "why_contradicted": "for those who use the package from Python",
 }
 #: Dead code that is still there: delete it, and its line here.
 TO_DELETE: list[str] = []

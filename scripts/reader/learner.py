@@ -13,10 +13,21 @@ from torch import Tensor
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def fetch(queue: Any, ready: Any) -> None:
+    """Hand batches on from the workers, in memory that a device copies from without waiting."""
+    while True:
+        kind, b = queue.get()
+        if kind == "batch":
+            own = {k: torch.from_numpy(v) for k, v in b.items() if k != "F"}
+            pinned = {k: v.pin_memory() for k, v in own.items()} if DEVICE == "cuda" else own
+            b = {**pinned, "F": b["F"]}
+        ready.put((kind, b))
+
+
 def tensors(batch: dict[str, Any]) -> Tensors:
     """Return the arrays of a batch on the device."""
-    arrays = {name: value for name, value in batch.items() if name != "F"}
-    return {k: torch.from_numpy(v).to(DEVICE, non_blocking=True) for k, v in arrays.items()}
+    own = {k: torch.as_tensor(v) for k, v in batch.items() if k != "F"}
+    return {k: v.to(DEVICE, non_blocking=True) for k, v in own.items()}
 
 
 def say(net: Network, t: Tensors, n: int) -> Said:

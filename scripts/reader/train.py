@@ -11,6 +11,8 @@ import gc
 import json
 import math
 import multiprocessing
+import queue
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -23,7 +25,7 @@ import torch
 from backbones import start
 from compose import Composer
 from judging import figures, judge
-from learner import Learner, tensors
+from learner import Learner, fetch, tensors
 from lessons import Cutter, stream
 from net import SHAPES, Network, few_bits
 from reading import HERE, Note, Sets, Sources, load_all, read_bank
@@ -87,14 +89,16 @@ def start_workers(
 ) -> tuple[Any, list[Any]]:
     """Return the queue of batches and the processes that fill it."""
     context = multiprocessing.get_context("fork")
-    queue = context.Queue(48)
+    drawn = context.Queue(48)
     first = (plan.get("seed", 0) + 1) * 1000
     workers = []
     for i in range(plan["workers"]):
-        args = (make, tokenizer, first + i, plan["budget"], queue)
+        args = (make, tokenizer, first + i, plan["budget"], drawn)
         workers.append(context.Process(target=stream, args=args, daemon=True))
         workers[-1].start()
-    return queue, workers
+    ready: queue.Queue[Any] = queue.Queue(8)
+    threading.Thread(target=fetch, args=(drawn, ready), daemon=True).start()
+    return ready, workers
 
 
 def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part: float) -> None:
@@ -117,7 +121,7 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
 
 
 def learn(
-    learners: dict[str, Learner], queue: Any, plan: Plan, watch: Callable[[Learner], object]
+    learners: dict[str, Learner], batches: Any, plan: Plan, watch: Callable[[Learner], object]
 ) -> None:
     """Learn until the time or the steps of the plan are over."""
     step, errors, begun, few = 0, 0, time.time(), plan.get("few_from")
@@ -125,7 +129,7 @@ def learn(
         done = max((time.time() - begun) / plan["seconds"], step / plan.get("steps", 10**9))
         if done >= 1:
             break
-        kind, b = queue.get()
+        kind, b = batches.get()
         if kind == "error":
             errors += 1
             if errors < 4:
@@ -205,13 +209,13 @@ def do(given: argparse.Namespace, plan: Plan) -> None:
     tokenizer = given.backbones / "tokenizer.json"
     cutter = Cutter(tokenizer)
     learners = start_learners(given, plan)
-    queue, workers = start_workers(
+    batches, workers = start_workers(
         lambda seed: Composer(sets, bank, junk, shares, seed), tokenizer, plan
     )
     print("ready", {k: len(v) for k, v in sets.items()}, flush=True)
     learn(
         learners,
-        queue,
+        batches,
         plan,
         lambda own: {s: figures(own.mean, sets[s][:60], cutter) for s in plan["watch"]},
     )

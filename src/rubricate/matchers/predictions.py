@@ -11,6 +11,9 @@ import numpy as np
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Rubric
+from rubricate.text.contradiction import why_contradicted_in
+from rubricate.text.contradiction.place import TextReading
+from rubricate.text.measured import judge_measured, only_values
 
 
 class Found(NamedTuple):
@@ -35,6 +38,55 @@ class NoteFindings(NamedTuple):
 
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
+
+
+#: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned, and how
+#: probable a feature is that they, or measured values, speak against; that measured values state.
+SURE_RULES = ("another number", "another side", "another drug")
+OVERRULED, MEASURED = 0.05, 0.95
+
+
+def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+    """Return the findings without those that say another number, side or drug in all their words.
+
+    Of features found nowhere measured values decide, where they speak of nothing else.
+
+    Examples
+    --------
+    >>> from rubricate import Feature
+    >>> from rubricate.text.contradiction.place import read_text
+    >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
+    >>> nothing = NoteFindings([], {"1": 0.4, "2": 0.4})
+    >>> said = hold_to_values(rubric, read_text("T 36.9, HR 124"), nothing)
+    >>> [one.spans for one in said.found], said.contradictions["2"].reason
+    ([((8, 14),)], 'says T 36.9')
+    """
+    text, by_feature = reading.text, dict[str, list[Found]]()
+    for one in findings.found:
+        by_feature.setdefault(one.feature, []).append(one)
+    against, probabilities = dict(findings.contradictions), dict(findings.probabilities)
+    found: list[Found] = []
+    for feature in rubric:
+        own = by_feature.get(feature.id, [])
+        why = [why_contradicted_in(reading, feature.text, x.spans, SURE_RULES) for x in own]
+        other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
+        said = judge_measured(feature.wordings, text)
+        if said.contradicts and all(only_values(text, x.spans) for x in own):
+            first = said.contradicts[0]
+            other = Contradiction((first,), None, f"says {text[slice(*first)]}")
+        elif said.states and not own:
+            own = [
+                Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
+                for x in said.states
+            ]
+            probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
+            against.pop(feature.id, None)
+        if other is None:
+            found += own
+        else:
+            against[feature.id] = other
+            probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
+    return NoteFindings(found, probabilities, against)
 
 
 def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:

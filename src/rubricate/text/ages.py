@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rubricate.text.numbers import (
@@ -24,6 +25,9 @@ _PEOPLE = word_set(
 _WHOSE = word_set("man woman male female gentleman lady boy girl guy patient pt person")
 _AGE_CUES = word_set("age aged ages turned turning agd")
 _BEFORE_AGE = word_set(": of as is = about around ~")
+_YOUNGER = word_set("under below less younger < ≤ most")
+#: Between "age" and a number: what it is compared by.
+_COMPARED = _YOUNGER | word_set("over above more older greater > ≥ least than at")
 _BEFORE_DURATION = word_set("for x since past last over of about previous prior next within every")
 _AFTER_DURATION = word_set("history hx ago of duration course earlier before back prior later hist")
 _DECADES = {
@@ -154,10 +158,11 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
             return QuantityReading("age", low, low + 9, "year", i, i + 1)
         return None
     j = i + 1
-    while form_at(tokens, j) in _BEFORE_AGE and form != "at":
+    while form_at(tokens, j) in _BEFORE_AGE | _COMPARED and form != "at":
         j += 1
     if j >= len(tokens):
         return None
+    compared = {form_at(tokens, k) for k in range(i + 1, j)} & _COMPARED
     amount = read_amount(tokens, j)
     if amount is None or form_at(tokens, j) in ("a", "an") or not 0 < amount.low <= _OLDEST:
         return None
@@ -175,7 +180,10 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
         if amount.low < 10 or amount.low != amount.high or not _ends_phrase(tokens, end):
             return None
         return _age(amount, 1.0, j, end)
-    return _age(amount, scale, i, end)
+    age = _age(amount, scale, i, end)
+    if compared & _YOUNGER:
+        return age._replace(low=0.0)
+    return age._replace(high=math.inf) if compared else age
 
 
 def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:

@@ -14,11 +14,9 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
-from rubricate.neural.encoder.annotations import Joined
 from rubricate.neural.encoder.decoding import F64, lexicon_votes
-from rubricate.neural.encoder.matcher import EncoderMatcher, another_value, average_models
+from rubricate.neural.encoder.matcher import EncoderMatcher, average_models
 from rubricate.neural.encoder.model_folder import SETTINGS_FILE
-from rubricate.rows import Contradiction
 from rubricate.stats.calibration import logit
 
 WITHOUT_TORCH = """
@@ -157,26 +155,6 @@ def test_a_wrong_recipe_is_told_before_anything_is_learned(
     with pytest.raises(InputError) as caught:
         matcher.fit(corpus)
     assert len(caught.value.faults) == 2
-
-
-@pytest.mark.parametrize(
-    ("feature", "words", "reason"),
-    [
-        ("Pain for two weeks", ["knee pain for 3 months"], "says 3 months"),
-        ("Left knee pain", ["right knee pain"], "says right"),
-        ("Pain for 3 months", ["knee pain for 3 months"], None),
-        ("Pain for two weeks", ["knee pain for 3 months", "swelling"], None),
-        ("Knee pain", ["knee pain for 3 months"], None),
-        ("Pain for two weeks", [], None),
-    ],
-)
-def test_another_number_or_side_in_all_that_is_found_is_no_credit(
-    feature: str, words: list[str], reason: str | None
-) -> None:
-    text = "He has right knee pain for 3 months. Now swelling too."
-    spans = [((text.index(one), text.index(one) + len(one)),) for one in words]
-    said = another_value(feature, text, [Joined(one, 0.9) for one in spans])
-    assert said == (reason and Contradiction(spans[0], None, reason))
 
 
 def votes_on_presence(rubric: Rubric, texts: Sequence[str]) -> F64:

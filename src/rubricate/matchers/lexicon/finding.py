@@ -20,7 +20,7 @@ from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
 from rubricate.matchers.lexicon.reasons import ReasonWriter
 from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
-from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values
 from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteReading
@@ -79,7 +79,7 @@ class CaseFinder:
             learned = None
         self._reader = CaseReader(model.shared.prepare(rubric, lexicon), rubric, learned, settings)
         self._decision = model.decision if learned else model.shared.decision
-        self._features = [feature.id for feature in rubric]
+        self._rubric, self._features = rubric, [feature.id for feature in rubric]
         place = {feature.id: j for j, feature in enumerate(rubric)}
         self._phrases = [p for p in model.phrases if p.feature in place]
         self._feature_of = [place[p.feature] for p in self._phrases]
@@ -139,7 +139,9 @@ class CaseFinder:
             for j, against in self._contradicting.find(read, plain.strength, missing):
                 contradictions[self._features[j]] = against
         probabilities = self._presence(above, found, contradictions, weighed)
-        return NoteFindings(found, probabilities, contradictions)
+        said = NoteFindings(found, probabilities, contradictions)
+        learned = self._reader.learned is not None
+        return said if learned else hold_to_values(self._rubric, read.for_rules, said)
 
     def runs(self, above: F32, reading: NoteReading) -> list[list[TokenRun]]:
         """Return the runs of each feature above its cut; from the rubric alone also below it."""

@@ -24,10 +24,9 @@ from rubricate.matchers.model_files import (
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import (
-    Joined,
     contradicting_words,
     join_fragments,
     whole_words,
@@ -61,15 +60,12 @@ from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.stats.calibration import raised
-from rubricate.text.contradiction import why_contradicted
 from rubricate.text.contradiction.explained import explain_contradiction
+from rubricate.text.contradiction.place import read_text
 from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
-#: Rules of `rubricate.text.contradiction` that are surer than a network of the words it finds, and
-#: how probable a feature is that they speak against.
-SURE_RULES, OVERRULED = ("another number", "another side"), 0.05
 
 
 class EncoderMatcher(Parametrised):
@@ -312,20 +308,15 @@ class EncoderMatcher(Parametrised):
             decoded = [whole_words(text, runs) for runs in decoded]
         several = any(len(runs) > 1 for runs in decoded)
         negations = find_negations(text) if several else []
-        overruled: dict[str, Contradiction] = {}
         for feature, runs in zip(rubric, decoded, strict=True):
             joined = join_fragments(text, runs, negations)
             chance = probabilities[feature.id]
-            if other := another_value(feature.text, text, joined):
-                overruled[feature.id] = other
-                probabilities[feature.id] = min(chance, OVERRULED)
-                continue
             for spans, confidence in joined:
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
-        against = self._contradicted(rubric, text, said, absent) | overruled
-        return NoteFindings(found, probabilities, against)
+        against = self._contradicted(rubric, text, said, absent)
+        return hold_to_values(rubric, read_text(text), NoteFindings(found, probabilities, against))
 
     def _contradicted(
         self,
@@ -378,12 +369,6 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
-
-
-def another_value(feature: str, text: str, found: Sequence[Joined]) -> Contradiction | None:
-    """Return the first finding as a contradiction if all say another number or side."""
-    reasons = [why_contradicted(feature, text, one.spans, SURE_RULES) for one in found]
-    return Contradiction(found[0].spans, None, reasons[0] or "") if all(reasons) and found else None
 
 
 def average_models(

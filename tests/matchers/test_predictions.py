@@ -1,0 +1,61 @@
+"""Findings held to the values that a note gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from rubricate import Feature, Rubric
+from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values
+from rubricate.rows import Contradiction
+from rubricate.text.contradiction.place import read_text
+
+
+def held(feature: str, text: str, words: list[str], chance: float = 0.6) -> NoteFindings:
+    rubric = Rubric("c", (Feature("1", "c", feature),))
+    spans = [((text.index(one), text.index(one) + len(one)),) for one in words]
+    found = [Found("1", one, 0.9, "") for one in spans]
+    return hold_to_values(rubric, read_text(text), NoteFindings(found, {"1": chance}))
+
+
+@pytest.mark.parametrize(
+    ("feature", "words", "reason"),
+    [
+        ("Pain for two weeks", ["knee pain for 3 months"], "says 3 months"),
+        ("Left knee pain", ["right knee pain"], "says right"),
+        ("Pain for 3 months", ["knee pain for 3 months"], None),
+        ("Pain for two weeks", ["knee pain for 3 months", "swelling"], None),
+        ("Knee pain", ["knee pain for 3 months"], None),
+        ("Pain for two weeks", [], None),
+        ("Beta blocker", ["Norvasc"], "another drug class: calcium channel blocker"),
+        ("Calcium channel blocker", ["Norvasc"], None),
+    ],
+)
+def test_another_number_side_or_drug_in_all_that_is_found_is_no_credit(
+    feature: str, words: list[str], reason: str | None
+) -> None:
+    text = "He has right knee pain for 3 months. Now swelling too. Takes Norvasc."
+    said = held(feature, text, words)
+    if reason is None:
+        assert len(said.found) == len(words)
+        assert not said.contradictions
+    else:
+        start = text.index(words[0])
+        spans = ((start, start + len(words[0])),)
+        assert said.contradictions["1"] == Contradiction(spans, None, reason)
+        assert not said.found
+        assert said.probabilities["1"] < 0.1
+
+
+def test_a_value_states_what_nothing_else_was_found_for() -> None:
+    said = held("Hypoxia", "SpO2 86% on air", [], 0.2)
+    assert [one.spans for one in said.found] == [((0, 8),)]
+    assert said.probabilities["1"] > 0.9
+
+
+def test_a_value_contradicts_bare_values_and_nothing_but_not_words() -> None:
+    text = "Had fever at home. T 36.6, HR 80"
+    for words in ([], ["T 36.6"], ["HR 80"]):
+        said = held("Fever", text, words)
+        assert not said.found
+        assert said.contradictions["1"].reason == "says T 36.6"
+    assert held("Fever", text, ["fever at home"]).found

@@ -1,0 +1,142 @@
+"""Measured values: what they are read as, what features ask of them, and what they decide."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubricate.text.measured import asked_values, find_measurements, judge_measured, only_values
+
+WELL = (
+    "VS: T 36.9, HR 74, RR 14, BP 116/72, SpO2 98% RA, BMI 22. Labs: Hgb 13.9, WBC 7.2, Na 139,"
+    " K 4.1, Cr 0.8, glucose 92, A1c 5.4, TSH 2.0, EF 60%. MMSE 30/30. G2P2"
+)
+ILL = (
+    "VS: T 39.2, HR 124, RR 28, BP 172/104, SpO2 88% RA, BMI 38. Labs: Hgb 7.9, WBC 17.2, Na 121,"
+    " K 6.1, Cr 3.8, glucose 392, A1c 11.4, TSH 22.0, EF 20%. MMSE 14/30. G7P6"
+)
+#: Features that the second note states and the first contradicts; then the other way round.
+PAIRS = [
+    ("Fever", "Afebrile"),
+    ("Tachycardia", "Normal heart rate"),
+    ("Tachypnoea", "No tachypnea"),
+    ("Elevated blood pressure", "Normotensive"),
+    ("Hypoxia", "Normal oxygen saturation"),
+    ("Obesity", "Normal BMI"),
+    ("Anaemia", "Normal hemoglobin"),
+    ("Leukocytosis", "Normal white count"),
+    ("Hyponatremia", "Normal sodium"),
+    ("Hyperkalaemia", "Normal potassium"),
+    ("Renal impairment", "Normal renal function"),
+    ("Hyperglycemia", "Normoglycemia"),
+    ("Poor glycaemic control", "Good glycaemic control"),
+    ("High TSH", "Euthyroid"),
+    ("Reduced ejection fraction", "Preserved ejection fraction"),
+    ("Cognitive impairment", "Intact cognition"),
+    ("Heart rate above 100", "Heart rate below 100"),
+    ("Temperature over 101 F", "Temperature below 38"),
+    ("BMI over 30", "BMI under 25"),
+    ("Grand multipara", "No obesity"),
+]
+
+
+@pytest.mark.parametrize(("ill", "well"), PAIRS)
+def test_values_state_one_feature_and_contradict_its_opposite(ill: str, well: str) -> None:
+    for states, contradicts, text in ((ill, well, ILL), (well, ill, WELL)):
+        assert judge_measured([states], text).states
+        assert not judge_measured([states], text).contradicts
+        assert judge_measured([contradicts], text).contradicts
+        assert not judge_measured([contradicts], text).states
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        "Fever for three days",
+        "Family history of anemia",
+        "Denies fever",
+        "Hypertension",
+        "Fever and chills",
+        "History of anemia",
+        "Abnormal TSH",
+        "Normal vital signs",
+        "",
+        "38.5",
+    ],
+)
+def test_features_that_ask_for_more_than_a_value_are_left_to_the_reader(feature: str) -> None:
+    assert asked_values(feature) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "value"),
+    [
+        ("T 98.6", "temperature", 37.0),
+        ("Temp: 101.3F", "temperature", 38.5),
+        ("temperature of 38,5", None, 0),
+        ("WBC 12,400", "white cells", 12.4),
+        ("Hb 98 g/L", "haemoglobin", 9.8),
+        ("creatinine 177", "creatinine", 177 / 88.4),
+        ("glucose was 5.5 mmol/L", "glucose", 99.0),
+        ("heart rate is about 88", "pulse", 88.0),
+        ("MMSE 21/30", "mmse", 21.0),
+        ("PHQ-9: 14", "phq - 9", 14.0),
+        ("goal A1c 7", None, 0),
+        ("return if temp 39", None, 0),
+        ("hemoglobin 2 weeks ago", None, 0),
+        ("HR 7000", None, 0),
+        ("he sat 95 minutes", None, 0),
+        ("k 4.1", None, 0),
+        ("TSH <0.01", None, 0),
+    ],
+)
+def test_reads_values_in_the_units_notes_use(text: str, measure: str | None, value: float) -> None:
+    found = find_measurements(text)
+    if measure is None:
+        assert found == ()
+    else:
+        assert [one.measure for one in found] == [measure]
+        assert found[0].value == pytest.approx(value)
+
+
+def test_a_pressure_is_high_in_either_number_and_low_in_the_first() -> None:
+    assert judge_measured(["Elevated blood pressure"], "BP 128/96").states
+    assert judge_measured(["Hypotension"], "BP 84/60").states
+    assert judge_measured(["Systolic over 140"], "BP 128 / 96").contradicts
+    assert judge_measured(["Elevated blood pressure"], "BP 134/84") == ((), ())
+
+
+def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
+    assert judge_measured(["Fever"], "T 39.2 at home, T 36.8 here") == ((), ())
+    assert judge_measured(["Fever"], "T 37.7") == ((), ())
+    assert judge_measured(["Anemia"], "Hgb 12.4") == ((), ())
+
+
+def test_one_of_several_wordings_is_enough_and_all_are_needed_against() -> None:
+    assert judge_measured(["Fever", "Tachycardia"], "T 36.8, HR 130").states
+    assert judge_measured(["Fever", "Cough"], "T 36.8") == ((), ())
+    assert judge_measured(["Fever", "Tachycardia"], "T 36.8, HR 70").contradicts
+
+
+def test_words_that_name_a_finding_are_no_bare_value() -> None:
+    text = "Febrile at home; T 36.8 now, afebrile"
+    assert only_values(text, [(text.index("T 36"), text.index(" now"))])
+    assert not only_values(text, [(0, 15)])
+    assert not only_values(text, [(text.index("T 36"), len(text))])
+
+
+@given(st.floats(33, 42.9), st.sampled_from(["Fever", "No fever", "Afebrile", "Hypothermia"]))
+def test_no_value_both_states_and_contradicts(value: float, feature: str) -> None:
+    said = judge_measured([feature], f"T {value:.1f}")
+    assert not (said.states and said.contradicts)
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_any_text_can_be_read(feature: str, text: str) -> None:
+    said = judge_measured([feature], text)
+    assert all(0 <= start < end <= len(text) for start, end in (*said.states, *said.contradicts))
+    for one in asked_values(feature):
+        assert not math.isnan(one.stated[0])
