@@ -72,7 +72,7 @@ def test_features_that_ask_for_more_than_a_value_are_left_to_the_reader(feature:
 
 
 @pytest.mark.parametrize(
-    ("text", "measure", "value"),
+    ("text", "measured", "value"),
     [
         ("T 98.6", "temperature", 37.0),
         ("Temp: 101.3F", "temperature", 38.5),
@@ -93,12 +93,12 @@ def test_features_that_ask_for_more_than_a_value_are_left_to_the_reader(feature:
         ("TSH <0.01", None, 0),
     ],
 )
-def test_reads_values_in_the_units_notes_use(text: str, measure: str | None, value: float) -> None:
+def test_reads_values_in_the_units_notes_use(text: str, measured: str | None, value: float) -> None:
     found = find_measurements(text)
-    if measure is None:
+    if measured is None:
         assert found == ()
     else:
-        assert [one.measure for one in found] == [measure]
+        assert [one.measured for one in found] == [measured]
         assert found[0].value == pytest.approx(value)
 
 

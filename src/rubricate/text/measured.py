@@ -2,7 +2,7 @@
 
 The table ``measured_values.tsv`` (written by hand, adults) has one scale per row: below ``low`` a
 value is low, from ``normal from`` to ``normal to`` it is normal, from ``high`` on it is high; what
-lies between is left open. Further rows of the same measure are further scales of it.
+lies between is left open. Further rows for what is measured already are further scales.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILLING = word_set(
     " recorded found during visit clinic vitals vital signs sign physical percent mmhg bpm kg m2 mg"
     " dl degrees celsius fahrenheit present evidence score result"
 )
-#: May stand between a measure's name and its value, and what may not stand before the name.
+#: May stand between the name of what is measured and its value, and what may not stand before the name.
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s"
 )
@@ -52,9 +52,9 @@ _OTHER_UNITS = {
 
 
 class ValueScale(NamedTuple):
-    """What values of a measure mean."""
+    """What values mean."""
 
-    measure: str
+    measured: str
     low: float
     normal_from: float
     normal_to: float
@@ -62,9 +62,9 @@ class ValueScale(NamedTuple):
 
 
 class AskedValues(NamedTuple):
-    """What a feature asks of a measure: values that state it, and those that leave it open."""
+    """What a feature asks for: values that state it, and those that at least leave it open."""
 
-    measure: str
+    measured: str
     stated: tuple[float, float]
     open: tuple[float, float]
 
@@ -72,7 +72,7 @@ class AskedValues(NamedTuple):
 class Measurement(NamedTuple):
     """One value in a note."""
 
-    measure: str
+    measured: str
     value: float
     span: tuple[int, int]
 
@@ -100,19 +100,19 @@ def _table() -> _MeasureTable:
     limits, names = {}, {}
     words: dict[str, list[tuple[ValueScale, str]]] = {}
     for line in text.split("\n")[1:-1]:
-        measure, called, least, most, *rest = (line + "\t" * 10).split("\t")[:11]
+        measured, called, least, most, *rest = (line + "\t" * 10).split("\t")[:11]
         numbers = [float(x) if x else None for x in rest[:4]]
         low, normal_from, normal_to, high = numbers
         scale = ValueScale(
-            measure,
+            measured,
             -math.inf if low is None else low,
             -math.inf if normal_from is None else normal_from,
             math.inf if normal_to is None else normal_to,
             math.inf if high is None else high,
         )
-        scales.setdefault(measure, scale)
-        limits[measure] = float(least), float(most)
-        names.update(dict.fromkeys(called.split(_SEPARATOR) if called else (), measure))
+        scales.setdefault(measured, scale)
+        limits[measured] = float(least), float(most)
+        names.update(dict.fromkeys(called.split(_SEPARATOR) if called else (), measured))
         for state, cell in zip(("low", "normal", "high"), rest[4:7], strict=True):
             for phrase in cell.split(_SEPARATOR) if cell else ():
                 words.setdefault(phrase, []).append((scale, state))
@@ -123,16 +123,16 @@ def _table() -> _MeasureTable:
 
 
 def _range(scale: ValueScale, state: str) -> AskedValues:
-    measure, low, normal_from, normal_to, high = scale
+    measured, low, normal_from, normal_to, high = scale
     below = math.nextafter(low, -math.inf)
     if state == "high":
         return AskedValues(
-            measure, (high, math.inf), (math.nextafter(normal_to, math.inf), math.inf)
+            measured, (high, math.inf), (math.nextafter(normal_to, math.inf), math.inf)
         )
     if state == "low":
         edge = math.nextafter(normal_from, -math.inf)
-        return AskedValues(measure, (-math.inf, below), (-math.inf, max(edge, below)))
-    return AskedValues(measure, (normal_from, normal_to), (low, math.nextafter(high, -math.inf)))
+        return AskedValues(measured, (-math.inf, below), (-math.inf, max(edge, below)))
+    return AskedValues(measured, (normal_from, normal_to), (low, math.nextafter(high, -math.inf)))
 
 
 def _denied(asked: AskedValues) -> AskedValues:
@@ -140,12 +140,12 @@ def _denied(asked: AskedValues) -> AskedValues:
     (low, high), (open_low, open_high) = asked.stated, asked.open
     if high == math.inf:
         return AskedValues(
-            asked.measure,
+            asked.measured,
             (-math.inf, math.nextafter(open_low, -math.inf)),
             (-math.inf, math.nextafter(low, -math.inf)),
         )
     return AskedValues(
-        asked.measure,
+        asked.measured,
         (math.nextafter(open_high, math.inf), math.inf),
         (math.nextafter(high, math.inf), math.inf),
     )
@@ -157,10 +157,10 @@ def asked_values(feature: str) -> tuple[AskedValues, ...]:
 
     Examples
     --------
-    >>> [one.measure for one in asked_values("Tachycardia")], asked_values("Fever and cough")
+    >>> [one.measured for one in asked_values("Tachycardia")], asked_values("Fever and cough")
     (['pulse'], ())
     >>> asked_values("Heart rate above 100")
-    (AskedValues(measure='pulse', stated=(100.0, inf), open=(100.0, inf)),)
+    (AskedValues(measured='pulse', stated=(100.0, inf), open=(100.0, inf)),)
     """
     tokens = [token for token in find_tokens(feature) if token.kind != "newline"]
     table = _table()
@@ -194,23 +194,23 @@ def _asked(
     rest: frozenset[str],
     figures: list[float],
 ) -> tuple[AskedValues, ...]:
-    """Return what is asked for by names of measures, words for states, other words, numbers."""
+    """Return what is asked for by names of values, words for findings, other words and numbers."""
     kinds = (_RAISED, _LOWERED, _ORDINARY, _ABOVE, _BELOW)
     raised, lowered, ordinary, above, below = (bool(rest & kind) for kind in kinds)
     if rest - _FILLING - _NEGATIONS - frozenset().union(*kinds) or len(figures) > 1:
         return ()
     denied = bool(rest & _NEGATIONS)
     scales = _table().scales
-    measures = dict.fromkeys([*named, *(scale.measure for scale, _ in worded)])
+    all_measured = dict.fromkeys([*named, *(scale.measured for scale, _ in worded)])
     if figures:
-        if len(measures) != 1 or above == below or raised or lowered or ordinary or denied:
+        if len(all_measured) != 1 or above == below or raised or lowered or ordinary or denied:
             return ()
-        (measure,) = measures
-        (value,) = (_in_unit(measure, x) for x in figures)
+        (measured,) = all_measured
+        (value,) = (_in_unit(measured, x) for x in figures)
         if value is None:
             return ()
         bound = (value, math.inf) if above else (-math.inf, value)
-        return (AskedValues(measure, bound, bound),)
+        return (AskedValues(measured, bound, bound),)
     if above or below or (raised + lowered + ordinary) > 1:
         return ()
     if worded and not (named or raised or lowered or ordinary):
@@ -228,14 +228,14 @@ def _asked(
     return tuple(_denied(one) for one in one_sided) if len(one_sided) == len(found) else ()
 
 
-def _in_unit(measure: str, value: float) -> float | None:
-    """Return a value in the table's unit; None where it can be none of this measure."""
-    if measure == "temperature" and 90 <= value <= 110:
+def _in_unit(measured: str, value: float) -> float | None:
+    """Return a value in the table's unit; None where it cannot be one."""
+    if measured == "temperature" and 90 <= value <= 110:
         return round((value - 32) / 1.8, 2)
-    low, high = _table().limits[measure]
+    low, high = _table().limits[measured]
     if low <= value <= high:
         return value
-    least, most, scale = _OTHER_UNITS.get(measure, (1.0, 0.0, 1.0))
+    least, most, scale = _OTHER_UNITS.get(measured, (1.0, 0.0, 1.0))
     return value * scale if least <= value <= most else None
 
 
@@ -245,7 +245,7 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
 
     Examples
     --------
-    >>> [(one.measure, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
+    >>> [(one.measured, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
     [('temperature', 37.0), ('pulse', 74.0)]
     """
     tokens = [token for token in find_tokens(text) if token.kind != "newline"]
@@ -276,7 +276,7 @@ def _is_name(text: str, tokens: Sequence[Token], i: int, end: int) -> bool:
 
 
 def _read_value(
-    text: str, tokens: Sequence[Token], measure: str, i: int, j: int
+    text: str, tokens: Sequence[Token], measured: str, i: int, j: int
 ) -> Iterator[Measurement]:
     """Yield what is measured by the number after a name, if it is one."""
     last = j + 4
@@ -298,19 +298,19 @@ def _read_value(
     value, other = figure(first), figure(second) if second else None
     if value is None:
         return
-    if measure == "blood pressure":
+    if measured == "blood pressure":
         if other is not None and 50 <= value <= 280 and 20 <= other < value:
             # One number for both: what is high in either is high.
             both = value if value < 90 else max(value, other + 50)
-            yield Measurement(measure, both, span)
+            yield Measurement(measured, both, span)
             yield Measurement("systolic", value, span)
             yield Measurement("diastolic", other, span)
         return
-    if second and other != _table().limits[measure][1]:
+    if second and other != _table().limits[measured][1]:
         return
-    known = _in_unit(measure, value)
+    known = _in_unit(measured, value)
     if known is not None:
-        yield Measurement(measure, known, span)
+        yield Measurement(measured, known, span)
 
 
 def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
@@ -335,12 +335,12 @@ def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
 def _judge(asked: Sequence[AskedValues], measured: Sequence[Measurement]) -> MeasuredVerdict:
     """Return where values state what is asked for, and where they contradict it.
 
-    Where values of one measure say different things, or lie between, nothing is said.
+    Where values say different things, or lie between, nothing is said.
     """
     states, contradicts = [], []
     for one in measured:
         for wanted in asked:
-            if one.measure != wanted.measure:
+            if one.measured != wanted.measured:
                 continue
             if wanted.stated[0] <= one.value <= wanted.stated[1]:
                 states.append(one.span)
