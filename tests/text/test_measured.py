@@ -102,6 +102,22 @@ def test_reads_values_in_the_units_notes_use(text: str, measured: str | None, va
         assert found[0].value == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("40 pack-years", 40),
+        ("a 25 pack year history", 25),
+        ("smoked 2 ppd x 15 yrs", 30),
+        ("half a pack a day for 10 years", 5),
+        ("1/2 ppd for 20 years", 10),
+        ("smokes 1 pack per day", None),
+    ],
+)
+def test_years_of_packs_are_multiplied(text: str, value: float | None) -> None:
+    found = [one.value for one in find_measurements(text) if one.measured == "pack - years"]
+    assert found == ([] if value is None else [value])
+
+
 def test_a_pressure_is_high_in_either_number_and_low_in_the_first() -> None:
     assert judge_measured(["Elevated blood pressure"], "BP 128/96").states
     assert judge_measured(["Hypotension"], "BP 84/60").states

@@ -32,13 +32,20 @@ _FILLING = word_set(
     " recorded found during visit clinic vitals vital signs sign physical percent mmhg bpm kg m2 mg"
     " dl degrees celsius fahrenheit present evidence score result"
 )
-#: May stand between the name of what is measured and its value, and what may not stand before the name.
+#: May stand between a name and its value; what may not stand before a name.
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s"
 )
 _NOT_MEASURED = word_set("goal target keep if until maintain aim when for normal baseline")
 #: "G3P2": pregnancies and births.
 _PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(\d{1,2})(?:(?=\D)|\d{3}\b|$)")
+#: "40 pack-years", "2 ppd x 20 yrs".
+_PACK_YEARS = re.compile(
+    r"(?P<total>\d+)\+?[ -]?(?:pack|pk)[ -]?(?:years?|yrs?)\b"
+    r"|(?P<daily>\d+(?:\.\d+)?|1/2|½|half an?) ?(?:ppd|(?:packs?|pk)(?: per | a | each |/)(?:day|d))\b,? ?(?:for|x|×)? ?(?P<years>\d+)"
+    r" ?(?:years?|yrs?|y)\b",
+    re.IGNORECASE,
+)
 #: Values in another unit: the range that tells it, and the factor to the table's unit.
 _OTHER_UNITS = {
     "haemoglobin": (30, 250, 0.1),
@@ -264,6 +271,10 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
     for match in _PREGNANCIES.finditer(text):
         found.append(Measurement("gravidity", float(match[1]), match.span()))
         found.append(Measurement("parity", float(match[2]), match.span()))
+    for match in _PACK_YEARS.finditer(text):
+        daily = figure(match["daily"]) or 0.5 if match["daily"] else 1.0
+        years = float(match["total"] or match["years"])
+        found.append(Measurement("pack - years", daily * years, match.span()))
     return tuple(found)
 
 
