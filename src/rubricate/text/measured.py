@@ -42,7 +42,8 @@ _PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(\d{1,2})(?:(?=\D)|\d{3
 #: "40 pack-years", "2 ppd x 20 yrs".
 _PACK_YEARS = re.compile(
     r"(?P<total>\d+)\+?[ -]?(?:pack|pk)[ -]?(?:years?|yrs?)\b"
-    r"|(?P<daily>\d+(?:\.\d+)?|1/2|½|half an?) ?(?:ppd|(?:packs?|pk)(?: per | a | each |/)(?:day|d))\b,? ?(?:for|x|×)? ?(?P<years>\d+)"
+    r"|(?P<daily>\d+(?:\.\d+)?|1/2|½|half an?) ?"
+    r"(?:ppd|(?:packs?|pk)(?: per | a | each |/)(?:day|d))\b,? ?(?:for|x|×)? ?(?P<years>\d+)"
     r" ?(?:years?|yrs?|y)\b",
     re.IGNORECASE,
 )
