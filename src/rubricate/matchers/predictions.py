@@ -71,7 +71,9 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         why = [why_contradicted_in(reading, feature.text, x.spans, SURE_RULES) for x in own]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
         said = judge_measured(feature.wordings, text)
-        if said.contradicts and all(only_values(text, x.spans) for x in own):
+        if said.contradicts and (
+            not own or only_values(text, [span for x in own for span in x.spans])
+        ):
             first = said.contradicts[0]
             other = Contradiction((first,), None, f"says {text[slice(*first)]}")
         elif said.states and not own:

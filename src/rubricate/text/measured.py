@@ -34,7 +34,8 @@ _FILLING = word_set(
 )
 #: May stand between a name and its value; what may not stand before a name.
 _BETWEEN = word_set(
-    ": = of is was at today level levels count ( ~ about now to up down remains - s"
+    ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
+    " reads measures measured ran runs running came back"
 )
 _NOT_MEASURED = word_set("goal target keep if until maintain aim when for normal baseline")
 #: "G3P2": pregnancies and births.
