@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -16,6 +17,14 @@ from rubricate.text.contradiction.asked import (
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
 from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.quantities import Quantity, same_quantity
+
+#: How generic names of drugs end.
+_GENERIC = re.compile(
+    "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
+    "|cycline|zepam|zolam|gliptin|gliflozin|glutide|xaban|parin|dronate|setron|triptan|mab|tinib"
+    "|profen|oxicam|sone|solone|terol|tidine|semide|thiazide|renone|lactone|codone|morphone|azine"
+    "|triptyline|platin|rubicin|mustine|tropium|lukast|dopa|vir|gabalin|trigine|racetam)$"
+)
 
 
 def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
@@ -115,7 +124,12 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     if not said or any(name in asked.drug_names for name, _ in said):
         return None
     other = other_class(asked.drugs, said)
-    return f"another drug class: {other}" if other else None
+    if other:
+        return f"another drug class: {other}"
+    # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
+    names = [name for name, _ in said]
+    two = all(_GENERIC.search(name) for name in (*asked.drug_names, *names))
+    return f"another drug: {names[0]}" if two else None
 
 
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
