@@ -268,3 +268,8 @@ def test_spellings_of_a_unit_agree(number: int, unit: str) -> None:
     [spelt] = find_quantities(f"for {number} weeks")
     [other] = find_quantities(f"for {number}{unit}")
     assert replace(other, span=spelt.span) == spelt
+
+
+@pytest.mark.parametrize("text", ["18-1/2 inches", "18 1/2 inches", "18½ inches", "18.5 inches"])
+def test_a_number_and_a_half(text: str) -> None:
+    assert only(text).low == only(text).high == pytest.approx(18.5 * 2.54)

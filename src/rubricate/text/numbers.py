@@ -237,10 +237,10 @@ def _read_one(tokens: Sequence[Token], i: int, *, articles: bool = True) -> Amou
         if value is None:
             return _mixed_fraction(tokens, i)
         end = i + 1
-        if end < len(tokens) and tokens[end].form in _FRACTIONS:
-            return Amount(value + _FRACTIONS[tokens[end].form], value + 0.5, i, end + 1)
-        if end < len(tokens) and tokens[end].form == "1/2" and value == int(value):
-            return Amount(value + 0.5, value + 0.5, i, end + 1)
+        half = skip_hyphen(tokens, end) if value == int(value) else end
+        part = _FRACTIONS.get(form_at(tokens, half)) or (form_at(tokens, half) == "1/2") / 2
+        if part:
+            return Amount(value + part, value + part, i, half + 1)
         return _and_a_half(tokens, Amount(value, value, i, end))
     if form in _CARDINALS:
         return _and_a_half(tokens, _read_words(tokens, i))

@@ -128,7 +128,9 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
         return f"another drug class: {other}"
     # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
     names = [name for name, _ in said]
+    drugs = (*asked.drugs, *(drug for _, drug in said))
     two = all(_GENERIC.search(name) for name in (*asked.drug_names, *names))
+    two = two and not any(drug.is_class for drug in drugs)
     return f"another drug: {names[0]}" if two else None
 
 
