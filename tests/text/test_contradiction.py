@@ -189,3 +189,35 @@ def test_only_the_rules_named_are_gone_by() -> None:
     assert why_contradicted("Right knee pain", text, spans) == "denied"
     assert why_contradicted("Right knee pain", text, spans, ["another side"]) == "says left"
     assert why_contradicted("Knee pain", text, spans, ["another side"]) is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "words", "said"),
+    [
+        ("Carvedilol", "on metoprolol", "another drug: metoprolol"),
+        ("Carvedilol", "on Coreg", None),
+        ("Beta blocker", "carvedilol", None),
+        ("Statin", "rosuvastatin", None),
+        ("Penicillin allergy", "Amoxicillin: hives", None),
+        ("Blood thinner", "on Plavix", None),
+        ("Pain controlled without opioids", "gets by on Tylenol", None),
+    ],
+)
+def test_two_drugs_of_one_class_are_told_apart_by_generic_names(
+    feature: str, words: str, said: str | None
+) -> None:
+    assert why_contradicted(feature, words, [(0, len(words))], ["another drug"]) == said
+
+
+@pytest.mark.parametrize(
+    ("feature", "words", "said"),
+    [
+        ("Neck stiffness", "neck supple", "says supple"),
+        ("Worse in the morning", "bad every evening", "says evening"),
+        ("High salt diet", "low sodium diet", "says low"),
+        ("Irregular periods", "cycles regular", "says regular"),
+        ("Unemployed", "works at a bank", "says employed"),
+    ],
+)
+def test_opposites(feature: str, words: str, said: str) -> None:
+    assert why_contradicted(feature, words, [(0, len(words))], ["opposite"]) == said

@@ -101,7 +101,21 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         married="married", divorced="divorced separated", widowed="widowed widow widower",
         single="unmarried",
     ),
-    "work": _values(retired="retired", unemployed="unemployed"),
+    "work": _values(
+        retired="retired", unemployed="unemployed jobless", employed="employed works"
+    ),
+    "how long": _values(acute="acute", chronic="chronic longstanding chronically"),
+    "rhythm": _values(regular="regular clockwork", irregular="irregular irregularly erratic"),
+    "level": _values(
+        high="high elevated raised increased", low="low reduced decreased diminished"
+    ),
+    "time of day": _values(morning="morning mornings", evening="evening evenings"),
+    "warmth": _values(heat="heat hot", cold="cold"),
+    "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
+    "nearness": _values(proximal="proximal", distal="distal"),
+    "front and back": _values(front="anterior", back="posterior"),
+    "middle": _values(medial="medial", lateral="lateral"),
+    "state of matter": _values(solid="solid solids", liquid="liquid liquids"),
     "part of head": _values(
         front="frontal forehead", back="occipital occiput", side="temporal temple temples"
     ),

@@ -17,7 +17,10 @@ from rubricate.text.contradiction.asked import (
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
 from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.quantities import Quantity, same_quantity
+from rubricate.text.words import word_set
 
+#: A feature with such a word is stated by another drug: "Pain controlled without opioids".
+_NOT_TAKEN = word_set("without not limits limit instead caused unnecessary")
 #: How generic names of drugs end.
 _GENERIC = re.compile(
     "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
@@ -117,7 +120,7 @@ def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
 
 def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the class of the drugs said where the feature asks for another."""
-    if not asked.drugs:
+    if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
         return None
     words = [t for t in (place.reading.tokens[i] for i in place.inside) if t.kind != "mark"]
     said = drugs_among(words)
