@@ -12,7 +12,6 @@ from rubricate.cli.measuring import (
     interval_options,
     matching_options,
     print_measures,
-    resampling,
     shown,
     shown_population,
     shown_value,
@@ -33,7 +32,7 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.agreement import Agreement, Empty, NoteMeans
     from rubricate.measures.span_matching import Protocol, Unit
-    from rubricate.stats import BootstrapMethod, Population
+    from rubricate.stats import Resampling
 
 #: What ``--empty`` does, in words.
 _EMPTY = {
@@ -79,11 +78,7 @@ def agree_command(
     report: Path | None,
     where: tuple[str, ...],
     from_format: str | None,
-    confidence: float,
-    resamples: int,
-    interval_method: BootstrapMethod,
-    population: Population,
-    seed: int,
+    settings: Resampling,
     overwrite: bool,
     as_json: bool,
 ) -> None:
@@ -108,7 +103,7 @@ def agree_command(
             empty=empty,
             reference_group=reference_group,
             tokens={note: own for path in paths for note, own in stored_tokens(path).items()},
-            settings=resampling(confidence, resamples, interval_method, seed, population),
+            settings=settings,
             progress=progress,
         )
     if report:
