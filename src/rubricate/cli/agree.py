@@ -24,6 +24,7 @@ from rubricate.cli.options import (
     keep_annotators,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -59,9 +60,7 @@ Example: rubricate agree open-notes --where part=depth
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
 )
 @click.option("--reference-group", help="The group that is the reference across groups.")
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @split_option()
 @from_option
 @interval_options

@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     models_option,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -53,9 +54,7 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 @click.option(
     "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
 )
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @split_option()
 @from_option
 @interval_options

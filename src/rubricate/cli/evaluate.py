@@ -23,6 +23,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -64,9 +65,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
     type=float,
     help="Test that a system is not worse than annotators, or the first system, by more than this.",
 )
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
 @split_option()
 @from_option

@@ -18,6 +18,7 @@ from rubricate.cli.options import (
     load_models,
     open_corpus,
     overwrite_option,
+    report_option,
     rubric_option,
     set_features_per_pass,
     split_option,
@@ -44,12 +45,7 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @features_per_pass_option
-@click.option(
-    "--report",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write an HTML page with the curves of training.",
-)
+@report_option("Write an HTML page with the curves of training.")
 @rubric_option
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option

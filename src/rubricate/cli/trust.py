@@ -19,6 +19,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    report_option,
     seed_option,
     split_option,
 )
@@ -212,8 +213,7 @@ def drift_command(
               help="Smaller groups are counted, and not reported.")  # fmt: skip
 @click.option("--out", metavar="FILE.csv", type=click.Path(path_type=Path),
               help="Write the table of groups.")  # fmt: skip
-@click.option("--report", metavar="DIR", type=click.Path(path_type=Path),
-              help="Write an HTML page.")  # fmt: skip
+@report_option()
 @overwrite_option
 @_reference_options(required=False)
 @_corpus_options

@@ -192,15 +192,15 @@ def post_studio_webhook(_call: Call) -> Response:
 def post_studio_predict(call: Call) -> Json:
     """Return what was found in each task."""
     rubric = _rubric(call)
-    config = _config(call.body.label_config)
-    labels = _labels(rubric, config.labels)
+    from_name, to_name, field, known = _config(call.body.label_config)
+    labels = _labels(rubric, known)
     results = []
     for task in call.body.tasks:
-        text = task.data.get(config.value)
+        text = task.data.get(field)
         found = list(_find(rubric, text)) if isinstance(text, str) else []
         regions = [
             {
-                "id": f"r{k}", "from_name": config.from_name, "to_name": config.to_name,
+                "id": f"r{k}", "from_name": from_name, "to_name": to_name,
                 "type": "labels", "score": one.score,
                 "value": {"start": one.start, "end": one.end, "text": text[one.start : one.end],
                           "labels": [labels[one.feature]], "score": one.score},
@@ -213,17 +213,8 @@ def post_studio_predict(call: Call) -> Json:
     return {"results": results}
 
 
-class StudioNames(NamedTuple):
-    """What a labelling configuration calls the text and its labels."""
-
-    from_name: str | None
-    to_name: str | None
-    value: str
-    labels: list[str]
-
-
-def _config(text: str) -> StudioNames:
-    """Return the names a labelling configuration gives to the text and its labels."""
+def _config(text: str) -> tuple[str | None, str | None, str, list[str]]:
+    """Return what a configuration calls the labels and the text, the text's field, each label."""
     _need_safe(text)
     with suppress(ElementTree.ParseError):
         root = ElementTree.fromstring(text)
@@ -233,7 +224,7 @@ def _config(text: str) -> StudioNames:
             if own is not None:
                 values = [one.get("value", "") for one in labels.iter("Label")]
                 field = own.get("value", "").lstrip("$")
-                return StudioNames(labels.get("name"), own.get("name"), field, values)
+                return labels.get("name"), own.get("name"), field, values
     raise InputError("the labelling configuration has no Labels for a Text")
 
 
