@@ -81,7 +81,7 @@ def sign_in(call: Call, name: str, password: str) -> str:
         call.write(people.failed, *keys)
         raise RefusedError(401, "not_signed_in", "Name or password is wrong.")
 
-    def begin(connection: Any) -> str:
+    def begin(connection: Connection) -> str:
         people.succeeded(connection, *keys)
         if call.secret:
             people.close_session(connection, call.secret)

@@ -6,13 +6,13 @@ import asyncio
 import logging
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
+from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response, StreamingResponse
@@ -23,6 +23,7 @@ from rubricate.formats.encoding import rubric_from_json
 from rubricate.rubric import Metadata
 from rubricate.store import answers, chain, dashboards, exporting, people, projects, rubrics
 from rubricate.store.database import Database, RefusedError
+from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.calls import Bench, Call
 
@@ -34,7 +35,7 @@ def post_project(call: Call) -> answers.ProjectAnswer:
     name, study = call.body.name, call.body.study
     handed_out = projects.study_corpus(call.bench.inside(study)) if study else None
 
-    def work(connection: Any) -> str:
+    def work(connection: Connection) -> str:
         own = projects.make_project(connection, name, call.me.person, study=study)
         people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
         if handed_out is not None:
@@ -46,7 +47,7 @@ def post_project(call: Call) -> answers.ProjectAnswer:
 
 
 def _add_study(
-    connection: Any, project: str, me: people.Identity, corpus: Corpus, tasks: Any
+    connection: Connection, project: str, me: people.Identity, corpus: Corpus, tasks: Sequence[Task]
 ) -> None:
     """Add a study's notes under the ids its annotators see, and let them work as it says."""
     rubrics.add_rubrics(connection, project, corpus.rubrics, me.person)
@@ -145,7 +146,7 @@ def post_member(call: Call) -> dict[str, object]:
 def add_member(call: Call, name: str, roles: list[str]) -> str | None:
     """Give somebody roles in a project, and return the invitation, if one is needed."""
 
-    def work(connection: Any) -> str | None:
+    def work(connection: Connection) -> str | None:
         row = people.person_named(connection, name)
         person = people.add_person(connection, name) if row is None else row.id
         people.set_roles(connection, call.project, person, roles, call.me.person)

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.errors import InputError, MissingExtraError
@@ -194,7 +195,7 @@ def come_back(call: Call) -> Response:
 def _let_in(call: Call, claims: Json, goal: str) -> Response:
     email = str(claims.get("email", "")) if claims.get("email_verified") is True else ""
 
-    def work(connection: Any) -> str:
+    def work(connection: Connection) -> str:
         found = people.vouched(connection, claims["iss"], claims["sub"], email)
         if call.secret:
             people.close_session(connection, call.secret)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Corpus
@@ -57,7 +58,7 @@ def make_project(call: Call) -> Response:
             return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
         corpus = _uploaded(call)
 
-        def work(connection: Any) -> str:
+        def work(connection: Connection) -> str:
             own = projects.make_project(connection, name, call.me.person)
             people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
             projects.add_corpus(connection, own, corpus, call.me.person, rename=rename)
