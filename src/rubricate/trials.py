@@ -71,32 +71,30 @@ class TrialResult:
         """Return the matchers of one group."""
         return {name: found for (g, name), found in self.measured.items() if g == group}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all values, ready for JSON."""
-        result: dict[str, Any] = {"groups": {}}
-        for group in self.groups:
-            systems = self.of(group)
-            names = list(systems)
-            result["groups"][group] = {
-                "matchers": {
-                    name: {**found.to_dict(), "over_cases": _plain(over_cases(found))}
-                    for name, found in systems.items()
-                },
-                "comparisons": [
-                    compare_evaluations(
-                        (later, systems[later].evaluation),
-                        (earlier, systems[earlier].evaluation),
-                        self.settings,
-                    ).to_dict()
-                    for earlier, later in pairwise(names)
-                ],
-            }
+        result: dict[str, object] = {"groups": {one: self._group(one) for one in self.groups}}
         if self.ceiling is not None:
             result["ceiling"] = {
                 "overall": self.ceiling.to_dict()["overall"],
                 "cases": self.ceiling.case_table(),
             }
         return result
+
+    def _group(self, group: str) -> dict[str, object]:
+        systems = self.of(group)
+        compared = (
+            compare_evaluations((new, systems[new].evaluation), (old, systems[old].evaluation),
+                                self.settings)
+            for old, new in pairwise(systems)
+        )  # fmt: skip
+        return {
+            "matchers": {
+                name: {**found.to_dict(), "over_cases": _plain(over_cases(found))}
+                for name, found in systems.items()
+            },
+            "comparisons": [one.to_dict() for one in compared],
+        }
 
 
 def over_cases(found: EvaluationWithIntervals) -> dict[str, dict[str, float]]:
@@ -110,7 +108,7 @@ def over_cases(found: EvaluationWithIntervals) -> dict[str, dict[str, float]]:
     return result
 
 
-def _plain(values: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def _plain(values: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float | None]]:
     return {name: {k: defined(v) for k, v in value.items()} for name, value in values.items()}
 
 

@@ -30,6 +30,17 @@ def test_a_matcher_named_twice_is_tried_once() -> None:
     assert json.loads(once) == json.loads(twice)
 
 
+def test_intervals_about_other_cases_are_wider() -> None:
+    printed = {
+        population: run("--matchers", "exact", "--population", population)[1].splitlines()[2]
+        for population in ("these-cases", "cases-like-these")
+    }
+    low, high = zip(*(line.split(" to ")[:2] for line in printed.values()), strict=True)
+    ends = [float(text.split()[-1]) for text in low], [float(text.split()[0]) for text in high]
+    assert ends[0][0] > ends[0][1]
+    assert ends[1][0] < ends[1][1]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.files import whole_output
@@ -37,9 +37,9 @@ class Repair:
     feature_id: str = ""
     safe: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        value: dict[str, Any] = {"action": self.action, "safe": self.safe}
+        value: dict[str, object] = {"action": self.action, "safe": self.safe}
         if self.action == "respan":
             value["spans"] = [list(span) for span in self.spans]
         if self.action == "move":
@@ -66,7 +66,7 @@ class Finding:
         """Whether `fix_corpus` repairs it."""
         return self.repair is not None and self.repair.safe
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "rule": self.rule,
@@ -96,7 +96,7 @@ class LoggedRepair:
     new_spans: RawSpans
     new_feature_id: str | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "rule": self.rule,
@@ -157,7 +157,7 @@ class CheckResult:
             for case, counter in found.items()
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "n_rows": self.n_rows,

@@ -12,7 +12,6 @@ from rubricate.cli.measuring import (
     interval_options,
     matching_options,
     print_measures,
-    resampling,
     shown,
     shown_population,
     shown_value,
@@ -25,6 +24,7 @@ from rubricate.cli.options import (
     keep_annotators,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -33,7 +33,7 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.agreement import Agreement, Empty, NoteMeans
     from rubricate.measures.span_matching import Protocol, Unit
-    from rubricate.stats import BootstrapMethod, Population
+    from rubricate.stats import Resampling
 
 #: What ``--empty`` does, in words.
 _EMPTY = {
@@ -60,9 +60,7 @@ Example: rubricate agree open-notes --where part=depth
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
 )
 @click.option("--reference-group", help="The group that is the reference across groups.")
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @split_option()
 @from_option
 @interval_options
@@ -79,11 +77,7 @@ def agree_command(
     report: Path | None,
     where: tuple[str, ...],
     from_format: str | None,
-    confidence: float,
-    resamples: int,
-    interval_method: BootstrapMethod,
-    population: Population,
-    seed: int,
+    settings: Resampling,
     overwrite: bool,
     as_json: bool,
 ) -> None:
@@ -108,7 +102,7 @@ def agree_command(
             empty=empty,
             reference_group=reference_group,
             tokens={note: own for path in paths for note, own in stored_tokens(path).items()},
-            settings=resampling(confidence, resamples, interval_method, seed, population),
+            settings=settings,
             progress=progress,
         )
     if report:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -42,7 +42,11 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 @from_option
 @overwrite_option
 @json_option
-def annotate_command(notes_path: str, out: Path, **options: Any) -> None:
+def annotate_command(
+    notes_path: str, *, rubric: Path | None, out: Path, annotators: Sequence[str], suggest: bool,
+    models: Sequence[Path | str], name: str | None, where: Sequence[str], from_format: str | None,
+    overwrite: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Make a page on which a person marks, in NOTES, the words that express each feature.
 
     The page is one file: open it in a browser, without server or network. It keeps every judgement
@@ -53,24 +57,23 @@ def annotate_command(notes_path: str, out: Path, **options: Any) -> None:
     from rubricate.reports import write_annotation_pages
 
     refuse_touching(notes_path, out, inside=True)
-    if (options["models"] or options["name"]) and not options["suggest"]:
+    if (models or name) and not suggest:
         raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
-    corpus = open_corpus(notes_path, from_format=options["from_format"], where=options["where"])
-    if options["rubric"]:
-        corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
+    corpus = open_corpus(notes_path, from_format=from_format, where=where)
+    if rubric:
+        corpus = put_rubric(corpus.select(annotators=()), rubric)
     suggested = None
-    if options["suggest"]:
-        matcher = find_matcher(corpus, options["models"], options["name"])
+    if suggest:
+        matcher = find_matcher(corpus, models, name)
         with shown_progress() as progress:
             suggested = predict_in_parts(matcher, corpus.select(annotators=()), progress=progress)
     paths = write_annotation_pages(
-        corpus, out, annotators=options["annotators"], suggested=suggested,
-        overwrite=options["overwrite"],
-    )  # fmt: skip
+        corpus, out, annotators=annotators, suggested=suggested, overwrite=overwrite
+    )
     pages = [str(path) for path in paths]
     judgements = sum(len(corpus.rubric(note.case)) for note in corpus.notes)
     offered = suggested.rows.n_annotations if suggested else 0
-    if options["as_json"]:
+    if as_json:
         print_json({"pages": pages, "notes": len(corpus.notes), "judgements": judgements,
                     "suggested": offered})  # fmt: skip
         return

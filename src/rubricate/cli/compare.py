@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.measuring import interval_options, resampling, shown
+from rubricate.cli.measuring import interval_options, shown
 from rubricate.cli.options import (
     from_option,
     json_option,
     models_option,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -23,7 +25,9 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.encoding import Json
     from rubricate.measures import Evaluation
+    from rubricate.stats import Resampling
     from rubricate.trials import Split, Trial, TrialResult
 
 #: Cases that are printed without --json.
@@ -45,20 +49,23 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 @click.option("--hold-out-cases", is_flag=True, help="Learn on other cases, test on unseen ones.")
 @click.option("--notes-per-case", metavar="0,5,10,20,40", help="A learning curve.")
 @click.option("--annotator", help="Whose annotations to learn from and test against.")
-@click.option("--set", "settings", multiple=True, metavar="MATCHER.NAME=VALUE",
+@click.option("--set", "parameters", multiple=True, metavar="MATCHER.NAME=VALUE",
               help="A parameter of a matcher.")  # fmt: skip
 @click.option(
     "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
 )
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @split_option()
 @from_option
 @interval_options
 @overwrite_option
 @json_option
-def compare_command(corpus_path: str, **options: Any) -> None:
+def compare_command(
+    corpus_path: str, *, matchers: str | None, models: Sequence[Path | str], folds: int,
+    train_folds: int, hold_out_cases: bool, notes_per_case: str | None, annotator: str | None,
+    parameters: Sequence[str], keep: Path | None, report: Path | None, where: Sequence[str],
+    from_format: str | None, settings: Resampling, overwrite: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Fit and test matchers on the same splits of CORPUS, and compare them with intervals.
 
     Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
@@ -67,33 +74,23 @@ def compare_command(corpus_path: str, **options: Any) -> None:
     from rubricate.errors import OutputExistsError
     from rubricate.trials import run_trials
 
-    report = options["report"]
-    if report and (report / "index.html").exists() and not options["overwrite"]:
+    if report and (report / "index.html").exists() and not overwrite:
         raise OutputExistsError(report / "index.html")  # told before any work
-    trials = _trials(options)
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
+    trials = _trials(matchers, models, parameters, hold_out_cases)
+    dealing = Dealing(folds, train_folds, hold_out_cases, _counts(notes_per_case))
+    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
     with shown_progress() as progress:
         result = run_trials(
-            corpus,
-            trials,
-            _splits(corpus, options),
-            annotator=options["annotator"],
-            settings=resampling(
-                options["confidence"],
-                options["resamples"],
-                options["interval_method"],
-                options["seed"],
-            ),
-            keep=options["keep"],
-            progress=progress,
-        )
+            corpus, trials, dealing.splits(corpus, settings.seed), annotator=annotator,
+            settings=settings, keep=keep, progress=progress,
+        )  # fmt: skip
     if report:
         from rubricate.reports import comparison_page, write_report
 
         with shown_progress() as report_progress:
-            page = comparison_page(result, corpus, _protocol(options), progress=report_progress)
-        write_report(report, page, overwrite=options["overwrite"])
-    if options["as_json"]:
+            page = comparison_page(result, corpus, dealing.in_words, progress=report_progress)
+        write_report(report, page, overwrite=overwrite)
+    if as_json:
         print_json(result.to_dict())
         return
     _print(result)
@@ -102,27 +99,28 @@ def compare_command(corpus_path: str, **options: Any) -> None:
         click.echo(f"\nreport: {report / 'index.html'}")
 
 
-def _trials(options: dict[str, Any]) -> list[Trial]:
+def _trials(
+    matchers: str | None, models: Sequence[Path | str], given: Sequence[str], unseen: bool
+) -> list[Trial]:
     """Return what is to be tried, each once, its parameters checked before any work."""
     from rubricate.matchers import MATCHERS
     from rubricate.matchers.matcher import check_parameters
     from rubricate.trials import Trial
 
-    models = [_model_trial(model) for model in options["models"]]
-    matchers = options["matchers"] or ("" if models else USUAL)
-    names = list(dict.fromkeys(name.strip() for name in matchers.split(",") if name.strip()))
+    wanted = (matchers or ("" if models else USUAL)).split(",")
+    names = list(dict.fromkeys(name.strip() for name in wanted if name.strip()))
     if not names and not models:
         raise click.UsageError("--matchers: name at least one")
-    for setting in options["settings"]:
+    for setting in given:
         name, dot, _ = setting.partition("=")[0].partition(".")
         if not dot or name not in names:
             raise click.UsageError(
                 f"--set {setting}: need MATCHER.NAME=VALUE with one of {', '.join(names)}"
             )
-    trials = [Trial(name, name, _parameters(name, options)) for name in names]
+    trials = [Trial(name, name, _parameters(name, given, unseen)) for name in names]
     for trial in trials:
         check_parameters(MATCHERS[trial.matcher], trial.parameters)
-    trials += models
+    trials += map(_model_trial, models)
     same = {one.name for one in trials if sum(other.name == one.name for other in trials) > 1}
     if same:
         raise click.UsageError(f"--model: two are called {', '.join(sorted(same))}")
@@ -140,42 +138,50 @@ def _model_trial(model: Path | str) -> Trial:
     return Trial(model, *SHIPPED_MODELS[model])
 
 
-def _parameters(name: str, options: dict[str, Any]) -> dict[str, Any]:
+def _parameters(name: str, given: Sequence[str], unseen: bool) -> Json:
     """Return a matcher's parameters; unseen cases must not be known from the shipped defaults."""
     from rubricate.cli.fit import parse_settings
 
-    own = [s.partition(".")[2] for s in options["settings"] if s.partition(".")[0] == name]
-    found = parse_settings(tuple(own))
-    if options["hold_out_cases"] and name == "lexicon":
+    found = parse_settings([s.partition(".")[2] for s in given if s.partition(".")[0] == name])
+    if unseen and name == "lexicon":
         # What comes with the package was learned from cases of the embedded corpus.
         found.setdefault("shared", "learn")
     return found
 
 
-def _splits(corpus: Corpus, options: dict[str, Any]) -> list[Split]:
-    from rubricate.trials import case_splits, fold_splits, learning_splits
+@dataclass(frozen=True)
+class Dealing:
+    """What is learned from and what is tested on."""
 
-    counts = _counts(options["notes_per_case"])
-    folds, seed = options["folds"], options["seed"]
-    if options["hold_out_cases"]:
-        return case_splits(corpus, folds=folds, notes_per_case=counts or [0], seed=seed)
-    if counts:
-        return learning_splits(corpus, folds=folds, notes_per_case=counts, seed=seed)
-    return fold_splits(corpus, folds=folds, train_folds=options["train_folds"], seed=seed)
+    folds: int
+    train_folds: int
+    hold_out_cases: bool
+    notes_per_case: list[int]
 
+    def splits(self, corpus: Corpus, seed: int) -> list[Split]:
+        """Return the parts of a corpus."""
+        from rubricate.trials import case_splits, fold_splits, learning_splits
 
-def _protocol(options: dict[str, Any]) -> str:
-    """Say in words what was learned from what."""
-    folds = options["folds"]
-    if options["hold_out_cases"]:
-        return f"Cases were dealt into {folds} groups; each was left out of learning once."
-    if options["notes_per_case"]:
-        return f"Notes were dealt into {folds} folds; each was tested on once, learned from others."
-    learned = options["train_folds"]
-    return (
-        f"The notes of each case were dealt into {folds} folds. Each matcher learned from "
-        f"{learned} of them and was tested on the other {folds - learned}, {folds} times over."
-    )
+        folds, counts = self.folds, self.notes_per_case
+        if self.hold_out_cases:
+            return case_splits(corpus, folds=folds, notes_per_case=counts or [0], seed=seed)
+        if counts:
+            return learning_splits(corpus, folds=folds, notes_per_case=counts, seed=seed)
+        return fold_splits(corpus, folds=folds, train_folds=self.train_folds, seed=seed)
+
+    @property
+    def in_words(self) -> str:
+        """What was learned from what."""
+        n = self.folds
+        if self.hold_out_cases:
+            return f"Cases were dealt into {n} groups; each was left out of learning once."
+        if self.notes_per_case:
+            return f"Notes were dealt into {n} folds; each was tested on once, learned from others."
+        return (
+            f"The notes of each case were dealt into {n} folds. Each matcher learned from "
+            f"{self.train_folds} of them and was tested on the other {n - self.train_folds}, "
+            f"{n} times over."
+        )
 
 
 def _counts(text: str | None) -> list[int]:

@@ -12,7 +12,6 @@ from rubricate.cli.measuring import (
     interval_options,
     matching_options,
     print_measures,
-    resampling,
     shown,
     shown_population,
     shown_value,
@@ -24,6 +23,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    report_option,
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rubricate.measures.intervals import EvaluationWithIntervals
     from rubricate.measures.pairing import Missing
     from rubricate.measures.span_matching import Protocol, Unit
-    from rubricate.stats import BootstrapMethod, Population
+    from rubricate.stats import Resampling
 
 EPILOG = """
 Example: rubricate evaluate open-notes open-notes --predicted-annotator second_rater --missing skip
@@ -65,9 +65,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
     type=float,
     help="Test that a system is not worse than annotators, or the first system, by more than this.",
 )
-@click.option(
-    "--report", metavar="DIR", type=click.Path(path_type=Path), help="Write an HTML page."
-)
+@report_option()
 @click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
 @split_option()
 @from_option
@@ -90,11 +88,7 @@ def evaluate_command(
     predicted_from: str | None,
     where: tuple[str, ...],
     from_format: str | None,
-    confidence: float,
-    resamples: int,
-    interval_method: BootstrapMethod,
-    population: Population,
-    seed: int,
+    settings: Resampling,
     overwrite: bool,
     as_json: bool,
 ) -> None:
@@ -125,7 +119,7 @@ def evaluate_command(
             matching=span_matching(protocol, unit),
             weights=weights,
             ceiling=open_corpus(ceiling_path, where=where) if ceiling_path else None,
-            settings=resampling(confidence, resamples, interval_method, seed, population),
+            settings=settings,
             margin=margin,
             progress=progress,
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,7 @@ from rubricate.cli.options import (
     load_models,
     open_corpus,
     overwrite_option,
+    report_option,
     rubric_option,
     set_features_per_pass,
     split_option,
@@ -26,6 +28,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.encoding import Json
     from rubricate.matchers.matcher import Matcher
 
 EPILOG = """
@@ -42,44 +45,36 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @features_per_pass_option
-@click.option(
-    "--report",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write an HTML page with the curves of training.",
-)
+@report_option("Write an HTML page with the curves of training.")
 @rubric_option
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option
 @overwrite_option
 @json_option
 def fit_command(
-    corpus_path: str, name: str | None, model: Path | str | None, out: Path, **options: Any
-) -> None:
+    corpus_path: str, *, name: str | None, model: Path | str | None, out: Path,
+    annotator: str | None, settings: Sequence[str], features_per_pass: int | str | None,
+    report: Path | None, rubric: Path | None, where: Sequence[str], from_format: str | None,
+    overwrite: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.errors import OutputExistsError
     from rubricate.matchers.matcher import learning_annotator
     from rubricate.rubric import HUMAN
 
-    if out.exists() and not options["overwrite"]:
+    if out.exists() and not overwrite:
         raise OutputExistsError(out)
-    matcher = _start(name, model, parse_settings(options["settings"]))
-    set_features_per_pass(matcher, options["features_per_pass"])
-    report: Path | None = options["report"]
+    matcher = _start(name, model, parse_settings(settings))
+    set_features_per_pass(matcher, features_per_pass)
     if report is not None:
-        _need_report(matcher, report, out, overwrite=options["overwrite"])
-    corpus = open_corpus(
-        corpus_path,
-        from_format=options["from_format"],
-        where=options["where"],
-        rubric=options["rubric"],
-    )
+        _need_report(matcher, report, out, overwrite=overwrite)
+    corpus = open_corpus(corpus_path, from_format=from_format, where=where, rubric=rubric)
     begun = time.monotonic()
     with shown_progress() as progress:
-        matcher.fit(corpus, annotator=options["annotator"], progress=progress)
+        matcher.fit(corpus, annotator=annotator, progress=progress)
     seconds = time.monotonic() - begun
-    matcher.save(out, overwrite=options["overwrite"])
-    who = learning_annotator(corpus, options["annotator"])
+    matcher.save(out, overwrite=overwrite)
+    who = learning_annotator(corpus, annotator)
     n_notes, judged = len(corpus.notes), ""
     if who and corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
         # Of a run, people saw some items of some notes.
@@ -97,8 +92,8 @@ def fit_command(
     }
     if report is not None:
         facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}
-        result["report"] = str(_write_report(report, matcher, corpus, facts, options["overwrite"]))
-    if options["as_json"]:
+        result["report"] = str(_write_report(report, matcher, corpus, facts, overwrite))
+    if as_json:
         print_json(result)
     else:
         click.echo(
@@ -109,7 +104,7 @@ def fit_command(
             click.echo(f"report: {result['report']}")
 
 
-def _start(name: str | None, model: Path | str | None, settings: dict[str, Any]) -> Matcher:
+def _start(name: str | None, model: Path | str | None, settings: Json) -> Matcher:
     """Return what learns: a new matcher, or a model that goes on, with parameters of its own."""
     from rubricate.matchers import make_matcher
     from rubricate.matchers.matcher import check_parameters
@@ -162,11 +157,11 @@ def _write_report(
     )
 
 
-def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+def parse_settings(settings: Sequence[str]) -> Json:
     """Return ``NAME=VALUE`` pairs with numbers, truth values and texts told apart."""
     import json
 
-    found: dict[str, Any] = {}
+    found: Json = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
         if not sign:

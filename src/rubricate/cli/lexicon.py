@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -112,7 +112,7 @@ def show_command(folder: Path | None, phrase: str | None, as_json: bool) -> None
         click.echo("no synonyms")
 
 
-def _as_json(lexicon: Lexicon) -> dict[str, Any]:
+def _as_json(lexicon: Lexicon) -> dict[str, object]:
     summary = lexicon.summary()
     return {
         "groups": summary.groups,

@@ -47,7 +47,11 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @from_option
 @overwrite_option
 @json_option
-def match_command(corpus_path: str, out: Path, **options: Any) -> None:
+def match_command(
+    corpus_path: str, *, models: Sequence[Path | str], name: str | None, rubric: Path | None,
+    out: Path, to_format: str | None, features_per_pass: int | str | None, where: Sequence[str],
+    from_format: str | None, overwrite: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Find, in the notes of CORPUS, the spans that express each feature of their rubric.
 
     A file called submission.csv is written as the competition wants it, NAME.jsonl in our own
@@ -57,15 +61,15 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
     from rubricate.matchers import predict_in_parts
 
     refuse_touching(corpus_path, out, inside=True)
-    corpus = open_corpus(corpus_path, from_format=options["from_format"], where=options["where"])
-    if options["rubric"]:
-        corpus = put_rubric(corpus.select(annotators=()), options["rubric"])
-    matcher = find_matcher(corpus, options["models"], options["name"])
-    set_features_per_pass(matcher, options["features_per_pass"])
+    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
+    if rubric:
+        corpus = put_rubric(corpus.select(annotators=()), rubric)
+    matcher = find_matcher(corpus, models, name)
+    set_features_per_pass(matcher, features_per_pass)
     with shown_progress() as progress:
         predicted = predict_in_parts(matcher, corpus, progress=progress)
-    to_format = options["to_format"] or _format_of(out)
-    lost = write_corpus(predicted, out, format=to_format, overwrite=options["overwrite"])
+    to_format = to_format or _format_of(out)
+    lost = write_corpus(predicted, out, format=to_format, overwrite=overwrite)
     result = {
         "out": str(out),
         "format": to_format,
@@ -76,11 +80,9 @@ def match_command(corpus_path: str, out: Path, **options: Any) -> None:
         "lost": lost,
     }
     if not predicted.rows.n_annotations:
-        hint = (
-            "" if options["models"] else "; some matchers need examples: fit one and give --model"
-        )
+        hint = "" if models else "; some matchers need examples: fit one and give --model"
         click.echo(f"warning: nothing was found{hint}", err=True)
-    if options["as_json"]:
+    if as_json:
         print_json(result)
         return
     click.echo(

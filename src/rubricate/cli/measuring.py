@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -56,14 +57,31 @@ def populations() -> Sequence[str]:
     return POPULATIONS
 
 
-def interval_options(function: F) -> F:
+def resampled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the settings of the bootstrap, checked, as the one value they are."""
+
+    @wraps(function)
+    def command(
+        *, confidence: float, resamples: int, seed: int, method: BootstrapMethod = "bca",
+        population: Population = "these-cases", **options: Any,
+    ) -> Any:  # fmt: skip
+        from rubricate.stats import Resampling
+
+        settings = Resampling(resamples, confidence, method, seed, population=population)
+        return function(settings=settings, **options)
+
+    return command
+
+
+def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add how intervals are made: confidence, resamples, method and seed."""
-    decorators: list[Callable[[F], F]] = [
+    function = resampled(function)
+    decorators: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         click.option("--confidence", type=float, default=0.95, show_default=True),
         click.option("--resamples", type=int, default=2000, show_default=True),
         click.option(
             "--interval",
-            "interval_method",
+            "method",
             type=TableName(bootstrap_methods),
             default="bca",
             show_default=True,
@@ -103,19 +121,6 @@ def matching_options(default: str) -> Callable[[F], F]:
         )(function)
 
     return decorate
-
-
-def resampling(
-    confidence: float,
-    resamples: int,
-    method: BootstrapMethod,
-    seed: int,
-    population: Population = "these-cases",
-) -> Resampling:
-    """Return the settings of the bootstrap, checked."""
-    from rubricate.stats import Resampling
-
-    return Resampling(resamples, confidence, method, seed, population=population)
 
 
 def shown_population(settings: Resampling, n_cases: int) -> str:

@@ -35,33 +35,22 @@ rubric_option = click.option(
 def from_option(function: F) -> F:
     """Add the options of all that read: ``--from``, ``--columns``, ``--case`` and ``--limit``."""
     limit = click.option(
-        "--limit",
-        multiple=True,
-        metavar="NAME=VALUE",
-        expose_value=False,
+        "--limit", multiple=True, metavar="NAME=VALUE", expose_value=False,
         callback=_put_limits_in_force,
         help="Read larger inputs than usual, e.g. cells=5000000 (docs/formats.md).",
-    )
+    )  # fmt: skip
     named = click.option(
-        "--from",
-        "from_format",
-        metavar="FORMAT",
+        "--from", "from_format", metavar="FORMAT",
         help="Format of the input; found by looking if absent.",
-    )
+    )  # fmt: skip
     columns = click.option(
-        "--columns",
-        metavar="NAME=COLUMN,...",
-        expose_value=False,
-        callback=_understand_columns,
+        "--columns", metavar="NAME=COLUMN,...", expose_value=False, callback=_understand_columns,
         help="Columns of a table of notes, e.g. id=student_id,text=note,case=station.",
-    )
+    )  # fmt: skip
     case = click.option(
-        "--case",
-        metavar="NAME",
-        expose_value=False,
-        callback=_understand_case,
+        "--case", metavar="NAME", expose_value=False, callback=_understand_case,
         help="The case of all notes of a table or a folder of texts.",
-    )
+    )  # fmt: skip
     return named(columns(case(limit(function))))
 
 
@@ -113,6 +102,11 @@ def _conditions(
         if "=" not in condition:
             raise click.UsageError(f"--where {condition}: need NAME=VALUE, e.g. split=test")
     return value
+
+
+def report_option(help_text: str = "Write an HTML page.") -> Callable[[F], F]:
+    """Return the option ``--report DIR``."""
+    return click.option("--report", metavar="DIR", type=click.Path(path_type=Path), help=help_text)
 
 
 def open_corpus(

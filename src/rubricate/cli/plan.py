@@ -11,7 +11,7 @@ import click
 from rubricate.cli.measuring import TableName, proportion_methods
 from rubricate.cli.options import json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table
-from rubricate.cli.plan_methods import KINDS, OWN, answer, from_pilot, method_options
+from rubricate.cli.plan_methods import KINDS, OWN, Given, answer, from_pilot, method_options
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
     Positives are notes in which the system finds the variable, negatives the others.
     """
     others = {name: options[name] for name in (*OWN, "pilot", "reference_annotator", "measure")}
-    if options["method"] in KINDS or options["pilot"]:
-        _answer(options, as_json)
-        return
     given = PlanOptions(**{name: options[name] for name in options.keys() - others.keys()})
+    if given.method in KINDS or others["pilot"]:
+        _answer(given.method, options, as_json)
+        return
     _refuse_idle(given, others)
     if given.variables:
         _plan_several(given.variables, given, as_json)
@@ -151,7 +151,7 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
         click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
 
 
-def _answer(options: dict[str, Any], as_json: bool) -> None:
+def _answer(method: str, options: Given, as_json: bool) -> None:
     """Plan for something else than precision and recall."""
     from click.core import ParameterSource
 
@@ -163,14 +163,14 @@ def _answer(options: dict[str, Any], as_json: bool) -> None:
     if options["pilot"]:
         stored, words = from_pilot(options, stated)
     else:
-        stored, words = answer(options["method"], options, stated)
+        stored, words = answer(method, options, stated)
     if as_json:
         print_json(stored)
     else:
         click.echo(words)
 
 
-def _refuse_idle(given: PlanOptions, others: dict[str, Any]) -> None:
+def _refuse_idle(given: PlanOptions, others: Given) -> None:
     """Refuse options that would change nothing beside the others."""
     from click.core import ParameterSource
 

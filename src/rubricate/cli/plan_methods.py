@@ -48,7 +48,7 @@ class PlanKind:
     answer: Callable[[Given], Answer]
 
 
-def _set(given: Given, *names: str) -> dict[str, Any]:
+def _set(given: Given, *names: str) -> Given:
     return {name: given[name] for name in names if given[name] is not None}
 
 

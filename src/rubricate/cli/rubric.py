@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rubricate.cli.options import json_option, open_corpus, open_rubric, overwrite_option
 from rubricate.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rubricate.rubric import Rubric
 
 EPILOG = """
 Example: rubricate rubric checklist.xlsx --out checklist.yaml
@@ -43,42 +47,41 @@ def rubric_command(
             raise UnknownNameError("case", case, known)
     rubrics = [rubric for rubric in found.rubrics if rubric.case in cases or not cases]
     lost = {} if out is None else write_rubrics(rubrics, out, overwrite=overwrite)
-    shown: list[dict[str, Any]] = [
-        {
-            "case": rubric.case,
-            "title": rubric.title,
-            "maximum": total_score(rubric, ()).maximum,
-            "features": [
-                {"id": f.id, "text": f.text, "points": f.weight, "group": f.group, "kind": f.kind}
-                for f in rubric
-            ],
-            "odd": list(odd_features(rubric)),
-        }
-        for rubric in rubrics
-    ]
+    shown = [(r, total_score(r, ()).maximum, list(odd_features(r))) for r in rubrics]
     if as_json:
-        print_json({"file": path, "cases": shown, "notices": found.notices,
+        listed = [
+            {"case": r.case, "title": r.title, "maximum": maximum, "features": _features(r),
+             "odd": odd}
+            for r, maximum, odd in shown
+        ]  # fmt: skip
+        print_json({"file": path, "cases": listed, "notices": found.notices,
                     "out": None if out is None else str(out), "lost": lost})  # fmt: skip
         return
     for one in shown:
-        _print(one)
+        _print(*one)
     if out is not None:
         click.echo(f"wrote {out}")
     for kind, count in lost.items():
         click.echo(f"lost: {kind} of {count} rubrics")
 
 
-def _print(case: dict[str, Any]) -> None:
-    title = f" ({case['title']})" if case["title"] else ""
-    click.echo(f"case {case['case']!r}{title}: {len(case['features'])} features, "
-               f"at most {case['maximum']:g} points\n")  # fmt: skip
-    given = [n for n in ("group", "kind") if any(one[n] for one in case["features"])]
-    names = ["id", "text", "points", *given]
-    print_table(names, [[_short(one[name]) for name in names] for one in case["features"]])
+def _features(rubric: Rubric) -> list[dict[str, str | float]]:
+    return [
+        {"id": f.id, "text": f.text, "points": f.weight, "group": f.group, "kind": f.kind}
+        for f in rubric
+    ]
+
+
+def _print(rubric: Rubric, maximum: float, odd: Sequence[str]) -> None:
+    title = f" ({rubric.title})" if rubric.title else ""
+    lines = _features(rubric)
+    click.echo(f"case {rubric.case!r}{title}: {len(lines)} features, at most {maximum:g} points\n")
+    names = ["id", "text", "points", *(n for n in ("group", "kind") if any(f[n] for f in lines))]
+    print_table(names, [[_short(one[name]) for name in names] for one in lines])
     click.echo()
-    for odd in case["odd"]:
-        click.echo(f"odd: {odd}")
-    if case["odd"]:
+    for one in odd:
+        click.echo(f"odd: {one}")
+    if odd:
         click.echo()
 
 

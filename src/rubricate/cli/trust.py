@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubricate.cli.measuring import resampled
 from rubricate.cli.options import (
     F,
     from_option,
     json_option,
     open_corpus,
     overwrite_option,
+    report_option,
     seed_option,
     split_option,
 )
@@ -37,6 +39,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.run import ScoredRun
+    from rubricate.stats import Resampling
 
 EPILOG = """
 Example: rubricate trust duplicates open-notes
@@ -48,10 +51,10 @@ def _corpus_options(function: F) -> F:
     return from_option(split_option()(function))
 
 
-def _resampling_options(function: F) -> F:
+def _resampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
     confidence = click.option("--confidence", type=float, default=0.95, show_default=True)
     resamples = click.option("--resamples", type=int, default=2000, show_default=True)
-    return confidence(resamples(seed_option(function)))
+    return confidence(resamples(seed_option(resampled(function))))
 
 
 def _reference_options(required: bool) -> Callable[[F], F]:
@@ -94,20 +97,17 @@ def leniency_command(
     annotator: str | None,
     from_format: str | None,
     where: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
+    settings: Resampling,
     accept_edited: bool,
     as_json: bool,
 ) -> None:
     """Compare the scores of RUN with those people gave, or their annotations earn."""
-    from rubricate.stats import Resampling
     from rubricate.trust import measure_leniency
 
     people = _reference(reference, annotator, from_format, where, totals=True)
     with shown_progress() as progress:
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
-    found = measure_leniency(people, run, Resampling(resamples, confidence, seed=seed))
+    found = measure_leniency(people, run, settings)
     difference = found.intervals["difference"]
     words = (
         f"{found.verdict}: {found.difference:+.1f} points of 100 "
@@ -213,8 +213,7 @@ def drift_command(
               help="Smaller groups are counted, and not reported.")  # fmt: skip
 @click.option("--out", metavar="FILE.csv", type=click.Path(path_type=Path),
               help="Write the table of groups.")  # fmt: skip
-@click.option("--report", metavar="DIR", type=click.Path(path_type=Path),
-              help="Write an HTML page.")  # fmt: skip
+@report_option()
 @overwrite_option
 @_reference_options(required=False)
 @_corpus_options
@@ -234,15 +233,12 @@ def fairness_command(
     annotator: str | None,
     from_format: str | None,
     where: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
+    settings: Resampling,
     accept_edited: bool,
     as_json: bool,
 ) -> None:
     """Compare scores, and errors where there is a reference, between groups of notes."""
     from rubricate.reports import write_fairness_report
-    from rubricate.stats import Resampling
     from rubricate.trust import compare_groups, differential_items
     from rubricate.trust.fairness import FairnessSettings, write_groups
 
@@ -253,10 +249,10 @@ def fairness_command(
     people = None
     if reference:
         people = _reference(reference, annotator, from_format, where, totals=False)
-    settings = FairnessSettings(min_size, resampling=Resampling(resamples, confidence, seed=seed))
+    chosen = FairnessSettings(min_size, resampling=settings)
     with shown_progress() as progress:
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
-        fair = compare_groups(run, members, reference=people, settings=settings, progress=progress)
+        fair = compare_groups(run, members, reference=people, settings=chosen, progress=progress)
     bias = differential_items(run, members, min_size=min_size) if len(run.items) else ()
     written = []
     if out is not None:

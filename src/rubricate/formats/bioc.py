@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import is_real
+from rubricate.formats.encoding import Json, is_real
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
@@ -50,7 +50,7 @@ _PARTS = {
 }  # fmt: skip
 
 
-def collection_from_xml(path: Path) -> dict[str, Any]:
+def collection_from_xml(path: Path) -> Json:
     """Read a collection; InputError if the file is no sound XML, or has more than a DOCTYPE."""
     content = read_whole(path)
     unsafe = unsafe_xml(content, doctype=True)
@@ -70,8 +70,8 @@ def collection_from_xml(path: Path) -> dict[str, Any]:
         raise InputError([Fault("nested too deeply", path)]) from None
 
 
-def _value(element: ElementTree.Element) -> dict[str, Any]:
-    value: dict[str, Any] = {"infons": {}, "id": element.get("id")}
+def _value(element: ElementTree.Element) -> Json:
+    value: Json = {"infons": {}, "id": element.get("id")}
     for child in element:
         if child.tag == "infon":
             value["infons"][child.get("key", "")] = child.text or ""
@@ -92,7 +92,7 @@ def _number(text: str | None) -> int | None:
     return int(plain) if re.fullmatch(r"-?[0-9]{1,12}", plain) else None
 
 
-def collection_to_xml(value: dict[str, Any]) -> str:
+def collection_to_xml(value: Json) -> str:
     """Return the XML of a collection; ValueError if it holds a character that XML cannot."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -117,7 +117,7 @@ def collection_to_xml(value: dict[str, Any]) -> str:
     return "\n".join([*lines, "</collection>", ""])
 
 
-def _infon_lines(part: dict[str, Any]) -> Iterator[str]:
+def _infon_lines(part: Json) -> Iterator[str]:
     for key, text in part["infons"].items():
         yield f"<infon key={_attribute(key)}>{_content(text)}</infon>"
 
@@ -270,10 +270,10 @@ def _pairs(listed: Any) -> list[tuple[str, str]] | None:
         return None
 
 
-def _collection(corpus: Corpus, progress: Progress) -> dict[str, Any]:
+def _collection(corpus: Corpus, progress: Progress) -> Json:
     notes = []
     for note, judged in judged_notes(corpus, progress):
-        items: list[dict[str, Any]] = []
+        items: list[Json] = []
         for who, own in judged.items():
             for label, annotation in own:
                 infons = {"type": label, "annotator": who, **_infons(annotation)}
@@ -297,9 +297,7 @@ def _infons(annotation: PlainAnnotation) -> dict[str, str]:
     return infons
 
 
-def _item(
-    id_: str, infons: dict[str, str], annotation: PlainAnnotation, text: str
-) -> dict[str, Any]:
+def _item(id_: str, infons: dict[str, str], annotation: PlainAnnotation, text: str) -> Json:
     stated = annotation.detail.stated_text
     words = located_text(text, annotation.spans) if stated is None else stated
     places = [{"offset": start, "length": end - start} for start, end in annotation.spans]

@@ -21,6 +21,7 @@ from typing import Any
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults, no_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
@@ -233,7 +234,7 @@ def write_datasets(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     """Write a folder as ``save_to_disk`` does, one row per note and annotator, and the frame."""
     import polars as pl
 
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     for note, judged in judged_notes(corpus, progress):
         head = {"note": note.id, "case": note.case, "text": note.text}
         rows += [
@@ -246,7 +247,7 @@ def write_datasets(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     table = pl.DataFrame(rows, schema={**texts, "spans": pl.List(pl.Struct(span))})
     path.mkdir()
     table.write_ipc_stream(path / _DATA, compat_level=pl.CompatLevel.oldest())
-    state: dict[str, Any] = {
+    state: Json = {
         "_data_files": [{"filename": _DATA}],
         "_fingerprint": "0" * 16,
         "_format_columns": None,

@@ -35,6 +35,7 @@ from rubricate.formats.annotations import (
     linked_groups,
 )
 from rubricate.formats.encoded_names import id_to_name, name_to_id
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults, no_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
@@ -100,8 +101,8 @@ def write_doccano(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
 
 def _line(note: Note, annotations: list[Labelled], *, relations: bool) -> str:
     offsets = Utf16Map(note.text)
-    entities: list[dict[str, Any]] = []
-    links: list[dict[str, Any]] = []
+    entities: list[Json] = []
+    links: list[Json] = []
     for label, annotation in annotations:
         first = len(entities)
         for start, end in annotation.spans:
@@ -115,7 +116,7 @@ def _line(note: Note, annotations: list[Labelled], *, relations: bool) -> str:
             )
         for a, b in pairwise(range(first, len(entities))):
             links.append({"id": len(links), "from_id": a, "to_id": b, "type": FRAGMENT})
-    value: dict[str, Any] = {"id": note.id, "text": note.text, "case": note.case}
+    value: Json = {"id": note.id, "text": note.text, "case": note.case}
     if relations:
         value |= {"entities": entities, "relations": links}
     else:

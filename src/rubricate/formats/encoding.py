@@ -13,6 +13,7 @@ from rubricate.errors import shown
 from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
+#: A JSON object whose fields a file decides.
 Json = dict[str, Any]
 
 _FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}

@@ -14,6 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import (
+    Json,
     contradiction_to_json,
     detail_from_json,
     given,
@@ -48,13 +49,13 @@ def write_jsonl(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
             stream.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def corpus_to_lines(corpus: Corpus) -> Iterator[dict[str, Any]]:
+def corpus_to_lines(corpus: Corpus) -> Iterator[Json]:
     """Yield the head, then one JSON object per note."""
     yield {"rubricate": VERSION, **head_to_json(corpus)}
     for note in corpus.notes:
-        line: dict[str, Any] = {"note": note.id, "case": note.case, "text": note.text}
+        line: Json = {"note": note.id, "case": note.case, "text": note.text}
         line |= given(metadata=dict(note.metadata))
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, Json] = {}
         for row in corpus.note_rows(note.id):
             annotator = corpus.annotators[int(corpus.rows.annotator[row])].id
             feature = corpus.features[int(corpus.rows.feature[row])].id
@@ -69,9 +70,7 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
     annotations = []
     for plain, confidence, detail in corpus.rows.annotations(row):
         spans = [[start, end] for start, end in plain]
-        more: dict[str, Any] = {
-            k: v for k, v in zip(("reason", "comment"), detail[:2], strict=True) if v
-        }
+        more: Json = {k: v for k, v in zip(("reason", "comment"), detail[:2], strict=True) if v}
         if detail.attributes:
             more["attributes"] = [list(pair) for pair in detail.attributes]
         if detail.stated_text is not None:
@@ -79,7 +78,7 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
         if confidence is not None:
             more["confidence"] = confidence
         annotations.append({"spans": spans, **more} if more else spans)
-    known: dict[str, Any] = {}
+    known: Json = {}
     probability = corpus.rows.probability
     if probability is not None and not np.isnan(probability[row]):
         known["probability"] = float(probability[row])
@@ -92,7 +91,7 @@ def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) 
     """Read a corpus written by `write_jsonl`."""
     faults = Faults(path)
     lines = [line for line in enumerate(read_text(path).split("\n"), start=1) if line[1].strip()]
-    values: list[tuple[int, dict[str, Any]]] = []
+    values: list[tuple[int, Json]] = []
     for number, line in lines:
         try:
             value = parse_json(line)

@@ -10,6 +10,7 @@ from typing import Any
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import LARGEST
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults, no_json, read_text
 from rubricate.formats.format import Reader
 from rubricate.formats.frame import Frame, feature_labels, read_frame
@@ -179,7 +180,7 @@ def judged_notes(corpus: Corpus, progress: Progress) -> Iterator[tuple[Note, Jud
         yield note, judged
 
 
-def span_items(annotations: Iterable[Labelled]) -> list[dict[str, Any]]:
+def span_items(annotations: Iterable[Labelled]) -> list[Json]:
     """Return annotations as `read_spans` takes them."""
     spans = []
     for n, (label, annotation) in enumerate(annotations, start=1):

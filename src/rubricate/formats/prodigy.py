@@ -17,9 +17,9 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rubricate.corpus import Corpus
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
@@ -63,7 +63,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             faults.add('need a JSON object with a "text"', line=number)
             continue
         given = value.get("meta")
-        meta: dict[str, Any] = given if isinstance(given, dict) else {}
+        meta: Json = given if isinstance(given, dict) else {}
         ids = (meta.get("note"), meta.get("id"), value.get("id"), value.get("_input_hash"))
         note_id = next((str(i) for i in ids if isinstance(i, str | int)), str(number))
         who = next(
@@ -89,7 +89,7 @@ def write_prodigy(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for note, judged in judged_notes(corpus, progress):
             head = {"text": note.text, "meta": {"note": note.id, "case": note.case}}
-            lines: list[dict[str, Any]] = [
+            lines: list[Json] = [
                 {**head, "spans": span_items(own), "answer": "accept", "_annotator_id": who}
                 for who, own in judged.items()
             ]

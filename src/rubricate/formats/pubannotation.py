@@ -15,6 +15,7 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.formats.encoded_names import id_to_name, name_to_id
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import FRAME_NAME, Frame, write_frame
@@ -120,8 +121,8 @@ def write_pubannotation(corpus: Corpus, path: Path, *, progress: Progress = sile
     write_frame(corpus, path, is_folder=True)
 
 
-def _written(annotations: list[Labelled]) -> dict[str, Any]:
-    denotations: list[dict[str, Any]] = []
+def _written(annotations: list[Labelled]) -> Json:
+    denotations: list[Json] = []
     attributes: list[dict[str, str]] = []
     for n, (label, annotation) in enumerate(annotations, start=1):
         spans = [{"begin": start, "end": end} for start, end in annotation.spans]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import Json
 from rubricate.formats.format import Format
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM, Feature
@@ -40,7 +40,7 @@ def read_run_corpus(path: Path, *, strict: bool = True, progress: Progress = sil
     wordings = _add_features(path, builder)
     texts = dict(_texts(path))
     decided: dict[str, list[Correction]] = {}
-    machine: dict[str, dict[str, Any]] = {}
+    machine: dict[str, Json] = {}
     matcher = ""
     for entry in watched(read_log(path), progress, "reading decisions"):
         if entry["kind"] == "run":
@@ -110,9 +110,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
             yield note, text
 
 
-def _add_machine(
-    builder: CorpusBuilder, matcher: str, note: str, items: dict[str, Any]
-) -> dict[str, Spans]:
+def _add_machine(builder: CorpusBuilder, matcher: str, note: str, items: Json) -> dict[str, Spans]:
     """Add what the machine decided on a note, and return where it found what."""
     found: dict[str, Spans] = {}
     for feature, (decided, probability, spans) in items.items():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import Json
 from rubricate.run.evidence import DIGITS, parse_spans, spans_text
 from rubricate.run.results import Correction, NoteResult
 
@@ -34,7 +35,7 @@ def about(text: str, wording: str) -> str:
     return hashlib.sha256(said).hexdigest()[:16]
 
 
-def read_log(folder: str | Path) -> Iterator[dict[str, Any]]:
+def read_log(folder: str | Path) -> Iterator[Json]:
     """Yield the entries of a run's log, oldest first; none if there is no log.
 
     InputError at the first line that is not what was written: from there on nothing is proved.
@@ -50,7 +51,7 @@ def log_state(folder: str | Path) -> dict[str, int | str]:
     return {"entries": entries, "head": head}
 
 
-def _lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+def _lines(path: Path) -> Iterator[tuple[Json, str]]:
     """Yield each entry with the hash of its line."""
     if not path.is_file():
         return

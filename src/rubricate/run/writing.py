@@ -12,6 +12,7 @@ from typing import Any, Generic, TypedDict
 
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
+from rubricate.formats.encoding import Json
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import CountsRecord, NoteResult, RunCounts
 from rubricate.run.tables import (
@@ -38,7 +39,7 @@ class RunRecord(TypedDict, total=False):
 
     rubricate: str
     matcher: str
-    parameters: dict[str, Any]
+    parameters: Json
     model: dict[str, str]
     rubric: dict[str, str | int]
     input: dict[str, str | list[str]]

@@ -74,7 +74,7 @@ class ErrorModel:
         # Equal decisions must be equal to the last bit, which vector arithmetic does not promise.
         return np.nan_to_num(risk.round(9), nan=np.inf)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values."""
         return {
             "found": [self.found.intercept, self.found.slope],

@@ -140,7 +140,7 @@ class Policy:
         if faults:
             raise InputError(faults)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values."""
         return {
             "policy": FORMAT_VERSION,

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from rubricate.formats.encoding import Json
 from rubricate.rubric import Rubric
 
 WORDS, RULE = "note_words.tsv", "readable.json"
@@ -106,7 +107,7 @@ def note_words() -> NoteWords:
 @lru_cache(maxsize=1)
 def readable_rule() -> ReadableRule:
     """Return the rule that ships with the program."""
-    value: dict[str, Any] = json.loads(_beside(RULE))
+    value: Json = json.loads(_beside(RULE))
     weights, typical, low = (Signals(**value[name]) for name in ("weights", "typical", "low"))
     return ReadableRule(weights, value["intercept"], value["least"], typical, low)
 

@@ -159,7 +159,7 @@ class Reliability:
             tuple(reliability(present, probability)),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain values."""
         return asdict(self)
 

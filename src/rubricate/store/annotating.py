@@ -11,7 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select, text, tuple_
 
+from rubricate.formats.encoding import Json
 from rubricate.run import parse_spans, spans_text
+from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, data_of
 from rubricate.store.curating import refresh_disputes
@@ -19,14 +21,14 @@ from rubricate.store.database import RefusedError, iso, missing, now
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
-from rubricate.store.rubrics import again, changed_since, read_rubric
+from rubricate.store.rubrics import again, changed_since, feature_part, read_rubric
 from rubricate.store.sight import of_project, seeing
 
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000
 
 
-def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, Any]:
+def own_queue(connection: Connection, me: Identity, project: str) -> answers.QueueAnswer:
     """Return the person's own notes, in order."""
     rows = connection.execute(
         select(t.assignment, t.note.c.shown_id)
@@ -35,7 +37,7 @@ def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, A
         .order_by(t.assignment.c.position)
     )
     changed = again(connection, project, me.person)
-    listed = [
+    listed: list[answers.QueueLine] = [
         {"id": r.id, "note": r.shown_id, "state": r.state, "training": r.kind == "training",
          "again": changed.get((me.person, r.note), [])}
         for r in rows
@@ -43,13 +45,13 @@ def own_queue(connection: Connection, me: Identity, project: str) -> dict[str, A
     return {"assignments": listed, **_own_counts(connection, me, project)}
 
 
-def _own_counts(connection: Connection, me: Identity, project: str) -> dict[str, int]:
-    names = {f"{name}:{me.person}": name for name in ("done", "total")}
-    counts = counts_of(connection, project, *names)
-    return {name: counts.get(key, 0) for key, name in names.items()}
+def _own_counts(connection: Connection, me: Identity, project: str) -> answers.OwnCounts:
+    done, total = f"done:{me.person}", f"total:{me.person}"
+    counts = counts_of(connection, project, done, total)
+    return {"done": counts.get(done, 0), "total": counts.get(total, 0)}
 
 
-def next_note(connection: Connection, me: Identity, project: str) -> dict[str, Any]:
+def next_note(connection: Connection, me: Identity, project: str) -> answers.NextAnswer:
     """Return the first of the person's notes that is not done."""
     own = (t.assignment.c.person == me.person, t.assignment.c.project == project)
     to_do = select(t.assignment.c.id).where(*own, t.assignment.c.state.in_(("open", "started")))
@@ -112,7 +114,7 @@ _JUDGED = select(t.judgement).where(
 )
 
 
-def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+def open_work(connection: Connection, me: Identity, assignment: str) -> answers.WorkAnswer:
     """Return a note with its rubric, and what the person judged so far."""
     row = _own(connection, me, assignment)
     rubric = read_rubric(row.body)
@@ -128,10 +130,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
         "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
         "rubric": {
             "case": rubric.case, "title": rubric.title, "version": str(row.rubric),
-            "features": [
-                {"id": f.id, "text": f.text, "note": f.note, "kind": f.kind, "group": f.group}
-                for f in rubric
-            ],
+            "features": [feature_part(f) for f in rubric],
         },
         "judgements": {j.feature: _state(j) for j in mine},
         "again": {one: words[one] for one, words in former.items() if one in words},
@@ -140,7 +139,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> dict[str
     }  # fmt: skip
 
 
-def _suggestions(connection: Connection, note: int) -> dict[str, Any]:
+def _suggestions(connection: Connection, note: int) -> dict[str, answers.SuggestionPart]:
     rows = connection.execute(select(t.suggestion).where(t.suggestion.c.note == note))
     return {
         r.feature: {"marks": parse_spans(r.marks), "probability": r.probability, "reason": r.reason}
@@ -148,7 +147,7 @@ def _suggestions(connection: Connection, note: int) -> dict[str, Any]:
     }
 
 
-def _state(row: Any) -> dict[str, Any]:
+def _state(row: Any) -> answers.JudgementPart:
     at, marks = iso(row.at), parse_spans(row.marks)
     return {"answer": row.answer, "marks": marks, "version": row.version, "at": at}
 
@@ -165,7 +164,7 @@ def judge(
     sha256: str,
     active_ms: int = 0,
     suggestion: str = "none",
-) -> dict[str, Any]:
+) -> answers.JudgedAnswer:
     """Keep a judgement; a refusal with the saved one where that is newer than what was seen."""
     row = _own(connection, me, assignment, feature)
     need_open(row.project_state)
@@ -181,11 +180,11 @@ def judge(
         raise _conflict(row, feature)
     more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
     kept = _keep(connection, me, row, feature, "judge", (answer, spans_text(found)), more)
-    return {**kept, "can_undo": True, "can_redo": False}
+    return {"feature": feature, **kept, "can_undo": True, "can_redo": False}
 
 
 def _conflict(row: Row[Any], feature: str) -> RefusedError:
-    nothing = {"answer": None, "marks": (), "version": 0, "at": None}
+    nothing: answers.JudgementPart = {"answer": None, "marks": (), "version": 0, "at": None}
     saved = {"feature": feature, **(nothing if row.version is None else _state(row))}
     message = "This judgement was changed elsewhere meanwhile."
     return RefusedError(409, "conflict", message, saved)
@@ -230,14 +229,14 @@ def _keep(
     feature: str,
     kind: str,
     state: tuple[str | None, str],
-    more: dict[str, Any],
-) -> dict[str, Any]:
+    more: Json,
+) -> answers.JudgementPart:
     """Write an event and the judgement it makes, which is returned."""
     before = (row.answer, row.marks or "")
     if feature not in {f.id for f in read_rubric(row.body)}:
         raise missing("The rubric of this note has no such feature.")
-    values = {"answer": state[0], "marks": state[1], "version": (row.version or 0) + 1}
-    values["rubric"] = row.rubric
+    version = (row.version or 0) + 1
+    values = {"answer": state[0], "marks": state[1], "version": version, "rubric": row.rubric}
     data = {**values, "before": list(before), **more}
     at = append(connection, row.project, Entry(kind, me.person, data, row.id, row.note, feature))
     key = {"note": row.note, "person": me.person, "feature": feature, "project": row.project}
@@ -252,8 +251,7 @@ def _keep(
     if row.state == "done":
         with seeing(connection, of_project(row.project)):
             refresh_disputes(connection, row.project, row.note, [feature])
-    saved = {"answer": state[0], "marks": parse_spans(state[1]), "version": values["version"]}
-    return {"feature": feature, **saved, "at": iso(at)}
+    return {"answer": state[0], "marks": parse_spans(state[1]), "version": version, "at": iso(at)}
 
 
 def _move(connection: Connection, me: Identity, row: Row[Any], to: str | None) -> None:
@@ -297,7 +295,7 @@ _KINDS = (
 )
 
 
-def _steps(connection: Connection, assignment: str) -> dict[str, bool]:
+def _steps(connection: Connection, assignment: str) -> answers.Steps:
     """Return whether something can be undone and done again."""
     undo = redo = 0
     for kind in connection.scalars(_KINDS, {"own": assignment}):
@@ -306,17 +304,17 @@ def _steps(connection: Connection, assignment: str) -> dict[str, bool]:
     return {"can_undo": undo > 0, "can_redo": redo > 0}
 
 
-def step_back(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+def step_back(connection: Connection, me: Identity, assignment: str) -> answers.JudgedAnswer:
     """Undo the person's last change to a note; this is an event, too."""
     return _step(connection, me, assignment, "undo")
 
 
-def step_forward(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+def step_forward(connection: Connection, me: Identity, assignment: str) -> answers.JudgedAnswer:
     """Do again what was undone last."""
     return _step(connection, me, assignment, "redo")
 
 
-def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> dict[str, Any]:
+def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> answers.JudgedAnswer:
     row = _own(connection, me, assignment)
     need_open(row.project_state)
     changes = _history(connection, assignment)[kind == "redo"]
@@ -326,10 +324,10 @@ def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> d
     row = _own(connection, me, assignment, feature)
     state = before if kind == "undo" else after
     kept = _keep(connection, me, row, feature, kind, state, {})
-    return {**kept, **_steps(connection, row.id)}
+    return {"feature": feature, **kept, **_steps(connection, row.id)}
 
 
-def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, Any]:
+def finish(connection: Connection, me: Identity, assignment: str) -> answers.DoneAnswer:
     """Say that a note is done; a refusal that lists what is not judged yet."""
     row = _own(connection, me, assignment)
     need_open(row.project_state)
@@ -350,8 +348,5 @@ def finish(connection: Connection, me: Identity, assignment: str) -> dict[str, A
         with seeing(connection, of_project(row.project)):
             refresh_disputes(connection, row.project, row.note, [f.id for f in rubric])
     after = next_note(connection, me, row.project)
-    return {
-        "state": "done",
-        "next": after["assignment"],
-        **_own_counts(connection, me, row.project),
-    }
+    first = after["assignment"]
+    return {"state": "done", "next": first, "done": after["done"], "total": after["total"]}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
+from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.database import now
 from rubricate.store.transaction import Transaction, settle
@@ -48,7 +49,7 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
     number, last = transaction.head(project)
     at, rows = now(), []
     for number, entry in enumerate(entries, start=number + 1):  # noqa: B020
-        own: dict[str, Any] = {k: v for k, v in entry._asdict().items() if k != "data"}
+        own: Json = {k: v for k, v in entry._asdict().items() if k != "data"}
         own |= {"project": project, "number": number, "at": at}
         body = json.dumps({**own, "data": entry.data}, sort_keys=True, ensure_ascii=False)
         salt = secrets.token_hex(16)
@@ -60,9 +61,9 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
     return at
 
 
-def data_of(row: Row[Any]) -> dict[str, Any]:
+def data_of(row: Row[Any]) -> Json:
     """Return what an event says beside its columns."""
-    data: dict[str, Any] = json.loads(row.body)["data"]
+    data: Json = json.loads(row.body)["data"]
     return data
 
 
@@ -85,7 +86,7 @@ def erase_note(connection: Connection, project: str, note: int, actor: str) -> N
     append(connection, project, Entry("erase", actor, {}, note=note))
     of_note = (t.event.c.note == note) & (t.event.c.kind != "erase")
     connection.execute(t.event.update().where(of_note).values(body=None, salt=None))
-    gone: Sequence[tuple[Any, Any, dict[str, Any]]] = (
+    gone: Sequence[tuple[Any, Any, dict[str, str]]] = (
         (t.note, t.note.c.number, {"text": "", "metadata": "{}"}),
         (t.judgement, t.judgement.c.note, {"marks": ""}),
         (t.suggestion, t.suggestion.c.note, {"marks": "", "reason": ""}),

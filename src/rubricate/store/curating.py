@@ -7,15 +7,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, tuple_
 
+from rubricate.rubric import Feature
 from rubricate.run import parse_spans, spans_text
+from rubricate.run.evidence import Spans
 from rubricate.spans import Span
+from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.database import RefusedError, iso, missing, new_id
 from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
-from rubricate.store.rubrics import rubric_of
+from rubricate.store.rubrics import feature_part, rubric_of
 from rubricate.study.curation import Marks, intersect_marks, union_marks
 
 #: Why something needs a curator.
@@ -106,7 +109,7 @@ def list_disputes(
     case: str = "",
     feature: str = "",
     reason: str = "",
-) -> dict[str, Any]:
+) -> answers.DisputesAnswer:
     """Return a page of disagreements, note by note; only of a case, feature or reason if given."""
     states = ("open", "decided") if state == "all" else (state,)
     wanted = ((t.note.c.case, case), (t.dispute.c.feature, feature), (t.dispute.c.reason, reason))
@@ -124,7 +127,7 @@ def list_disputes(
         found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
     order = (t.dispute.c.note, t.dispute.c.place)
     rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
-    items = [
+    items: list[answers.DisputeLine] = [
         {
             "id": r.id, "note": r.shown_id, "case": r.case, "feature": r.feature,
             "feature_text": _feature(connection, project, r.case, r.feature)["text"],
@@ -132,32 +135,26 @@ def list_disputes(
         }
         for r in rows[:limit]
     ]  # fmt: skip
-    return {
-        "items": items,
-        "next": items[-1]["id"] if len(rows) > limit else None,
-        **_counted(connection, me, project),
-    }
+    more = items[-1]["id"] if len(rows) > limit else None
+    return {"items": items, "next": more, **_counted(connection, me, project)}
 
 
-def _counted(connection: Connection, me: Identity, project: str) -> dict[str, int]:
+def _counted(connection: Connection, me: Identity, project: str) -> answers.CurationCounts:
     """Return how many are open and decided; who annotates as well is told nothing of own notes."""
     own = (t.assignment.c.person == me.person) & (t.assignment.c.project == project)
     if connection.scalar(select(t.assignment.c.id).where(own).limit(1)) is None:
         counts = counts_of(connection, project, "disputes_open", "disputes_decided")
-        return {name: counts.get(f"disputes_{name}", 0) for name in ("open", "decided")}
-    found = select(t.dispute.c.state, func.count()).where(t.dispute.c.project == project)
-    rows = connection.execute(found.where(_not_mine(me)).group_by(t.dispute.c.state)).all()
-    by_state = {state: int(n) for state, n in rows}
-    return {name: by_state.get(name, 0) for name in ("open", "decided")}
+    else:
+        found = select(t.dispute.c.state, func.count()).where(t.dispute.c.project == project)
+        rows = connection.execute(found.where(_not_mine(me)).group_by(t.dispute.c.state)).all()
+        counts = {f"disputes_{state}": int(n) for state, n in rows}
+    return {"open": counts.get("disputes_open", 0), "decided": counts.get("disputes_decided", 0)}
 
 
-def _feature(connection: Connection, project: str, case: str, feature: str) -> dict[str, Any]:
+def _feature(connection: Connection, project: str, case: str, feature: str) -> answers.FeaturePart:
     _, rubric = rubric_of(connection, project, case)
-    found = next((f for f in rubric if f.id == feature), None)
-    if found is None:
-        return {"id": feature, "text": feature, "note": "", "kind": "", "group": ""}
-    return {"id": found.id, "text": found.text, "note": found.note, "kind": found.kind,
-            "group": found.group}  # fmt: skip
+    gone = Feature(feature, case, feature)
+    return feature_part(next((f for f in rubric if f.id == feature), gone))
 
 
 def _own_dispute(connection: Connection, me: Identity, dispute: str) -> Row[Any]:
@@ -171,12 +168,12 @@ def _own_dispute(connection: Connection, me: Identity, dispute: str) -> Row[Any]
     return row
 
 
-def show_dispute(connection: Connection, me: Identity, dispute: str) -> dict[str, Any]:
+def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.DisputeAnswer:
     """Return a disagreement: who judged is only a letter, given anew for each of them."""
     row = _own_dispute(connection, me, dispute)
     judged = _judgements(connection, row.note, row.feature)
     sides = _lettered(row.id, judged)
-    decided = [
+    decided: list[answers.DecisionPart] = [
         {"choice": d.choice, "marks": parse_spans(d.marks), "comment": d.comment, "by": d.name,
          "at": iso(d.at), "version": d.version}
         for d in _decisions(connection, row.id)
@@ -209,7 +206,7 @@ def _spans(text: str) -> Marks:
     return tuple(tuple(Span(*pair) for pair in mark) for mark in parse_spans(text))
 
 
-def _pairs(marks: Marks) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _pairs(marks: Marks) -> Spans:
     return tuple(tuple((s.start, s.end) for s in mark) for mark in marks)
 
 
@@ -224,7 +221,7 @@ def decide(
     version: int,
     inputs: str,
     sha256: str,
-) -> dict[str, Any]:
+) -> answers.DisputeAnswer:
     """Add a decision; earlier ones stay. A refusal where something changed since it was seen."""
     row = _own_dispute(connection, me, dispute)
     need_open(project_row(connection, row.project).state)

@@ -13,9 +13,11 @@ from sqlalchemy import Connection, func, select
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Note
+from rubricate.formats.encoding import Json
 from rubricate.measures.formulas import kappa
 from rubricate.run import parse_spans
 from rubricate.stats import Estimate, Resampling, proportion_interval
+from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import counts_of
 from rubricate.store.database import Database, iso, now
@@ -24,6 +26,8 @@ from rubricate.store.reviewing import list_runs
 from rubricate.store.rubrics import rubrics_of
 from rubricate.study.agreement import characters_estimate, pair_evaluation
 
+#: A feature of a note, with the counts of presence and of characters.
+Counted = tuple[str, list[int], list[int]]
 #: How many of a person's latest judgements give the median time.
 _LATEST = 200
 #: Somebody with notes to do who did nothing for this long is stuck.
@@ -32,10 +36,10 @@ _STUCK_MS = 3 * 86_400_000
 _SECONDS = 30.0
 
 
-def progress(connection: Connection, project: str) -> dict[str, Any]:
+def progress(connection: Connection, project: str) -> answers.ProgressAnswer:
     """Return how far a project is; all from kept counts, so that its size does not matter."""
     row, counts = project_row(connection, project), counts_of(connection, project)
-    runs = [
+    runs: list[Json] = [
         {**run, "audit": _audit(connection, run["id"])} for run in list_runs(connection, project)
     ]
     return {
@@ -48,16 +52,14 @@ def progress(connection: Connection, project: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _annotators(
-    connection: Connection, project: str, counts: Mapping[str, int]
-) -> list[dict[str, Any]]:
+def _annotators(connection: Connection, project: str, counts: Mapping[str, int]) -> list[Json]:
     people = connection.execute(
         select(t.person.c.id, t.person.c.name)
         .join(t.membership)
         .where(t.membership.c.project == project, t.membership.c.role == "annotator")
         .order_by(func.lower(t.person.c.name))
     ).all()
-    listed = []
+    listed: list[Json] = []
     for person in people:
         own = (t.judgement.c.project == project, t.judgement.c.person == person.id)
         latest = select(t.judgement.c.at, t.judgement.c.active_ms).where(*own)
@@ -75,7 +77,7 @@ def _annotators(
     return listed
 
 
-def _audit(connection: Connection, run: str) -> dict[str, Any]:
+def _audit(connection: Connection, run: str) -> Json:
     """Return how often the policy was wrong about what it did not send, as far as was looked at."""
     rows = connection.execute(
         select(t.correction.c.item, t.correction.c.found, t.item.c.found.label("machine"))
@@ -88,7 +90,7 @@ def _audit(connection: Connection, run: str) -> dict[str, Any]:
     return {"seen": n, "wrong": k, "rate": proportion_interval(k, n).to_dict() if n else None}
 
 
-def record(connection: Connection, project: str, *, after: str, limit: int) -> dict[str, Any]:
+def record(connection: Connection, project: str, *, after: str, limit: int) -> answers.RecordAnswer:
     """Return a page of the project's events, the newest first, without what was marked."""
     found = (
         select(t.event, t.person.c.name, t.note.c.id.label("note_id"))
@@ -99,7 +101,7 @@ def record(connection: Connection, project: str, *, after: str, limit: int) -> d
     if after.isdecimal():
         found = found.where(t.event.c.number < int(after))
     rows = connection.execute(found.order_by(t.event.c.number.desc()).limit(limit)).all()
-    events = [
+    events: list[Json] = [
         {"number": r.number, "kind": r.kind, "actor": r.name or r.actor, "note": r.note_id,
          "feature": r.feature, "at": iso(r.at), "hash": r.hash, "erased": r.body is None}
         for r in rows
@@ -114,21 +116,22 @@ class LiveAgreement:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[float, str, dict[str, Any]]] = {}
-        self._notes: dict[int, tuple[int, list[tuple[str, list[int], list[int]]]]] = {}
+        self._kept: dict[str, tuple[float, str, answers.AgreementAnswer]] = {}
+        self._notes: dict[int, tuple[int, list[Counted]]] = {}
 
-    def of(self, project: str) -> dict[str, Any]:
+    def of(self, project: str) -> answers.AgreementAnswer:
         """Return the agreement of a project as it was at most half a minute ago."""
         with self._lock:
             head = self._database.read(lambda c: project_row(c, project).head)
-            at, old, value = self._kept.get(project, (0.0, "", {}))
-            if value and (old == head or time.monotonic() - at < _SECONDS):
-                return value
+            if project in self._kept:
+                at, old, value = self._kept[project]
+                if old == head or time.monotonic() - at < _SECONDS:
+                    return value
             value = self._database.read(lambda c: self._measure(c, project))
             self._kept[project] = (time.monotonic(), head, value)
             return value
 
-    def _measure(self, connection: Connection, project: str) -> dict[str, Any]:
+    def _measure(self, connection: Connection, project: str) -> answers.AgreementAnswer:
         done = (
             select(t.judgement.c.note, func.sum(t.judgement.c.version).label("mark"))
             .join(t.assignment, (t.assignment.c.note == t.judgement.c.note)
@@ -142,7 +145,7 @@ class LiveAgreement:
         self._count(connection, project, new, marks)
         own = [self._notes[n][1] for n in marks if self._notes[n][1]]
         texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
-        by_feature: dict[str, list[list[tuple[str, list[int], list[int]]]]] = {}
+        by_feature: dict[str, list[list[Counted]]] = {}
         for rows in own:
             for one in sorted({feature for feature, _, _ in rows}):
                 by_feature.setdefault(one, []).append([row for row in rows if row[0] == one])
@@ -176,7 +179,7 @@ class LiveAgreement:
                     for mark in parse_spans(row.marks):
                         builder.annotate(row.person, str(row.note), row.feature, mark)
             found = pair_evaluation(builder.build())
-            counted: dict[int, list[tuple[str, list[int], list[int]]]] = {n: [] for n in part}
+            counted: dict[int, list[Counted]] = {n: [] for n in part}
             if found is not None:
                 keys = found.presence.keys
                 pairs = zip(keys.note.tolist(), keys.feature.tolist(),
@@ -189,7 +192,7 @@ class LiveAgreement:
                 self._notes[note] = (marks[note], lines)
 
 
-def _estimates(notes: list[list[tuple[str, list[int], list[int]]]]) -> dict[str, Any]:
+def _estimates(notes: list[list[Counted]]) -> answers.AgreementPart:
     """Return F1 of presence and of characters, notes resampled, and kappa of presence."""
     if not notes:
         return {"presence_f1": None, "presence_kappa": None, "characters_f1": None}
@@ -207,5 +210,5 @@ def _by_note(notes: Iterable[list[Any]], place: int) -> Any:
     return np.array([np.sum([row[place] for row in rows], axis=0) for rows in notes])
 
 
-def _plain(estimate: Estimate) -> dict[str, Any] | None:
+def _plain(estimate: Estimate) -> Json | None:
     return None if np.isnan(estimate.value) else dict(estimate.to_dict())

@@ -280,14 +280,13 @@ def _rolled_back(connection: Connection | None) -> Connection | None:
 def _engine(url: str, is_sqlite: bool) -> Engine:
     """Return an engine whose connections leave transactions to the writer."""
     # Few connections that stay open, the last used first: opening one costs more than waiting.
-    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_use_lifo": True}
-    options |= {"pool_size": _CONNECTIONS, "max_overflow": 0}
-    # No connection comes back inside a transaction, so there is nothing to roll back.
-    options["pool_reset_on_return"] = None
-    if is_sqlite:
-        options["connect_args"] = {"check_same_thread": False, "timeout": 30}
+    # None comes back inside a transaction, so there is nothing to roll back.
+    own = {"check_same_thread": False, "timeout": 30} if is_sqlite else {}
     try:
-        engine = create_engine(url, **options)
+        engine = create_engine(
+            url, isolation_level="AUTOCOMMIT", pool_use_lifo=True, pool_size=_CONNECTIONS,
+            max_overflow=0, pool_reset_on_return=None, connect_args=own,
+        )  # fmt: skip
     except ImportError as error:
         raise MissingExtraError("PostgreSQL", "postgres") from error
 

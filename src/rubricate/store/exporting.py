@@ -111,7 +111,7 @@ def _is_of(row: Any, *, batch: str, name: str) -> bool:
 
 def export_study(
     connection: Connection, project: str, folder: Path, *, overwrite: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Write returned annotations and decisions into a study's folder.
 
     `study collect` and `study curate` read them as they read what came back from any other tool.

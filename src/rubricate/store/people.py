@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, data_of
 from rubricate.store.database import RefusedError, missing, new_id, now
@@ -290,8 +291,8 @@ def succeeded(connection: Connection, *keys: str) -> None:
     connection.execute(delete(t.attempt).where(t.attempt.c.key.in_(keys)))
 
 
-def preferences(connection: Connection, person: str) -> dict[str, Any]:
+def preferences(connection: Connection, person: str) -> Json:
     """Return what a person chose: keys, theme."""
     found = select(t.person.c.preferences).where(t.person.c.id == person)
-    chosen: dict[str, Any] = json.loads(connection.scalar(found) or "{}")
+    chosen: Json = json.loads(connection.scalar(found) or "{}")
     return chosen

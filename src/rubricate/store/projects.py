@@ -15,11 +15,12 @@ from sqlalchemy import Connection, Row, func, select
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import metadata_from_json
+from rubricate.formats.encoding import Json, metadata_from_json
 from rubricate.formats.faults import read_text
 from rubricate.run import spans_text
 from rubricate.run.evidence import Spans
 from rubricate.store import tables as t
+from rubricate.store.answers import MemberPart
 from rubricate.store.chain import Entry, append, count, counts_of
 from rubricate.store.database import missing, new_id, now
 from rubricate.store.rubrics import add_rubrics, rubrics_of
@@ -51,7 +52,7 @@ def project_row(connection: Connection, project: str) -> Row[Any]:
     return row
 
 
-def change_project(connection: Connection, project: str, actor: str, **values: Any) -> None:
+def change_project(connection: Connection, /, project: str, actor: str, **values: Any) -> None:
     """Change a project's name, state or whether suggestions are shown."""
     if values:
         connection.execute(t.project.update().where(t.project.c.id == project).values(**values))
@@ -117,7 +118,7 @@ def assign(
     there = {(row.note, row.person) for row in given}
     position = Counter({p: max([0, *(r.position for r in given if r.person == p)])
                         for p in people.values()})  # fmt: skip
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     for task in tasks:
         person, note = people[task.annotator], number[task.note]
         if (note, person) not in there:
@@ -283,7 +284,7 @@ def _with_metadata(row: Row[Any]) -> Note:
     return Note(row.id, row.case, row.text, metadata_from_json(json.loads(row.metadata)))
 
 
-def people_of(connection: Connection, project: str) -> list[dict[str, Any]]:
+def people_of(connection: Connection, project: str) -> list[MemberPart]:
     """Return who is in a project, and as what."""
     rows = connection.execute(
         select(t.person.c.name, t.membership.c.role, t.person.c.password.is_not(None).label("came"))
@@ -291,7 +292,7 @@ def people_of(connection: Connection, project: str) -> list[dict[str, Any]]:
         .where(t.membership.c.project == project)
         .order_by(func.lower(t.person.c.name), t.membership.c.role)
     )
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, MemberPart] = {}
     for row in rows:
         own = found.setdefault(row.name, {"name": row.name, "roles": [], "came": row.came})
         own["roles"].append(row.role)

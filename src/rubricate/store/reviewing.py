@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,20 @@ from sqlalchemy import Connection, Row, func, select
 
 from rubricate.errors import InputError
 from rubricate.files import file_hash
+from rubricate.formats.encoding import Json
 from rubricate.rubric import Feature, Rubric
-from rubricate.run import Correction, NoteResult, parse_spans, read_results, spans_text
+from rubricate.run import (
+    Correction,
+    ItemResult,
+    NoteResult,
+    parse_spans,
+    read_results,
+    spans_text,
+)
 from rubricate.run.results import total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
+from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
 from rubricate.store.chain import Entry, append, count, counts_of
 from rubricate.store.database import RefusedError, iso, missing, new_id, now
 from rubricate.store.marks import checked_marks, need_open, need_text
@@ -43,7 +53,7 @@ def add_run(
     row |= {"hash": file_hash(folder / RUN), "state": "open"}
     connection.execute(t.run.insert().values(**row, made=now()))
     rng = np.random.default_rng(seed)
-    scored, items = [], []
+    scored, items = [], list[tuple[int, ItemResult]]()
     number = (connection.scalar(select(t.scored.c.number).order_by(
         t.scored.c.number.desc()).limit(1)) or 0)  # fmt: skip
     for result in read_results(folder):
@@ -54,22 +64,18 @@ def add_run(
         sent = [item for item in result.items if item.review_reason]
         others = [item for item in result.items if not item.review_reason and not item.correction]
         drawn = rng.random(len(others)) < audit
-        items += [_item_row(own, number, one) for one in sent]
-        items += [
-            _item_row(own, number, one) for one, yes in zip(others, drawn, strict=True) if yes
-        ]
+        items += [(number, one) for one in (*sent, *compress(others, drawn))]
         # A note that nobody will look at needs no text here.
         shown = text if sent or drawn.any() else ""
         scored.append({
             "number": number, "run": own, "id": result.note, "case": result.case, "text": shown,
             "sha256": hashlib.sha256(text.encode()).hexdigest(), "body": _kept(result),
         })  # fmt: skip
-    _order(items, rng)
     if scored:
         connection.execute(t.scored.insert(), scored)
     if items:
-        connection.execute(t.item.insert(), items)
-    n_sent = sum(bool(one["why"]) for one in items)
+        connection.execute(t.item.insert(), _item_rows(own, items, rng))
+    n_sent = sum(bool(one.review_reason) for _, one in items)
     data = {"run": own, "hash": row["hash"], "sent": n_sent, "audit": len(items) - n_sent}
     append(connection, project, Entry("run", actor, data))
     count(connection, project, {f"items_open:{own}": len(items), f"items:{own}": len(items)})
@@ -90,26 +96,25 @@ def _kept(result: NoteResult) -> str:
     ], ensure_ascii=False)  # fmt: skip
 
 
-def _item_row(run: str, number: int, item: Any) -> dict[str, Any]:
-    sure = item.certainty
-    risk = None if sure is None else round(1.0 - sure, 4)
-    return {"id": new_id(), "run": run, "scored": number, "feature": item.feature.id,
-            "found": item.found, "marks": spans_text(item.evidence.spans), "risk": risk,
-            "why": item.review_reason, "state": "open"}  # fmt: skip
-
-
-def _order(items: list[dict[str, Any]], rng: np.random.Generator) -> None:
+def _item_rows(
+    run: str, items: Sequence[tuple[int, ItemResult]], rng: np.random.Generator
+) -> list[dict[str, object]]:
     """Put what was sent first by risk, and the hidden sample anywhere in between."""
-    sent = [one for one in items if one["why"]]
-    sent.sort(key=lambda one: -1.0 if one["risk"] is None else -one["risk"])
-    for place, one in enumerate(sent):
-        one["position"] = float(place)
-    for one in items:
-        if not one["why"]:
-            one["position"] = float(rng.uniform(0, max(1, len(sent))))
+    sure = [one.certainty for _, one in items]
+    risks = [None if one is None else round(1.0 - one, 4) for one in sure]
+    sent = [k for k, (_, one) in enumerate(items) if one.review_reason]
+    sent.sort(key=lambda k: -1.0 if (risk := risks[k]) is None else -risk)
+    places = {k: float(place) for place, k in enumerate(sent)}
+    return [
+        {"id": new_id(), "run": run, "scored": number, "feature": one.feature.id,
+         "found": one.found, "marks": spans_text(one.evidence.spans), "risk": risks[k],
+         "why": one.review_reason, "state": "open",
+         "position": places[k] if k in places else float(rng.uniform(0, max(1, len(sent))))}
+        for k, (number, one) in enumerate(items)
+    ]  # fmt: skip
 
 
-def list_runs(connection: Connection, project: str) -> list[dict[str, Any]]:
+def list_runs(connection: Connection, project: str) -> list[RunPart]:
     """Return the runs of a project, and how far their review is."""
     rows = connection.execute(
         select(t.run).where(t.run.c.project == project).order_by(t.run.c.made)
@@ -122,7 +127,7 @@ def list_runs(connection: Connection, project: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _progress(counts: Mapping[str, int], run: str) -> dict[str, int]:
+def _progress(counts: Mapping[str, int], run: str) -> ReviewCounts:
     still, total = counts.get(f"items_open:{run}", 0), counts.get(f"items:{run}", 0)
     return {"open": still, "done": total - still, "total": total}
 
@@ -137,26 +142,14 @@ def list_items(
     case: str = "",
     feature: str = "",
     found: str = "",
-) -> dict[str, Any]:
+) -> ItemsAnswer:
     """Return a page of items, only some if asked; nothing tells which ones the policy sent."""
     listed = select(t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.body)
-    wanted = (
-        (t.scored.c.case, case),
-        (t.item.c.feature, feature),
-        (t.item.c.found, found == "yes"),
-    )
-    given = (case, feature, found)
-    listed = (
-        listed.join(t.scored)
-        .where(t.item.c.run == run)
-        .where(
-            *(
-                column == value
-                for (column, value), asked in zip(wanted, given, strict=True)
-                if asked
-            )
-        )
-    )
+    listed = listed.join(t.scored).where(t.item.c.run == run)
+    wanted = {t.scored.c.case: case, t.item.c.feature: feature}
+    listed = listed.where(*(column == value for column, value in wanted.items() if value))
+    if found:
+        listed = listed.where(t.item.c.found == (found == "yes"))
     if state != "all":
         listed = listed.where(t.item.c.state == state)
     if after:
@@ -168,7 +161,7 @@ def list_items(
     rows = connection.execute(listed.order_by(t.item.c.position).limit(limit + 1)).all()
     project = connection.scalar(select(t.run.c.project).where(t.run.c.id == run)) or ""
     counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
-    items = [
+    items: list[ItemLine] = [
         {
             "id": r.id, "note": r.note, "case": r.case, "feature": r.feature,
             "feature_text": _feature(json.loads(r.body), r.feature)["text"],
@@ -192,7 +185,7 @@ def features_of(connection: Connection, run: str) -> dict[str, dict[str, str]]:
     return {row.case: {one["id"]: one["text"] for one in json.loads(row.body)} for row in rows}
 
 
-def _feature(kept: Sequence[Mapping[str, Any]], feature: str) -> Mapping[str, Any]:
+def _feature(kept: Sequence[Json], feature: str) -> Json:
     return next(one for one in kept if one["id"] == feature)
 
 
@@ -224,7 +217,7 @@ def _corrections(connection: Connection, *where: Any) -> dict[str, Row[Any]]:
     return {row.item: row for row in connection.execute(found)}
 
 
-def show_item(connection: Connection, item: str) -> dict[str, Any]:
+def show_item(connection: Connection, item: str) -> ItemAnswer:
     """Return an item with its note, its evidence, and the note's score as it is now."""
     row = _item(connection, item)
     kept = json.loads(row.body)
@@ -285,7 +278,7 @@ def correct(
     version: int,
     sha256: str,
     active_ms: int,
-) -> dict[str, Any]:
+) -> ItemAnswer:
     """Keep what a reviewer says of an item; a refusal where another one said something since."""
     row = _item(connection, item)
     need_open(project_row(connection, row.project).state)

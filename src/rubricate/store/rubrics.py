@@ -12,9 +12,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import rubric_from_json, rubric_to_json
+from rubricate.formats.encoding import Json, rubric_from_json, rubric_to_json
 from rubricate.rubric import Feature, Rubric
 from rubricate.store import tables as t
+from rubricate.store.answers import FeaturePart, RubricVersions
 from rubricate.store.chain import Entry, append, count
 from rubricate.store.database import iso, now
 
@@ -172,21 +173,24 @@ def again(
     return {key: features for key, features in found.items() if features}
 
 
-def list_rubrics(connection: Connection, project: str) -> list[dict[str, Any]]:
+def feature_part(feature: Feature) -> FeaturePart:
+    """Return a feature as annotators and curators see it."""
+    return {"id": feature.id, "text": feature.text, "note": feature.note, "kind": feature.kind,
+            "group": feature.group}  # fmt: skip
+
+
+def list_rubrics(connection: Connection, project: str) -> list[RubricVersions]:
     """Return every case's newest rubric, and what became of its features with each version."""
-    listed: dict[str, dict[str, Any]] = {}
+    listed: dict[str, RubricVersions] = {}
     before: dict[str, Rubric] = {}
     for row in _versions(connection, project):
         rubric = read_rubric(row.body)
         old = before.get(row.case, rubric)
         ids, were = {f.id for f in rubric}, {f.id for f in old}
-        history = listed.get(row.case, {"history": []})["history"]
+        history = listed[row.case]["history"] if row.case in listed else []
         listed[row.case] = {
             "case": row.case, "title": rubric.title, "version": row.number,
-            "features": [
-                {"id": f.id, "text": f.text, "note": f.note, "kind": f.kind, "group": f.group,
-                 "weight": f.weight} for f in rubric
-            ],
+            "features": [{**feature_part(f), "weight": f.weight} for f in rubric],
             "history": [*history, {
                 "version": row.number, "at": iso(row.made),
                 "changed": _other_words(old, rubric), "new": sorted(ids - were),
@@ -197,7 +201,7 @@ def list_rubrics(connection: Connection, project: str) -> list[dict[str, Any]]:
     return list(listed.values())
 
 
-def whose_again(connection: Connection, project: str) -> list[dict[str, Any]]:
+def whose_again(connection: Connection, project: str) -> list[Json]:
     """Return how many judgements each annotator has to look at again, by feature."""
     names = dict(connection.execute(select(t.person.c.id, t.person.c.name)).tuples().all())
     texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData(
     naming_convention={
@@ -28,6 +29,10 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+def _table(name: str, *parts: SchemaItem) -> Table:
+    return Table(name, metadata, *parts)
 
 
 def _text(name: str, default: str | None = None) -> Column[str]:
@@ -54,9 +59,8 @@ def _yes(name: str) -> Column[bool]:
     return Column(name, Boolean, nullable=False)
 
 
-person = Table(
+person = _table(
     "person",
-    metadata,
     Column("id", Text, primary_key=True),
     _text("name"),
     Column("password", Text),  # its Argon2id hash; none until the invitation is used
@@ -66,18 +70,16 @@ person = Table(
     _time("made"),
     UniqueConstraint("name"),
 )
-session = Table(
+session = _table(
     "session",
-    metadata,
     Column("hash", Text, primary_key=True),
     _of("person", "person.id"),
     _time("made"),
     _time("seen"),
 )
 #: Who may come in through a provider: invited by e-mail address, known by subject from then on.
-vouched = Table(
+vouched = _table(
     "vouched",
-    metadata,
     Column("person", Text, ForeignKey("person.id"), primary_key=True),
     _text("email"),
     Column("issuer", Text),
@@ -86,25 +88,22 @@ vouched = Table(
     UniqueConstraint("issuer", "subject"),
 )
 #: Links that work once: set-up, invitation, demonstration, the way to a provider and back.
-link = Table(
+link = _table(
     "link",
-    metadata,
     Column("hash", Text, primary_key=True),
     _text("kind"),
     Column("person", Text, ForeignKey("person.id")),
     _text("target", "/"),
     _time("expires"),
 )
-attempt = Table(
+attempt = _table(
     "attempt",
-    metadata,
     Column("key", Text, primary_key=True),
     _count("failures"),
     _time("until"),
 )
-project = Table(
+project = _table(
     "project",
-    metadata,
     Column("id", Text, primary_key=True),
     _text("name"),
     _text("state", "open"),
@@ -114,9 +113,8 @@ project = Table(
     _count("events"),
     _text("head", ""),
 )
-token = Table(
+token = _table(
     "token",
-    metadata,
     Column("id", Text, primary_key=True),
     _text("hash"),
     _of("person", "person.id"),
@@ -127,16 +125,14 @@ token = Table(
     _time("expires"),
     UniqueConstraint("hash"),
 )
-membership = Table(
+membership = _table(
     "membership",
-    metadata,
     Column("project", Text, ForeignKey("project.id"), primary_key=True),
     Column("person", Text, ForeignKey("person.id"), primary_key=True),
     Column("role", Text, primary_key=True),
 )
-rubric_version = Table(
+rubric_version = _table(
     "rubric_version",
-    metadata,
     Column("project", Text, ForeignKey("project.id"), primary_key=True),
     Column("case", Text, primary_key=True),
     Column("number", Integer, primary_key=True),
@@ -144,9 +140,8 @@ rubric_version = Table(
     _text("hash"),
     _time("made"),
 )
-note = Table(
+note = _table(
     "note",
-    metadata,
     Column("number", Integer, primary_key=True),
     _of("project", "project.id"),
     _text("id"),
@@ -157,9 +152,8 @@ note = Table(
     _text("metadata", "{}"),
     UniqueConstraint("project", "id"),
 )
-assignment = Table(
+assignment = _table(
     "assignment",
-    metadata,
     Column("id", Text, primary_key=True),
     _of("project", "project.id"),
     _note(),
@@ -171,9 +165,8 @@ assignment = Table(
     UniqueConstraint("note", "person"),
     Index("ix_assignment_queue", "person", "project", "state", "position"),
 )
-event = Table(
+event = _table(
     "event",
-    metadata,
     Column("project", Text, ForeignKey("project.id"), primary_key=True),
     Column("number", BigInteger, primary_key=True),
     _text("kind"),
@@ -189,9 +182,8 @@ event = Table(
     Index("ix_event_assignment", "assignment", "number"),
     Index("ix_event_note", "note"),
 )
-judgement = Table(
+judgement = _table(
     "judgement",
-    metadata,
     Column("note", Integer, ForeignKey("note.number"), primary_key=True),
     Column("person", Text, ForeignKey("person.id"), primary_key=True),
     Column("feature", Text, primary_key=True),
@@ -204,18 +196,16 @@ judgement = Table(
     _time("at"),
     Index("ix_judgement_recent", "project", "person", "at"),
 )
-suggestion = Table(
+suggestion = _table(
     "suggestion",
-    metadata,
     Column("note", Integer, ForeignKey("note.number"), primary_key=True),
     Column("feature", Text, primary_key=True),
     _text("marks"),
     Column("probability", Float),
     _text("reason", ""),
 )
-dispute = Table(
+dispute = _table(
     "dispute",
-    metadata,
     Column("id", Text, primary_key=True),
     _of("project", "project.id"),
     _note(),
@@ -226,9 +216,8 @@ dispute = Table(
     UniqueConstraint("note", "feature"),
     Index("ix_dispute_queue", "project", "state", "note", "place"),
 )
-curation = Table(
+curation = _table(
     "curation",
-    metadata,
     Column("dispute", Text, ForeignKey("dispute.id"), primary_key=True),
     Column("version", Integer, primary_key=True),
     _of("project", "project.id"),
@@ -239,9 +228,8 @@ curation = Table(
     _text("comment"),
     _time("at"),
 )
-run = Table(
+run = _table(
     "run",
-    metadata,
     Column("id", Text, primary_key=True),
     _of("project", "project.id"),
     _text("name"),
@@ -252,9 +240,8 @@ run = Table(
     _time("made"),
 )
 #: A note as a run scored it: what was found in it is enough to sum its score again.
-scored = Table(
+scored = _table(
     "scored",
-    metadata,
     Column("number", Integer, primary_key=True),
     _of("run", "run.id"),
     _text("id"),
@@ -264,9 +251,8 @@ scored = Table(
     _text("body"),
     Index("ix_scored_run", "run"),
 )
-item = Table(
+item = _table(
     "item",
-    metadata,
     Column("id", Text, primary_key=True),
     _of("run", "run.id"),
     Column("scored", Integer, ForeignKey("scored.number"), nullable=False),
@@ -281,9 +267,8 @@ item = Table(
     Index("ix_item_state", "run", "state", "position"),
     Index("ix_item_position", "run", "position"),
 )
-correction = Table(
+correction = _table(
     "correction",
-    metadata,
     Column("item", Text, ForeignKey("item.id"), primary_key=True),
     Column("version", Integer, primary_key=True),
     _of("project", "project.id"),
@@ -294,9 +279,8 @@ correction = Table(
     _count("active_ms"),
     _time("at"),
 )
-counter = Table(
+counter = _table(
     "counter",
-    metadata,
     Column("project", Text, ForeignKey("project.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     _count("value"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.measures.pairing import annotator_number
@@ -141,7 +142,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     return found
 
 
-def _toml_lines(text: str, path: Path) -> list[dict[str, Any]]:
+def _toml_lines(text: str, path: Path) -> list[Json]:
     try:
         tables = parse_toml(text)
     except tomllib.TOMLDecodeError as error:

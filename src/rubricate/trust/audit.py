@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.run.evidence import certainty
@@ -36,7 +35,7 @@ class AuditLine:
     maximum: float | None
     standing: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Changes:
         found = [ScoreChange(note, *pair) for note, pair in self.scores.items()]
         return sorted(found, key=lambda one: -abs(np.nan_to_num(one.change, nan=np.inf)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "notes_in_both": self.n_shared,

@@ -35,7 +35,7 @@ class ItemBias:
     adjusted: float
     size: Size
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError
@@ -54,7 +54,7 @@ class RunVerification:
         """The files that are not what the run wrote."""
         return tuple(one for one in self.files if one.differs)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values."""
         return {
             "unchanged": not self.differing,

@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, delete, select
 from starlette.responses import Response
 
 from rubricate.errors import Fault, InputError
 from rubricate.store import people
 from rubricate.store import tables as t
+from rubricate.store.answers import MeAnswer, MemberOf, ProjectsAnswer
 from rubricate.store.database import RefusedError, iso
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import Bench, Call
@@ -80,7 +81,7 @@ def sign_in(call: Call, name: str, password: str) -> str:
         call.write(people.failed, *keys)
         raise RefusedError(401, "not_signed_in", "Name or password is wrong.")
 
-    def begin(connection: Any) -> str:
+    def begin(connection: Connection) -> str:
         people.succeeded(connection, *keys)
         if call.secret:
             people.close_session(connection, call.secret)
@@ -101,7 +102,7 @@ def post_session(call: Call) -> Response:
     """Sign in."""
     secret = sign_in(call, call.body.name, call.body.password)
     row = call.read(people.person_named, call.body.name)
-    body = msgspec.json.encode({"user": {"name": row.name, "admin": row.admin}})
+    body = msgspec.json.encode({"user": row and {"name": row.name, "admin": row.admin}})
     return set_cookie(Response(body, media_type="application/json"), call.bench, secret)
 
 
@@ -110,7 +111,7 @@ def delete_session(call: Call) -> None:
     call.write(people.close_session, call.secret)
 
 
-def own_projects(connection: Any, me: people.Identity) -> list[dict[str, Any]]:
+def own_projects(connection: Connection, me: people.Identity) -> list[MemberOf]:
     """Return the projects of a person with the roles there."""
     rows = connection.execute(
         select(t.project.c.id, t.project.c.name, t.project.c.state, t.membership.c.role)
@@ -118,22 +119,22 @@ def own_projects(connection: Any, me: people.Identity) -> list[dict[str, Any]]:
         .where(t.membership.c.person == me.person)
         .order_by(t.project.c.made, t.membership.c.role)
     )
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, MemberOf] = {}
     for row in rows:
-        own = {"id": row.id, "name": row.name, "state": row.state, "roles": []}
+        own: MemberOf = {"id": row.id, "name": row.name, "state": row.state, "roles": []}
         found.setdefault(row.id, own)["roles"].append(row.role)
     return list(found.values())
 
 
-def get_me(call: Call) -> dict[str, Any]:
+def get_me(call: Call) -> MeAnswer:
     """Return who is signed in."""
     projects = call.read(own_projects, call.me)
     chosen = call.read(people.preferences, call.me.person)
-    me = {"name": call.me.name, "admin": call.me.admin}
-    return {**me, "projects": projects, "preferences": chosen}
+    return {"name": call.me.name, "admin": call.me.admin, "projects": projects,
+            "preferences": chosen}  # fmt: skip
 
 
-def get_projects(call: Call) -> dict[str, Any]:
+def get_projects(call: Call) -> ProjectsAnswer:
     """Return the projects of who is signed in."""
     return {"projects": call.read(own_projects, call.me)}
 
@@ -145,7 +146,7 @@ def put_preferences(call: Call) -> None:
     call.write(lambda c: c.execute(own))
 
 
-def get_tokens(call: Call) -> dict[str, Any]:
+def get_tokens(call: Call) -> dict[str, object]:
     """Return a person's tokens without their secrets."""
     rows = call.read(
         lambda c: c.execute(select(t.token).where(t.token.c.person == call.me.person)).all()
@@ -159,7 +160,7 @@ def get_tokens(call: Call) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def post_token(call: Call) -> dict[str, Any]:
+def post_token(call: Call) -> dict[str, str]:
     """Make a token; a token makes no others."""
     body = call.body
     if call.me.scopes is not None:

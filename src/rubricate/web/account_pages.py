@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.errors import InputError, RubricateError
@@ -57,7 +57,7 @@ def link_page(call: Call) -> Response:
     raise missing("This link was used already, or is too old. Ask for another one.")
 
 
-def _name_of(connection: Any, person: str) -> str:
+def _name_of(connection: Connection, person: str) -> str:
     return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
 
 
@@ -77,7 +77,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
     try:
         hashed = account.hash_password(name, form_field(call, "password"))
 
-        def work(connection: Any) -> str:
+        def work(connection: Connection) -> str:
             row = people.use_link(connection, kind, call.path["code"])
             person = row.person or people.add_person(connection, name, admin=True)
             people.set_password(connection, person, hashed)
@@ -113,7 +113,7 @@ def change_password(call: Call) -> Response:
     except RubricateError as error:
         return account_page(call, faults=fault_lines(error))
 
-    def work(connection: Any) -> str:
+    def work(connection: Connection) -> str:
         people.set_password(connection, call.me.person, hashed)
         return people.open_session(connection, call.me.person)
 
@@ -173,9 +173,9 @@ def change_user(call: Call) -> Response:
     """Invite somebody, or let somebody in no longer."""
     name, what, email = (form_field(call, one) for one in ("name", "what", "email"))
 
-    def work(connection: Any) -> str | None:
+    def work(connection: Connection) -> str | None:
         found = select(t.person.c.id).where(t.person.c.name == name)
-        person = connection.scalar(found)
+        person = connection.scalar(found) or ""
         if what in ("disable", "enable"):
             if person == call.me.person:
                 raise InputError("nobody disables their own account")

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import anyio.to_thread
 import msgspec
-from sqlalchemy import Connection, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -25,14 +25,10 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rubricate.errors import InputError, RubricateError
+from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.database import RefusedError, missing
-from rubricate.store.people import (
-    Identity,
-    session_identity,
-    token_identity,
-    touch_session,
-)
+from rubricate.store.people import Identity, session_identity, token_identity, touch_session
 from rubricate.store.sight import ALL, of_person, of_project
 from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
 
@@ -55,8 +51,10 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
+#: The fields of a form; of a file its name and content.
+Form = dict[str, str | tuple[str, bytes]]
 #: In which project a thing is: path parameter → query.
-_PLACES: dict[str, Any] = {
+_PLACES: dict[str, ColumnElement[Any]] = {
     "project": bindparam("project"),
     **{
         table.name: select(table.c.project).where(table.c.id == bindparam(table.name))
@@ -80,7 +78,7 @@ def error_answer(
     status: int, code: str, message: str, *, faults: Sequence[str] = (), saved: Any = None
 ) -> Response:
     """Return the one shape of an error."""
-    value: dict[str, Any] = {"error": {"code": code, "message": message, "faults": list(faults)}}
+    value: Json = {"error": {"code": code, "message": message, "faults": list(faults)}}
     if saved is not None:
         value["saved"] = saved
     return Response(msgspec.json.encode(value), status, media_type="application/json")
@@ -102,7 +100,7 @@ class Asked:
     path: Mapping[str, str]
     query: Mapping[str, str]
     content: bytes
-    form: dict[str, Any]
+    form: Form
     address: str
 
     def answer(self) -> tuple[str, Any]:
@@ -261,7 +259,7 @@ def _response(result: Any, rule: Rule) -> Response:
 
 
 async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
-    content, form = b"", dict[str, Any]()
+    content, form = b"", Form()
     if rule.body is dict:
         async with request.form(max_files=2, max_fields=50) as fields:
             for name, value in fields.multi_items():

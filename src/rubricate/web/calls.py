@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypedDict, TypeVar
+
+from sqlalchemy import Connection
 
 from rubricate.errors import InputError
 from rubricate.store.database import Database
@@ -15,6 +17,8 @@ from rubricate.store.people import ROLES, Identity, may_watch
 if TYPE_CHECKING:
     from rubricate.web.oidc import Provider
 
+P = ParamSpec("P")
+T = TypeVar("T")
 #: Who is let in where no role is asked for: everybody, whoever signed in, who set the server up.
 OPEN, SIGNED_IN, ADMIN = "open", "signed in", "admin"
 ANYBODY = frozenset({OPEN})
@@ -54,6 +58,13 @@ class Bench:
         return path
 
 
+class PlaceInList(TypedDict):
+    """Where a list goes on, and how long a page of it is."""
+
+    after: str
+    limit: int
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One request of somebody who may make it."""
@@ -72,15 +83,19 @@ class Call:
     #: Whose work the database shows: see `rubricate.store.sight`.
     sees: str = ""
 
-    def read(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    def read(
+        self, work: Callable[Concatenate[Connection, P], T], *given: P.args, **named: P.kwargs
+    ) -> T:
         """Return what a function of the store reads for this person."""
         return self.bench.database.read(lambda c: work(c, *given, **named), self.sees)
 
-    def write(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    def write(
+        self, work: Callable[Concatenate[Connection, P], T], *given: P.args, **named: P.kwargs
+    ) -> T:
         """Return what a function of the store returns when what it wrote is kept."""
         return self.bench.database.write(lambda c: work(c, *given, **named), self.sees)
 
-    def page(self, most: int = 200) -> dict[str, Any]:
+    def page(self, most: int = 200) -> PlaceInList:
         """Return where a list goes on, and how long a page of it is."""
         limit = self.query.get("limit", "50")
         if not limit.isdecimal() or not 1 <= int(limit) <= most:
@@ -105,8 +120,6 @@ class Rule:
     handler: Callable[[Call], Any]
     #: What the body must be; None: there is none. ``dict``: the fields of a form.
     body: Any = None
-    #: What the answer is, for the description of the interface.
-    answer: Any = None
     #: It shows what all annotators did: closed to who is one of them.
     watches: bool = False
     #: What a token must allow.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import msgspec
@@ -20,6 +20,7 @@ from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats.cas.write import TOKEN, require_cassis
+from rubricate.formats.encoding import Json
 from rubricate.formats.frame import feature_labels
 from rubricate.formats.limits import unsafe_xml
 from rubricate.formats.utf16 import from_utf16
@@ -66,7 +67,7 @@ class InceptionTrain(msgspec.Struct):
 class StudioTask(msgspec.Struct):
     """One task of Label Studio."""
 
-    data: dict[str, Any]
+    data: Json
     id: int | None = None
 
 
@@ -188,18 +189,18 @@ def post_studio_webhook(_call: Call) -> Response:
     return Response(b"{}", 201, media_type="application/json")
 
 
-def post_studio_predict(call: Call) -> dict[str, Any]:
+def post_studio_predict(call: Call) -> Json:
     """Return what was found in each task."""
     rubric = _rubric(call)
-    config = _config(call.body.label_config)
-    labels = _labels(rubric, config["labels"])
+    from_name, to_name, field, known = _config(call.body.label_config)
+    labels = _labels(rubric, known)
     results = []
     for task in call.body.tasks:
-        text = task.data.get(config["value"])
+        text = task.data.get(field)
         found = list(_find(rubric, text)) if isinstance(text, str) else []
         regions = [
             {
-                "id": f"r{k}", "from_name": config["from_name"], "to_name": config["to_name"],
+                "id": f"r{k}", "from_name": from_name, "to_name": to_name,
                 "type": "labels", "score": one.score,
                 "value": {"start": one.start, "end": one.end, "text": text[one.start : one.end],
                           "labels": [labels[one.feature]], "score": one.score},
@@ -212,8 +213,8 @@ def post_studio_predict(call: Call) -> dict[str, Any]:
     return {"results": results}
 
 
-def _config(text: str) -> dict[str, Any]:
-    """Return the names a labelling configuration gives to the text and its labels."""
+def _config(text: str) -> tuple[str | None, str | None, str, list[str]]:
+    """Return what a configuration calls the labels and the text, the text's field, each label."""
     _need_safe(text)
     with suppress(ElementTree.ParseError):
         root = ElementTree.fromstring(text)
@@ -223,8 +224,7 @@ def _config(text: str) -> dict[str, Any]:
             if own is not None:
                 values = [one.get("value", "") for one in labels.iter("Label")]
                 field = own.get("value", "").lstrip("$")
-                names = {"from_name": labels.get("name"), "to_name": own.get("name")}
-                return {**names, "value": field, "labels": values}
+                return labels.get("name"), own.get("name"), field, values
     raise InputError("the labelling configuration has no Labels for a Text")
 
 

@@ -6,13 +6,13 @@ import asyncio
 import logging
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
+from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response, StreamingResponse
@@ -21,20 +21,21 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
 from rubricate.rubric import Metadata
-from rubricate.store import chain, dashboards, exporting, people, projects, rubrics
+from rubricate.store import answers, chain, dashboards, exporting, people, projects, rubrics
 from rubricate.store.database import Database, RefusedError
+from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.calls import Bench, Call
 
 log = logging.getLogger("rubricate.web")
 
 
-def post_project(call: Call) -> dict[str, Any]:
+def post_project(call: Call) -> answers.ProjectAnswer:
     """Make a project, empty or from a study's folder; who makes it is its manager."""
     name, study = call.body.name, call.body.study
     handed_out = projects.study_corpus(call.bench.inside(study)) if study else None
 
-    def work(connection: Any) -> str:
+    def work(connection: Connection) -> str:
         own = projects.make_project(connection, name, call.me.person, study=study)
         people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
         if handed_out is not None:
@@ -46,7 +47,7 @@ def post_project(call: Call) -> dict[str, Any]:
 
 
 def _add_study(
-    connection: Any, project: str, me: people.Identity, corpus: Corpus, tasks: Any
+    connection: Connection, project: str, me: people.Identity, corpus: Corpus, tasks: Sequence[Task]
 ) -> None:
     """Add a study's notes under the ids its annotators see, and let them work as it says."""
     rubrics.add_rubrics(connection, project, corpus.rubrics, me.person)
@@ -61,7 +62,7 @@ def _add_study(
     projects.assign(connection, project, tasks, who, me.person)
 
 
-def project_answer(call: Call, project: str) -> dict[str, Any]:
+def project_answer(call: Call, project: str) -> answers.ProjectAnswer:
     """Return what members see of a project."""
     row = call.read(projects.project_row, project)
     roles = call.read(people.roles_of, project, call.me.person)
@@ -69,12 +70,12 @@ def project_answer(call: Call, project: str) -> dict[str, Any]:
             "suggestions": row.suggestions, "roles": sorted(roles)}  # fmt: skip
 
 
-def get_project(call: Call) -> dict[str, Any]:
+def get_project(call: Call) -> answers.ProjectAnswer:
     """Return a project."""
     return project_answer(call, call.project)
 
 
-def patch_project(call: Call) -> dict[str, Any]:
+def patch_project(call: Call) -> answers.ProjectAnswer:
     """Change a project."""
     given = msgspec.structs.asdict(call.body)
     changes = {name: value for name, value in given.items() if value is not msgspec.UNSET}
@@ -82,14 +83,14 @@ def patch_project(call: Call) -> dict[str, Any]:
     return project_answer(call, call.project)
 
 
-def post_notes(call: Call) -> dict[str, Any]:
+def post_notes(call: Call) -> dict[str, int]:
     """Add notes."""
     notes = [Note(n.id, n.case, n.text, Metadata(n.metadata)) for n in call.body.notes]
     call.write(projects.add_notes, call.project, notes, call.me.person)
     return {"added": len(notes)}
 
 
-def post_rubrics(call: Call) -> dict[str, Any]:
+def post_rubrics(call: Call) -> dict[str, object]:
     """Add rubrics, or new versions of them."""
     given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
     same = call.body.same_meaning
@@ -99,17 +100,17 @@ def post_rubrics(call: Call) -> dict[str, Any]:
     return {"added": len(given), "changed": changed}
 
 
-def get_rubrics(call: Call) -> Any:
+def get_rubrics(call: Call) -> answers.RubricsAnswer:
     """Return the rubrics with what changed in them."""
     return {"rubrics": call.read(rubrics.list_rubrics, call.project)}
 
 
-def get_again(call: Call) -> Any:
+def get_again(call: Call) -> answers.AgainAnswer:
     """Return whose judgements a changed rubric asks to look at again."""
     return {"again": call.read(rubrics.whose_again, call.project)}
 
 
-def post_assignments(call: Call) -> dict[str, Any]:
+def post_assignments(call: Call) -> dict[str, int]:
     """Share notes among annotators."""
     body = call.body
     known, site = known_annotators(call)
@@ -131,16 +132,21 @@ def known_annotators(call: Call) -> tuple[dict[str, AnnotatorSettings], str]:
     return projects.study_annotators(call.bench.inside(study)) if study else ({}, "")
 
 
-def get_people(call: Call) -> dict[str, Any]:
+def get_people(call: Call) -> dict[str, list[answers.MemberPart]]:
     """Return who is in a project."""
     return {"people": call.read(projects.people_of, call.project)}
 
 
-def post_member(call: Call) -> dict[str, Any]:
+def post_member(call: Call) -> dict[str, object]:
     """Give somebody roles in a project; whoever has no password yet gets an invitation."""
-    name, roles = call.body.name, list(call.body.roles)
+    name, roles = call.body.name, call.body.roles
+    return {"name": name, "roles": sorted(roles), "invite": add_member(call, name, roles)}
 
-    def work(connection: Any) -> str | None:
+
+def add_member(call: Call, name: str, roles: list[str]) -> str | None:
+    """Give somebody roles in a project, and return the invitation, if one is needed."""
+
+    def work(connection: Connection) -> str | None:
         row = people.person_named(connection, name)
         person = people.add_person(connection, name) if row is None else row.id
         people.set_roles(connection, call.project, person, roles, call.me.person)
@@ -148,7 +154,7 @@ def post_member(call: Call) -> dict[str, Any]:
             return None
         return f"/invite/{people.make_link(connection, 'invite', person)}"
 
-    return {"name": name, "roles": sorted(roles), "invite": call.bench.database.write(work)}
+    return call.bench.database.write(work)
 
 
 def in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
@@ -164,7 +170,7 @@ def in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
     threading.Thread(target=run, name=what, daemon=True).start()
 
 
-def post_suggestions(call: Call) -> dict[str, Any]:
+def post_suggestions(call: Call) -> dict[str, str]:
     """Let a matcher look for all features; what it finds is shown where the project allows it."""
     from rubricate.matchers import fit_matcher
 
@@ -179,7 +185,7 @@ def post_suggestions(call: Call) -> dict[str, Any]:
     return {"state": "working"}
 
 
-def get_progress(call: Call) -> Any:
+def get_progress(call: Call) -> answers.ProgressAnswer:
     """Return how far a project is."""
     return call.read(dashboards.progress, call.project)
 
@@ -189,7 +195,7 @@ def _live(database: Database) -> dashboards.LiveAgreement:
     return dashboards.LiveAgreement(database)
 
 
-def get_agreement(call: Call) -> Any:
+def get_agreement(call: Call) -> answers.AgreementAnswer:
     """Return how far annotators agree."""
     return _live(call.bench.database).of(call.project)
 
@@ -233,12 +239,12 @@ def get_events(call: Call) -> Response:
     return StreamingResponse(stream(), media_type="text/event-stream")
 
 
-def get_record(call: Call) -> Any:
+def get_record(call: Call) -> answers.RecordAnswer:
     """Return a page of the record."""
     return call.read(dashboards.record, call.project, **call.page())
 
 
-def get_verify(call: Call) -> dict[str, Any]:
+def get_verify(call: Call) -> answers.VerifyAnswer:
     """Check the project's chain and tables."""
     checked = call.bench.database.read_at_once(chain.verify)
     found = next(one for one in checked if one.project == call.project)
@@ -265,7 +271,7 @@ def get_export(call: Call) -> Response:
     return FileResponse(place, filename="export.zip", media_type="application/zip", background=task)
 
 
-def post_export(call: Call) -> Any:
+def post_export(call: Call) -> dict[str, object]:
     """Write returned annotations and decisions into the study's folder."""
     study = call.read(projects.project_row, call.project).study
     if not study:

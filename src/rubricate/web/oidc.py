@@ -13,9 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.errors import InputError, MissingExtraError
+from rubricate.formats.encoding import Json
 from rubricate.store import people
 from rubricate.store.database import RefusedError, missing
 from rubricate.web import account
@@ -78,7 +80,7 @@ class Provider:
         return urlsplit(self.issuer).hostname or ""
 
     @cached_property
-    def _described(self) -> dict[str, Any]:
+    def _described(self) -> Json:
         found = _fetch(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
         if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
             raise ValueError("another issuer")
@@ -97,7 +99,7 @@ class Provider:
             code_challenge=create_s256_code_challenge(verifier), code_challenge_method="S256",
         ))  # fmt: skip
 
-    def claims(self, back: str, code: str, nonce: str, verifier: str) -> dict[str, Any]:
+    def claims(self, back: str, code: str, nonce: str, verifier: str) -> Json:
         """Return what the provider says of who signed in, after all checks."""
         from authlib.oauth2.auth import ClientAuth
         from authlib.oauth2.rfc6749.parameters import prepare_token_request
@@ -190,10 +192,10 @@ def come_back(call: Call) -> Response:
     return response
 
 
-def _let_in(call: Call, claims: dict[str, Any], goal: str) -> Response:
+def _let_in(call: Call, claims: Json, goal: str) -> Response:
     email = str(claims.get("email", "")) if claims.get("email_verified") is True else ""
 
-    def work(connection: Any) -> str:
+    def work(connection: Connection) -> str:
         found = people.vouched(connection, claims["iss"], claims["sub"], email)
         if call.secret:
             people.close_session(connection, call.secret)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Corpus
@@ -19,21 +20,16 @@ from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import with_only_case
 from rubricate.formats.rubric.files import read_rubrics
 from rubricate.store import chain, curating, dashboards, people, projects, rubrics
+from rubricate.study.settings import AnnotatorSettings
 from rubricate.web import account
-from rubricate.web.bodies import (
-    AssignmentsBody,
-    ExportBody,
-    MemberBody,
-    ProjectBody,
-    SuggestionsBody,
-)
+from rubricate.web.bodies import AssignmentsBody, ExportBody, ProjectBody, SuggestionsBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import (
+    add_member,
     get_verify,
     known_annotators,
     post_assignments,
     post_export,
-    post_member,
     post_project,
     post_suggestions,
 )
@@ -62,7 +58,7 @@ def make_project(call: Call) -> Response:
             return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
         corpus = _uploaded(call)
 
-        def work(connection: Any) -> str:
+        def work(connection: Connection) -> str:
             own = projects.make_project(connection, name, call.me.person)
             people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
             projects.add_corpus(connection, own, corpus, call.me.person, rename=rename)
@@ -145,16 +141,15 @@ def dashboard_page(call: Call) -> Response:
 
 def rubric_page(call: Call, **more: Any) -> Response:
     """Show the rubrics, what changed in them, and what is to be looked at again because of it."""
-    found, again = call.read(rubrics.list_rubrics, call.project), []
-    if people.may_watch(call.roles):
-        again = call.read(rubrics.whose_again, call.project)
+    found, watches = call.read(rubrics.list_rubrics, call.project), people.may_watch(call.roles)
+    again = call.read(rubrics.whose_again, call.project) if watches else []
     mine = len(call.read(rubrics.again, call.project, call.me.person))
     study, guidelines = call.read(projects.project_row, call.project).study, ""
     if study:
         with suppress(RubricateError):  # without the study's folder the page still opens
             guidelines = projects.study_guidelines(call.bench.inside(study))
-    given = {"rubrics": found, "again": again, "mine": mine, "guidelines": guidelines}
-    return render("rubric.html", call, **given, **more)
+    return render("rubric.html", call, rubrics=found, again=again, mine=mine,
+                  guidelines=guidelines, **more)  # fmt: skip
 
 
 def change_rubric(call: Call) -> Response:
@@ -184,30 +179,21 @@ def people_page(call: Call, **more: Any) -> Response:
     """Show who is in a project, and the forms to change that."""
     found = call.read(projects.people_of, call.project)
     counts = call.read(chain.counts_of, call.project, "notes", "total")
-    known, site = dict[str, Any](), ""
+    known, site = dict[str, AnnotatorSettings](), ""
     with suppress(RubricateError):  # without the study's folder the page still opens
         known, site = known_annotators(call)
     of_notes = call.read(projects.metadata_names, call.project)
-    given = {
-        "known": known,
-        "site": site,
-        "fields": of_notes,
-        "counts": counts,
-        "invite": None,
-        "written": None,
-    }
-    return render("people.html", call, people=found, **{**given, **more})
+    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None}
+    return render("people.html", call, people=found, **{**given, "written": None, **more})
 
 
 def change_people(call: Call) -> Response:
     """Give somebody roles by a form."""
-    wanted: Any = [role for role in people.ROLES if form_field(call, role)]
+    wanted = [role for role in people.ROLES if form_field(call, role)]
     if not wanted and not form_field(call, "known"):
         return people_page(call, faults=["choose at least one role"])
-    body = MemberBody(name=form_field(call, "name"), roles=wanted)
-    own = replace(call, body=body)
     try:
-        return people_page(call, invite=post_member(own)["invite"])
+        return people_page(call, invite=add_member(call, form_field(call, "name"), wanted))
     except RubricateError as error:
         return people_page(call, faults=fault_lines(error))
 

@@ -5,22 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, get_type_hints, is_typeddict
 
 import msgspec
 
 from rubricate import __version__
-from rubricate.web import (
-    account,
-    account_pages,
-    answers,
-    bodies,
-    compat,
-    manage,
-    oidc,
-    pages,
-    work,
-)
+from rubricate.formats.encoding import Json
+from rubricate.store.answers import HealthAnswer
+from rubricate.web import account, account_pages, bodies, compat, manage, oidc, pages, work
 from rubricate.web.calls import ADMINS, ANYBODY, MEMBERS, PERSON, Call, Rule, only
 
 ANNOTATOR, CURATOR, REVIEWER = only("annotator"), only("curator"), only("reviewer")
@@ -29,42 +21,39 @@ RUNS = only("manager", "observer", "reviewer")
 _LARGE = 200_000_000
 
 
-def get_health(call: Call) -> dict[str, str]:
+def get_health(call: Call) -> HealthAnswer:
     """Say that the server is there, and that its database answers."""
     call.read(lambda c: c.exec_driver_sql("SELECT 1").scalar())
     return {"status": "ok", "rubricate": __version__}
 
 
-def get_openapi(_call: Call) -> dict[str, Any]:
+def get_openapi(_call: Call) -> Json:
     """Return the description of the interface."""
     return describe()
 
 
 API = [
-    Rule("GET", "/health", ANYBODY, get_health, answer=answers.HealthAnswer),
+    Rule("GET", "/health", ANYBODY, get_health),
     Rule("GET", "/openapi.json", ANYBODY, get_openapi),
     Rule("POST", "/session", ANYBODY, account.post_session, bodies.SignInBody, scope="write"),
     Rule("DELETE", "/session", PERSON, account.delete_session, scope="write", status=204),
-    Rule("GET", "/me", PERSON, account.get_me, answer=answers.MeAnswer),
+    Rule("GET", "/me", PERSON, account.get_me),
     Rule("PUT", "/me/preferences", PERSON, account.put_preferences, bodies.PreferencesBody,
          scope="write", status=204),
     Rule("GET", "/me/tokens", PERSON, account.get_tokens),
     Rule("POST", "/me/tokens", PERSON, account.post_token, bodies.TokenBody, scope="write"),
     Rule("DELETE", "/me/tokens/{id}", PERSON, account.delete_token, scope="write", status=204),
-    Rule("GET", "/projects", PERSON, account.get_projects, answer=answers.ProjectsAnswer),
-    Rule("POST", "/projects", ADMINS, manage.post_project, bodies.ProjectBody, scope="write",
-         answer=answers.ProjectAnswer),
-    Rule("GET", "/projects/{project}", MEMBERS, manage.get_project, answer=answers.ProjectAnswer),
+    Rule("GET", "/projects", PERSON, account.get_projects),
+    Rule("POST", "/projects", ADMINS, manage.post_project, bodies.ProjectBody, scope="write"),
+    Rule("GET", "/projects/{project}", MEMBERS, manage.get_project),
     Rule("PATCH", "/projects/{project}", MANAGER, manage.patch_project,
-         bodies.ProjectChangesBody, scope="write", answer=answers.ProjectAnswer),
+         bodies.ProjectChangesBody, scope="write"),
     Rule("POST", "/projects/{project}/notes", MANAGER, manage.post_notes, bodies.NotesBody,
          scope="write", most_bytes=_LARGE),
     Rule("DELETE", "/projects/{project}/notes/{note}", MANAGER, manage.delete_note,
          scope="write", status=204),
-    Rule("GET", "/projects/{project}/rubrics", MEMBERS, manage.get_rubrics,
-         answer=answers.RubricsAnswer),
-    Rule("GET", "/projects/{project}/again", WATCHER, manage.get_again,
-         answer=answers.AgainAnswer, watches=True),
+    Rule("GET", "/projects/{project}/rubrics", MEMBERS, manage.get_rubrics),
+    Rule("GET", "/projects/{project}/again", WATCHER, manage.get_again, watches=True),
     Rule("POST", "/projects/{project}/rubrics", MANAGER, manage.post_rubrics,
          bodies.RubricsBody, scope="write"),
     Rule("POST", "/projects/{project}/assignments", MANAGER, manage.post_assignments,
@@ -74,43 +63,37 @@ API = [
     Rule("GET", "/projects/{project}/people", MANAGER, manage.get_people),
     Rule("POST", "/projects/{project}/people", MANAGER, manage.post_member, bodies.MemberBody,
          scope="write"),
-    Rule("GET", "/projects/{project}/next", ANNOTATOR, work.get_next, answer=answers.NextAnswer),
-    Rule("GET", "/projects/{project}/queue", ANNOTATOR, work.get_queue, answer=answers.QueueAnswer),
-    Rule("GET", "/assignments/{assignment}", ANNOTATOR, work.get_work, answer=answers.WorkAnswer),
+    Rule("GET", "/projects/{project}/next", ANNOTATOR, work.get_next),
+    Rule("GET", "/projects/{project}/queue", ANNOTATOR, work.get_queue),
+    Rule("GET", "/assignments/{assignment}", ANNOTATOR, work.get_work),
     Rule("PUT", "/assignments/{assignment}/features/{feature}", ANNOTATOR, work.put_judgement,
-         bodies.JudgementBody, scope="write", answer=answers.JudgedAnswer),
+         bodies.JudgementBody, scope="write"),
     Rule("POST", "/assignments/{assignment}/undo", ANNOTATOR, work.post_undo, bodies.NothingBody,
-         scope="write", answer=answers.JudgedAnswer),
+         scope="write"),
     Rule("POST", "/assignments/{assignment}/redo", ANNOTATOR, work.post_redo, bodies.NothingBody,
-         scope="write", answer=answers.JudgedAnswer),
+         scope="write"),
     Rule("POST", "/assignments/{assignment}/done", ANNOTATOR, work.post_done, bodies.NothingBody,
-         scope="write", answer=answers.DoneAnswer),
+         scope="write"),
     Rule("GET", "/projects/{project}/disagreements", CURATOR, work.get_disputes,
-         query=("state", "case", "feature", "reason", "after", "limit"),
-         answer=answers.DisputesAnswer),
-    Rule("GET", "/disagreements/{dispute}", CURATOR, work.get_dispute,
-         answer=answers.DisputeAnswer),
+         query=("state", "case", "feature", "reason", "after", "limit")),
+    Rule("GET", "/disagreements/{dispute}", CURATOR, work.get_dispute),
     Rule("PUT", "/disagreements/{dispute}", CURATOR, work.put_dispute, bodies.DecisionBody,
-         scope="write", answer=answers.DisputeAnswer),
-    Rule("GET", "/projects/{project}/runs", RUNS, work.get_runs, answer=answers.RunsAnswer),
+         scope="write"),
+    Rule("GET", "/projects/{project}/runs", RUNS, work.get_runs),
     Rule("POST", "/projects/{project}/runs", MANAGER, work.post_run, bodies.RunBody,
          scope="write"),
     Rule("GET", "/runs/{run}/items", REVIEWER, work.get_items,
-         query=("state", "case", "feature", "found", "after", "limit"), answer=answers.ItemsAnswer),
-    Rule("GET", "/items/{item}", REVIEWER, work.get_item, answer=answers.ItemAnswer),
-    Rule("PUT", "/items/{item}", REVIEWER, work.put_item, bodies.ReviewBody, scope="write",
-         answer=answers.ItemAnswer),
+         query=("state", "case", "feature", "found", "after", "limit")),
+    Rule("GET", "/items/{item}", REVIEWER, work.get_item),
+    Rule("PUT", "/items/{item}", REVIEWER, work.put_item, bodies.ReviewBody, scope="write"),
     Rule("POST", "/runs/{run}/publish", only("manager", "reviewer"), work.post_publish,
          bodies.NothingBody, scope="write", status=202),
-    Rule("GET", "/projects/{project}/progress", WATCHER, manage.get_progress,
-         answer=answers.ProgressAnswer, watches=True),
-    Rule("GET", "/projects/{project}/agreement", WATCHER, manage.get_agreement,
-         answer=answers.AgreementAnswer, watches=True),
+    Rule("GET", "/projects/{project}/progress", WATCHER, manage.get_progress, watches=True),
+    Rule("GET", "/projects/{project}/agreement", WATCHER, manage.get_agreement, watches=True),
     Rule("GET", "/projects/{project}/events", WATCHER, manage.get_events, watches=True),
     Rule("GET", "/projects/{project}/audit", WATCHER, manage.get_record, query=("after", "limit"),
-         answer=answers.RecordAnswer, watches=True),
-    Rule("GET", "/projects/{project}/verify", MANAGER, manage.get_verify,
-         answer=answers.VerifyAnswer, watches=True),
+         watches=True),
+    Rule("GET", "/projects/{project}/verify", MANAGER, manage.get_verify, watches=True),
     Rule("GET", "/projects/{project}/export", MANAGER, manage.get_export, scope="export",
          watches=True),
     Rule("POST", "/projects/{project}/export", MANAGER, manage.post_export, bodies.ExportBody,
@@ -199,28 +182,34 @@ _REFUSALS = {
 }  # fmt: skip
 
 
+def answer_of(rule: Rule) -> Any:
+    """Return what a handler says it answers; None where the description leaves it open."""
+    said = get_type_hints(rule.handler)["return"]
+    return said if is_typeddict(said) else None
+
+
 @cache
-def describe() -> dict[str, Any]:
+def describe() -> Json:
     """Return the description of the interface."""
     types = [rule.body for rule in API if rule.body is not None]
-    types += [rule.answer for rule in API if rule.answer is not None]
+    types += [answer for rule in API if (answer := answer_of(rule))]
     references, schemas = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
     )
     bodies = dict(zip(map(str, types), references, strict=True))
-    paths: dict[str, Any] = {}
+    paths: Json = {}
     for rule in API:
         kinds = "application/json"
-        fine: dict[str, Any] = {"description": "Done"}
-        if rule.answer is not None:
-            fine["content"] = {kinds: {"schema": bodies[str(rule.answer)]}}
+        fine: Json = {"description": "Done"}
+        if answer := answer_of(rule):
+            fine["content"] = {kinds: {"schema": bodies[str(answer)]}}
         said = {"schema": {"$ref": "#/components/schemas/Error"}}
         wrong = {
             status: {"description": why, "content": {kinds: said}}
             for status, why in _REFUSALS.items()
         }
         names = re.findall(r"{(\w+)}", rule.path)
-        operation: dict[str, Any] = {
+        operation: Json = {
             "operationId": rule.handler.__name__,
             "summary": (rule.handler.__doc__ or "").splitlines()[0],
             "description": f"For: {', '.join(sorted(rule.access))}. Scope: {rule.scope}.",

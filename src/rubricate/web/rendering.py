@@ -54,7 +54,7 @@ def pages_of(roles: Collection[str]) -> list[str]:
 
 def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
     """Return a page; every one knows who looks at it, and in which project."""
-    given: dict[str, Any] = {
+    given: dict[str, object] = {
         "place": {"runs.html": "review"}.get(page, page.removesuffix(".html")),
         "origin": call and f"{'https' if call.bench.secure else 'http'}://{call.host}",
         "user": None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
@@ -178,7 +178,7 @@ def make_demo(bench: Bench) -> dict[str, str]:
     corpus = whole.select(notes={*done, *to_do})
     run = _score(bench, corpus)
 
-    def work(connection: Any) -> dict[str, str]:
+    def work(connection: Connection) -> dict[str, str]:
         ids = {role: people.add_person(connection, role) for role in ROLES}
         manager = ids["manager"]
         project = projects.make_project(connection, "Demonstration", manager)
@@ -220,7 +220,7 @@ def _score(bench: Bench, corpus: Corpus) -> Any:
     return score_notes(notes, out, settings=ScoreSettings(matcher="lexicon")).folder
 
 
-def _replay(connection: Any, me: Identity, project: str, corpus: Corpus) -> None:
+def _replay(connection: Connection, me: Identity, project: str, corpus: Corpus) -> None:
     """Let an annotator of the corpus judge as they did."""
     for one in annotating.own_queue(connection, me, project)["assignments"]:
         work = annotating.open_work(connection, me, one["id"])

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from rubricate.corpus import Note
 from rubricate.errors import RubricateError
 from rubricate.formats.notes import open_notes
-from rubricate.store import annotating, curating, reviewing
+from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store import tables as t
 from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
@@ -25,22 +25,22 @@ from rubricate.web.manage import in_background
 from rubricate.web.rendering import fault_lines, render
 
 
-def get_next(call: Call) -> Any:
+def get_next(call: Call) -> answers.NextAnswer:
     """Return the note that comes next."""
     return call.read(annotating.next_note, call.me, call.project)
 
 
-def get_queue(call: Call) -> Any:
+def get_queue(call: Call) -> answers.QueueAnswer:
     """Return one's own notes."""
     return call.read(annotating.own_queue, call.me, call.project)
 
 
-def get_work(call: Call) -> Any:
+def get_work(call: Call) -> answers.WorkAnswer:
     """Return one of one's own notes."""
     return call.read(annotating.open_work, call.me, call.path["assignment"])
 
 
-def put_judgement(call: Call) -> Any:
+def put_judgement(call: Call) -> answers.JudgedAnswer:
     """Keep a judgement."""
     return call.write(
         annotating.judge, call.me, call.path["assignment"], call.path["feature"],
@@ -48,65 +48,69 @@ def put_judgement(call: Call) -> Any:
     )  # fmt: skip
 
 
-def post_undo(call: Call) -> Any:
+def post_undo(call: Call) -> answers.JudgedAnswer:
     """Undo one's last change to a note."""
     return call.write(annotating.step_back, call.me, call.path["assignment"])
 
 
-def post_redo(call: Call) -> Any:
+def post_redo(call: Call) -> answers.JudgedAnswer:
     """Do again what was undone."""
     return call.write(annotating.step_forward, call.me, call.path["assignment"])
 
 
-def post_done(call: Call) -> Any:
+def post_done(call: Call) -> answers.DoneAnswer:
     """Say that a note is done."""
     return call.write(annotating.finish, call.me, call.path["assignment"])
 
 
-def get_disputes(call: Call) -> Any:
+def get_disputes(call: Call) -> answers.DisputesAnswer:
     """Return a page of disagreements."""
-    wanted = {name: call.query.get(name, "") for name in ("case", "feature")}
-    wanted["state"] = call.choice("state", ("open", "decided", "all"))
-    wanted["reason"] = call.choice("reason", ("", *curating.REASONS))
-    return call.read(curating.list_disputes, call.me, call.project, **wanted, **call.page())
+    return call.read(
+        curating.list_disputes, call.me, call.project,
+        case=call.query.get("case", ""), feature=call.query.get("feature", ""),
+        state=call.choice("state", ("open", "decided", "all")),
+        reason=call.choice("reason", ("", *curating.REASONS)), **call.page(),
+    )  # fmt: skip
 
 
-def get_dispute(call: Call) -> Any:
+def get_dispute(call: Call) -> answers.DisputeAnswer:
     """Return one disagreement."""
     return call.read(curating.show_dispute, call.me, call.path["dispute"])
 
 
-def put_dispute(call: Call) -> Any:
+def put_dispute(call: Call) -> answers.DisputeAnswer:
     """Add a decision."""
     given = msgspec.structs.asdict(call.body)
     return call.write(curating.decide, call.me, call.path["dispute"], **given)
 
 
-def get_runs(call: Call) -> Any:
+def get_runs(call: Call) -> answers.RunsAnswer:
     """Return the runs of a project."""
     return {"runs": call.read(reviewing.list_runs, call.project)}
 
 
-def get_items(call: Call) -> Any:
+def get_items(call: Call) -> answers.ItemsAnswer:
     """Return a page of the items of a run."""
-    wanted = {name: call.query.get(name, "") for name in ("case", "feature")}
-    wanted["state"] = call.choice("state", ("open", "done", "all"))
-    wanted["found"] = call.choice("found", ("", "yes", "no"))
-    return call.read(reviewing.list_items, call.path["run"], **wanted, **call.page())
+    return call.read(
+        reviewing.list_items, call.path["run"],
+        case=call.query.get("case", ""), feature=call.query.get("feature", ""),
+        state=call.choice("state", ("open", "done", "all")),
+        found=call.choice("found", ("", "yes", "no")), **call.page(),
+    )  # fmt: skip
 
 
-def get_item(call: Call) -> Any:
+def get_item(call: Call) -> answers.ItemAnswer:
     """Return one item."""
     return call.read(reviewing.show_item, call.path["item"])
 
 
-def put_item(call: Call) -> Any:
+def put_item(call: Call) -> answers.ItemAnswer:
     """Keep what a reviewer says of an item."""
     given = msgspec.structs.asdict(call.body)
     return call.write(reviewing.correct, call.me, call.path["item"], **given)
 
 
-def post_run(call: Call) -> dict[str, Any]:
+def post_run(call: Call) -> dict[str, str]:
     """Take a finished run for review; all its files lie inside the folder that is served."""
     body, inside = call.body, call.bench.inside
     inputs = {name: value for name in ("notes", "rubric", "policy")
@@ -124,7 +128,7 @@ def post_run(call: Call) -> dict[str, Any]:
     return {"id": own}
 
 
-def post_publish(call: Call) -> dict[str, Any]:
+def post_publish(call: Call) -> dict[str, str]:
     """Write the run again with all corrections."""
     run, bench = call.path["run"], call.bench
     row = call.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())

@@ -28,6 +28,7 @@ from xml.sax.saxutils import quoteattr
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import located_text
+from rubricate.formats.encoding import Json
 from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
@@ -89,7 +90,7 @@ def write_labelstudio(corpus: Corpus, path: Path, *, progress: Progress = silent
     write_frame(corpus, path, is_folder=False)
 
 
-def _task(number: int, note: Note, judged: Judged, systems: set[str]) -> dict[str, Any]:
+def _task(number: int, note: Note, judged: Judged, systems: set[str]) -> Json:
     annotations, predictions = [], []
     for who, own in judged.items():
         result = [
@@ -102,7 +103,7 @@ def _task(number: int, note: Note, judged: Judged, systems: set[str]) -> dict[st
         else:
             user = int(who) if is_plain_number(who) else {"email": who}
             annotations.append({"completed_by": user, "result": result})
-    task: dict[str, Any] = {
+    task: Json = {
         "id": number,
         "data": {"text": note.text, "note_id": note.id, "case": note.case},
         "annotations": annotations,
@@ -110,13 +111,11 @@ def _task(number: int, note: Note, judged: Judged, systems: set[str]) -> dict[st
     return {**task, "predictions": predictions} if predictions else task
 
 
-def _regions(
-    text: str, annotation: PlainAnnotation, label: str, id_: str
-) -> Iterator[dict[str, Any]]:
+def _regions(text: str, annotation: PlainAnnotation, label: str, id_: str) -> Iterator[Json]:
     """Yield one region per fragment, then what is said of the annotation and the links."""
     detail, spans = annotation.detail, annotation.spans
     ids = [id_] + [f"{id_}-{k}" for k in range(2, len(spans) + 1)]
-    meta: dict[str, Any] = {"text": [detail.comment]} if detail.comment else {}
+    meta: Json = {"text": [detail.comment]} if detail.comment else {}
     if detail.reason:
         meta["reason"] = detail.reason
     if detail.stated_text is not None and len(spans) > 1:
@@ -127,7 +126,7 @@ def _regions(
         if detail.stated_text is not None and len(spans) == 1:
             words = detail.stated_text
         value = {"start": span[0], "end": span[1], "text": words, "labels": [label]}
-        item: dict[str, Any] = {
+        item: Json = {
             "id": region,
             "from_name": "label",
             **own,
@@ -204,7 +203,7 @@ def read_labelstudio(path: Path, *, strict: bool = True, progress: Progress = si
     return build_corpus(_once(found, faults), frame, faults, need="tasks", strict=strict)
 
 
-def _read_tasks(path: Path, faults: Faults) -> list[tuple[int, dict[str, Any]]]:
+def _read_tasks(path: Path, faults: Faults) -> list[tuple[int, Json]]:
     values = list(read_values(path, faults))
     if values and all(_is_compact(value) for _, value in values):
         values = list(enumerate(_from_compact([value for _, value in values]), start=1))
@@ -224,9 +223,9 @@ def _once(found: Iterable[MarkedText], faults: Faults) -> Iterator[MarkedText]:
             faults.add(f"note {shown(one.note_id)} occurs twice", line=one.line)
 
 
-def _from_compact(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _from_compact(values: list[Json]) -> list[Json]:
     """Return the tasks of a JSON_MIN export, which has an entry for each annotation."""
-    tasks: dict[Any, dict[str, Any]] = {}
+    tasks: dict[Any, Json] = {}
     for value in values:
         result = [
             {"type": "labels", "value": item}

@@ -12,7 +12,7 @@ from typing import Any
 
 from rubricate.errors import MissingExtraError, shown
 from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.encoding import metadata_from_json, rubric_to_json
+from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
 from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.limits import limits_now, need_within
 from rubricate.formats.rubric.records import Records, match_columns
@@ -24,7 +24,7 @@ _APART = r"\s.=#,\[\]{}"
 _RUBRIC_KEYS = ("case", "title", "metadata", "features")
 
 
-class Branch(dict[str, Any]):
+class Branch(Json):
     """A mapping of a tree, with the line it begins in."""
 
     line: int | None = None
@@ -114,7 +114,7 @@ class _Nodes:
         if isinstance(node, yaml.ScalarNode):
             return None if node.tag == "tag:yaml.org,2002:null" else [""]
         pairs = node.value if isinstance(node, yaml.MappingNode) else [(node, node)]
-        found: dict[str, Any] = {}
+        found: Json = {}
         for key, value in pairs:
             if not (isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)):
                 return [""]
@@ -135,7 +135,7 @@ def read_toml_tree(path: Path, faults: Faults) -> Any:
         return Branch()
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> Json:
     """Return the tables of a TOML text; `tomllib.TOMLDecodeError` for all that is wrong with it."""
     # The parser's time grows with the square of a key's levels.
     depth = limits_now().depth
@@ -278,7 +278,7 @@ def _line(value: Any) -> int | None:
     return value.line if isinstance(value, Branch) else None
 
 
-def _rubric_tree(rubric: Rubric) -> dict[str, Any]:
+def _rubric_tree(rubric: Rubric) -> Json:
     tree = rubric_to_json(rubric)
     features = tree.pop("features")
     return {**tree, "features": features}

@@ -249,8 +249,7 @@ def _changes(changes: Changes) -> str:
         [_note_cell(one.note), _points(one.before), _points(one.now), _points(one.change)]
         for one in moved[:MOST_LINES]
     ]
-    more = len(moved) - len(lines)
-    caption = "Scores that changed most." + (f" {more:,} more are not shown." if more else "")
+    caption = "Scores that changed most." + _not_shown(moved, "more")
     link = f"<p>{notes_link('Notes that changed', show='changed')}</p>"
     return (
         facts_table(facts)
@@ -303,14 +302,17 @@ def _copies(clusters: Sequence[Cluster]) -> str:
         lines.append(
             [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell(named + more)]
         )
-    left = len(clusters) - len(lines)
-    caption = "Notes that share at least 80 % of their runs of three words, within a case." + (
-        f" {left:,} smaller groups are not shown." if left else ""
-    )
+    caption = "Notes that share at least 80 % of their runs of three words, within a case."
+    caption += _not_shown(clusters, "smaller groups")
     link = f"<p>{notes_link('All copied notes', show='copied')}</p>"
     return link + html_table(
         ["kind", "notes", "similarity", "case", "which"], lines, caption=caption
     )
+
+
+def _not_shown(found: Sequence[object], what: str) -> str:
+    left = len(found) - MOST_LINES
+    return f" {left:,} {what} are not shown." if left > 0 else ""
 
 
 def _gaming(flags: Sequence[Flag]) -> str:
@@ -320,11 +322,7 @@ def _gaming(flags: Sequence[Flag]) -> str:
         [_note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
         for flag in flags[:MOST_LINES]
     ]
-    left = len(flags) - len(lines)
-    caption = "A flag asks a person to look; it is no verdict." + (
-        f" {left:,} more flags are not shown." if left else ""
-    )
+    caption = "A flag asks a person to look; it is no verdict." + _not_shown(flags, "more flags")
     link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
-    return link + html_table(
-        ["note", "looks like", "sign", "value", "limit"], lines, caption=caption
-    )
+    header = ["note", "looks like", "sign", "value", "limit"]
+    return link + html_table(header, lines, caption=caption)

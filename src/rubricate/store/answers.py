@@ -1,10 +1,14 @@
-"""What is answered, for the description of the interface; tests compare it with real answers."""
+"""What is returned and answered; the interface is described by it, and tests compare the two.
+
+`Json`: parts whose fields the description leaves open.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
-Marks = list[list[tuple[int, int]]]
+from rubricate.formats.encoding import Json
+from rubricate.run.evidence import Spans
 
 
 class HealthAnswer(TypedDict):
@@ -23,6 +27,14 @@ class MemberOf(TypedDict):
     roles: list[str]
 
 
+class MemberPart(TypedDict):
+    """Somebody in a project; who came has a password."""
+
+    name: str
+    roles: list[str]
+    came: bool
+
+
 class ProjectsAnswer(TypedDict):
     """A person's projects."""
 
@@ -34,7 +46,7 @@ class MeAnswer(ProjectsAnswer):
 
     name: str
     admin: bool
-    preferences: dict[str, Any]
+    preferences: Json
 
 
 class ProjectAnswer(MemberOf):
@@ -44,13 +56,18 @@ class ProjectAnswer(MemberOf):
     suggestions: bool
 
 
-class NextAnswer(TypedDict):
+class OwnCounts(TypedDict):
+    """How many of a person's notes are done, and how many there are."""
+
+    done: int
+    total: int
+
+
+class NextAnswer(OwnCounts):
     """The note that comes next."""
 
     assignment: str | None
     state: str
-    done: int
-    total: int
 
 
 class QueueLine(TypedDict):
@@ -69,8 +86,8 @@ class RubricVersions(TypedDict):
     case: str
     title: str
     version: int
-    features: list[dict[str, Any]]
-    history: list[dict[str, Any]]
+    features: list[Json]
+    history: list[Json]
 
 
 class RubricsAnswer(TypedDict):
@@ -82,15 +99,13 @@ class RubricsAnswer(TypedDict):
 class AgainAnswer(TypedDict):
     """How many judgements of whom are to be looked at again, by feature."""
 
-    again: list[dict[str, Any]]
+    again: list[Json]
 
 
-class QueueAnswer(TypedDict):
+class QueueAnswer(OwnCounts):
     """A person's notes."""
 
     assignments: list[QueueLine]
-    done: int
-    total: int
 
 
 class NoteText(TypedDict):
@@ -125,7 +140,7 @@ class JudgementPart(TypedDict):
     """A judgement as it is saved."""
 
     answer: str | None
-    marks: Marks
+    marks: Spans
     version: int
     at: str | None
 
@@ -133,12 +148,19 @@ class JudgementPart(TypedDict):
 class SuggestionPart(TypedDict):
     """What a matcher found."""
 
-    marks: Marks
+    marks: Spans
     probability: float | None
     reason: str
 
 
-class WorkAnswer(TypedDict):
+class Steps(TypedDict):
+    """Whether something can be undone and done again."""
+
+    can_undo: bool
+    can_redo: bool
+
+
+class WorkAnswer(Steps):
     """A note to annotate, and what was judged in it so far."""
 
     id: str
@@ -152,48 +174,52 @@ class WorkAnswer(TypedDict):
     judgements: dict[str, JudgementPart]
     again: dict[str, str]
     suggestions: dict[str, SuggestionPart] | None
-    can_undo: bool
-    can_redo: bool
     previous: str | None
     next: str | None
 
 
-class JudgedAnswer(JudgementPart):
+class JudgedAnswer(JudgementPart, Steps):
     """A judgement that was saved."""
 
     feature: str
-    can_undo: bool
-    can_redo: bool
 
 
-class DoneAnswer(TypedDict):
+class DoneAnswer(OwnCounts):
     """A note that is done, and the next one."""
 
     state: str
     next: str | None
-    done: int
-    total: int
 
 
-class DisputeLine(TypedDict):
-    """One disagreement in a list."""
+class ListLine(TypedDict):
+    """What every line of a list of work tells."""
 
     id: str
     note: str
     case: str
     feature: str
     feature_text: str
-    reason: str
     state: str
 
 
-class DisputesAnswer(TypedDict):
+class DisputeLine(ListLine):
+    """One disagreement in a list."""
+
+    reason: str
+
+
+class CurationCounts(TypedDict):
+    """How many disagreements are open and decided."""
+
+    open: int
+    decided: int
+
+
+class DisputesAnswer(CurationCounts):
     """A page of disagreements."""
 
     items: list[DisputeLine]
     next: str | None
-    open: int
-    decided: int
 
 
 class SidePart(TypedDict):
@@ -201,14 +227,14 @@ class SidePart(TypedDict):
 
     letter: str
     answer: str
-    marks: Marks
+    marks: Spans
 
 
 class DecisionPart(TypedDict):
     """A curator's decision."""
 
     choice: str
-    marks: Marks
+    marks: Spans
     comment: str
     by: str
     at: str
@@ -227,21 +253,26 @@ class DisputeAnswer(TypedDict):
     note: NoteText
     feature: FeaturePart
     sides: list[SidePart]
-    offers: dict[str, Marks]
+    offers: dict[str, Spans]
     decision: DecisionPart | None
     history: list[DecisionPart]
 
 
-class RunPart(TypedDict):
+class ReviewCounts(TypedDict):
+    """How many items of a run are open and done, and how many there are."""
+
+    open: int
+    done: int
+    total: int
+
+
+class RunPart(ReviewCounts):
     """A run under review."""
 
     id: str
     name: str
     state: str
     fault: str
-    open: int
-    done: int
-    total: int
 
 
 class RunsAnswer(TypedDict):
@@ -250,16 +281,10 @@ class RunsAnswer(TypedDict):
     runs: list[RunPart]
 
 
-class ItemLine(TypedDict):
+class ItemLine(ListLine):
     """One item in a list."""
 
-    id: str
-    note: str
-    case: str
-    feature: str
-    feature_text: str
     found: bool | None
-    state: str
 
 
 class ItemsAnswer(TypedDict):
@@ -279,14 +304,14 @@ class ItemAnswer(TypedDict):
     state: str
     version: int
     note: NoteText
-    feature: dict[str, Any]
+    feature: Json
     found: bool | None
-    marks: Marks
+    marks: Spans
     reason: str
-    against: dict[str, Any] | None
+    against: Json | None
     score: dict[str, float]
-    items: list[dict[str, Any]]
-    correction: dict[str, Any] | None
+    items: list[Json]
+    correction: Json | None
     why: str | None
     risk: float | None
 
@@ -299,28 +324,33 @@ class ProgressAnswer(TypedDict):
     assignments: dict[str, int]
     judgements: int
     unsure: int
-    annotators: list[dict[str, Any]]
+    annotators: list[Json]
     curation: dict[str, int]
-    runs: list[dict[str, Any]]
+    runs: list[Json]
     head: str
 
 
-class AgreementAnswer(TypedDict):
+class AgreementPart(TypedDict):
+    """F1 of presence and of characters with intervals, and kappa of presence."""
+
+    presence_f1: Json | None
+    presence_kappa: float | None
+    characters_f1: Json | None
+
+
+class AgreementAnswer(AgreementPart):
     """How far annotators agree."""
 
     at: str
     notes: int
     pairs: int
-    presence_f1: dict[str, Any] | None
-    presence_kappa: float | None
-    characters_f1: dict[str, Any] | None
-    features: list[dict[str, Any]]
+    features: list[Json]
 
 
 class RecordAnswer(TypedDict):
     """A page of the record."""
 
-    events: list[dict[str, Any]]
+    events: list[Json]
     next: str | None
 
 
