@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,8 +34,10 @@ from rubricate.neural.encoder.model_folder import (
     read_members,
 )
 from rubricate.rubric import Feature, Rubric
-from rubricate.stats.calibration import fit_calibration, raised
+from rubricate.stats.calibration import Calibration, fit_calibration, raised
 
+#: Sets that count alike in calibration.
+CALIBRATED_ON = ("C_dev", "broad_dev", "N_dev", "P_dev")
 #: Sets that settings are chosen on: F1s of the first three, credit of the last four.
 CHOSEN_ON = ("C_dev", "broad_dev", "N_dev", "L_dev", "P_dev", "W_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
@@ -172,6 +174,15 @@ def mixed_only(sets: Sets) -> Sets:
     }
 
 
+def calibrated(tables: Sequence[Table], now: Settled) -> Calibration:
+    """Return the calibration that fits sets of notes, each of which counts alike."""
+    most = max(len(table.there) for table in tables)
+    said = [np.resize(table.voted(now.vote), most) for table in tables]
+    return fit_calibration(
+        np.concatenate(said), np.concatenate([np.resize(table.there, most) for table in tables])
+    )
+
+
 def main() -> None:
     """Choose, print, and write where asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -194,8 +205,9 @@ def main() -> None:
         for name, own in heard.items():
             counts = covered(own, now.thresholds, now.word_vote)
             print(name, figures(Table.of(own), counts, now.thresholds.presence, now.vote))
-    every = Table.of([one for own in heard.values() for one in own])
-    calibration = fit_calibration(every.voted(now.vote), every.there)
+    calibration = calibrated(
+        [Table.of(heard[name]) for name in CALIBRATED_ON if name in heard], now
+    )
     print(calibration)
     if given.write:
         new = replace(settings, **now._asdict(), calibration=calibration, contradiction=0.5)
