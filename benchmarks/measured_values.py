@@ -15,7 +15,8 @@ from unseen_rubrics import matcher_of
 OPENING = "45 yo woman, cough x 5 d, tired. Eating ok. Works as a cook. PMH none. Meds: none. "
 WELL = (
     "VS: T 36.9, HR 74, RR 14, BP 116/72, SpO2 98% RA, BMI 22. Lungs clear. Labs: Hgb 13.9, WBC"
-    " 7.2, Na 139, K 4.1, Cr 0.8, glucose 92, A1c 5.4, TSH 2.0, INR 1.0, EF 60%. MMSE 30/30. PHQ-9 2."
+    " 7.2, Na 139, K 4.1, Cr 0.8, glucose 92, A1c 5.4, TSH 2.0, INR 1.0, EF 60%. MMSE 30/30. PHQ-9"
+    " 2."
 )
 ILL = (
     "VS: T 39.2, HR 124, RR 28, BP 172/104, SpO2 88% RA, BMI 38. Lungs clear. Labs: Hgb 7.9, WBC"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.text.measured import asked_values, find_measurements, judge_measured, only_values
+from rubricate.text.measured import asked_values, judge_measured, only_values
+from rubricate.text.measurements import find_measurements
 
 WELL = (
     "VS: T 36.9, HR 74, RR 14, BP 116/72, SpO2 98% RA, BMI 22. Labs: Hgb 13.9, WBC 7.2, Na 139,"
@@ -129,6 +130,61 @@ def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
     assert judge_measured(["Fever"], "T 39.2 at home, T 36.8 here") == ((), ())
     assert judge_measured(["Fever"], "T 37.7") == ((), ())
     assert judge_measured(["Anemia"], "Hgb 12.4") == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("feature", "text"),
+    [
+        ("Elevated TSH", "1. CBC\n2. TSH\n3. CRP"),
+        ("Elevated CRP", "2. TSH 3. CRP 4. ESR 5. CXR"),
+        ("Anemia", "1. Check Hgb\n2. Start iron"),
+        ("Hypotension", "BP 90/60"),
+        ("Normotensive", "BP 90/60"),
+        ("Renal impairment", "Cr 1.1 -> 2.3"),
+        ("Anemia", "Hgb 13.1, 9.2, 7.8"),
+        ("Tachycardia", "HR 72 lying, 118 standing"),
+        ("Fever", "T 36.8 this am, 39.1 tonight"),
+        ("Hypoxia", "SpO2 98% on 4L NC"),
+        ("Normal oxygen saturation", "98% on 10 L, SpO2 98% on 10 L NC"),
+        ("Fever and tachycardia", "T 39.0"),
+        ("Fever without tachycardia", "T 36.8, HR 72"),
+        ("Hypokalemia", "Vitamin K 2 mg"),
+        ("Hypoalbuminemia", "albumin 25% 100 mL"),
+        ("Thrombocytopenia", "Platelets 2 units given"),
+        ("Leukopenia", "LP: WBC 2"),
+        ("Tachycardia", "8-month-old with HR 130"),
+        ("Fever", "mother's temp 39.2"),
+        ("Poor glycaemic control", "would like A1c of 6.5"),
+        ("High blood pressure", "BP 118/72 on lisinopril"),
+        ("Multiparous", "G2P1"),
+        ("Heart rate above 100", "HR 100"),
+    ],
+)
+def test_what_values_leave_open_is_left_open(feature: str, text: str) -> None:
+    assert judge_measured([feature], text) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("feature", "text"),
+    [
+        ("Leukocytosis", "WBC (4.0-11.0) 18.2"),
+        ("Hypotension", "BP 84/50 HR 120"),
+        ("Tachycardia", "BP: 84/50\nHR: 120"),
+        ("Hyperkalemia", "K 6.9 H"),
+        ("Tachycardia", "HR 118/min"),
+        ("Leukocytosis", "WBC 14.2 x10^9/L"),
+        ("Hypotension", "SBP 84"),
+        ("Hyperglycemia", "BSL 22.4 mmol/L"),
+        ("Multiparous", "G3P1102"),
+        ("Heavy smoker", "22.5 pack-years"),
+        ("Hypoxia", "SpO2 85% on 4L NC"),
+        ("No fevers", "T 36.8"),
+        ("Heart rate of at least 100", "HR 100"),
+        ("Hypotension", "sent to ED for BP 80/40"),
+    ],
+)
+def test_values_are_read_as_they_are_written(feature: str, text: str) -> None:
+    assert judge_measured([feature], text).states
 
 
 def test_one_of_several_wordings_is_enough_and_all_are_needed_against() -> None:

@@ -1,0 +1,306 @@
+"""Measured values in notes: what was measured, its value in one unit, and where it stands."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from rubricate.text.numbers import figure, form_at, time_unit
+from rubricate.text.opposites import PERSONS
+from rubricate.text.words import CueTable, Token, find_tokens, word_set
+
+_SEPARATOR = " | "
+#: May stand between a name and its value.
+_BETWEEN = word_set(
+    ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
+    " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
+    " room air ra oral low high elevated normal + steady stable"
+)
+#: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
+_NOT_NOW = word_set(
+    "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
+    " should desired prior previous previously old urine urinary ua dip dipstick csf lp synovial"
+    " pleural ascitic fluid iron transferrin venous ionized ionised pro fetal foetal vitamin vit"
+)
+_DOSES = word_set(
+    "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
+)
+_OXYGEN = word_set(
+    "nc nrb bipap cpap fio2 cannula mask intubated ventilator vent liters litres liter litre l lpm"
+    " nasal nonrebreather hfnc supplemental"
+)
+#: "G3P2", "G3P1102": pregnancies and births (term and preterm).
+_PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)\d\d|(\d{1,2}))(?!\d)")
+#: "40 pack-years", "2 ppd x 20 yrs".
+_PACK_YEARS = re.compile(
+    r"(?<![\d./-])(?P<total>\d+(?:\.\d+)?)\+?[ -]?(?:pack|pk)[ -]?(?:years?|yrs?)\b"
+    r"|(?<![\d./-])(?<!\d )(?P<daily>\d+(?:\.\d+)?|1/2|½|half an?) ?"
+    r"(?:ppd|(?:packs?|pk)(?: per | a | each |/)(?:day|d))\b,? ?(?:for|x|×)? ?(?P<years>\d+)"
+    r" ?(?:years?|yrs?|y)\b",
+    re.IGNORECASE,
+)
+#: The table is one of adults: of children these say something else.
+_CHILD = re.compile(
+    r"newborn|neonate|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
+    r"|\b(?:\d|1[0-5])[ -]?(?:y/?o\b|y\.o\.|years?[- ]old|yrs?[- ]old)",
+    re.IGNORECASE,
+)
+_OF_ADULTS = word_set("pulse systolic diastolic bmi haemoglobin haematocrit creatinine") | {
+    "respiratory rate", "blood pressure", "white cells",
+}  # fmt: skip
+#: Values in another unit: the range that tells it, and the factor to the table's unit.
+_OTHER_UNITS = {
+    "haemoglobin": (30, 250, 0.1),
+    "white cells": (300, 120_000, 0.001),
+    "platelets": (5_000, 2_000_000, 0.001),
+    "creatinine": (30, 1_800, 1 / 88.4),
+    "glucose": (1, 19.9, 18.0),
+    "calcium": (1, 3.99, 4.0),
+    "albumin": (10, 60, 0.1),
+}
+#: Whose table is in mmol/L already, or tells it by its range.
+_MOLAR = word_set("sodium potassium lactate calcium creatinine")
+_PERCENT = ("oxygen saturation", "a1c", "ejection fraction", "haematocrit")
+#: So many tokens after a value may hold another of the same.
+_TREND = 7
+
+
+class ValueScale(NamedTuple):
+    """What values mean."""
+
+    measured: str
+    low: float
+    normal_from: float
+    normal_to: float
+    high: float
+
+
+class Measurement(NamedTuple):
+    """One value in a note."""
+
+    measured: str
+    value: float
+    span: tuple[int, int]
+
+
+class MeasureTable(NamedTuple):
+    """The table: first scales, plausible values, names, and the findings that values mean."""
+
+    scales: dict[str, ValueScale]
+    limits: dict[str, tuple[float, float]]
+    names: CueTable
+    words: dict[str, list[tuple[ValueScale, str]]]
+    phrases: CueTable
+    finding: frozenset[str]
+
+
+@cache
+def measure_table() -> MeasureTable:
+    """Return the table ``measured_values.tsv``."""
+    text = files("rubricate.text").joinpath("measured_values.tsv").read_text(encoding="utf-8")
+    scales: dict[str, ValueScale] = {}
+    limits, names = {}, {}
+    words: dict[str, list[tuple[ValueScale, str]]] = {}
+    outside = (-math.inf, -math.inf, math.inf, math.inf)
+    for line in text.split("\n")[1:-1]:
+        measured, called, least, most, *rest = (line + "\t" * 10).split("\t")[:11]
+        edges = [float(x) if x else none for x, none in zip(rest[:4], outside, strict=True)]
+        scale = ValueScale(measured, *edges)
+        scales.setdefault(measured, scale)
+        limits[measured] = float(least), float(most)
+        names.update(dict.fromkeys(called.split(_SEPARATOR) if called else (), measured))
+        for state, cell in zip(("low", "normal", "high"), rest[4:7], strict=True):
+            for phrase in cell.split(_SEPARATOR) if cell else ():
+                words.setdefault(phrase, []).append((scale, state))
+    named = {word for name in names for word in name.split()}
+    finding = frozenset(word for phrase in words for word in phrase.split()) - named
+    phrases = CueTable({phrase: phrase for phrase in words})
+    return MeasureTable(scales, limits, CueTable(names), words, phrases, finding)
+
+
+def in_unit(measured: str, value: float, unit: str = "") -> float | None:
+    """Return a value in the table's unit; None where it cannot be one."""
+    if measured == "temperature" and 90 <= value <= 110:
+        return round((value - 32) / 1.8, 2)
+    if unit == "mmol" and measured == "glucose":
+        return value * 18.0
+    if unit in ("mmol", "umol", "µmol", "nmol", "kpa") and measured not in _MOLAR:
+        return None
+    low, high = measure_table().limits[measured]
+    if low <= value <= high:
+        return value
+    least, most, scale = _OTHER_UNITS.get(measured, (1.0, 0.0, 1.0))
+    return value * scale if least <= value <= most else None
+
+
+@lru_cache(maxsize=8)
+def find_measurements(text: str) -> tuple[Measurement, ...]:
+    """Return the measured values of a note, in order; wishes and other people's are left out.
+
+    Examples
+    --------
+    >>> [(one.measured, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
+    [('temperature', 37.0), ('pulse', 74.0)]
+    """
+    tokens = find_tokens(text)
+    names = measure_table().names
+    found: list[Measurement] = []
+    i = 0
+    while i < len(tokens):
+        named = names.at(tokens, i) if tokens[i].form in names else None
+        if named is None and tokens[i].form == "t" and text[tokens[i].start] == "T":
+            named = "temperature", i + 1
+        if named is None:
+            i += 1
+            continue
+        if _is_name(text, tokens, i, named[1]):
+            found += _read_values(text, tokens, named[0], i, named[1])
+        i = named[1]
+    starts = [token.start for token in tokens]
+    for one in (*_pregnancies(text), *_pack_years(text)):
+        if not _of_another(tokens, bisect_left(starts, one.span[0])):
+            found.append(one)
+    child = _CHILD.search(text) is not None
+    return tuple(one for one in found if not (child and one.measured in _OF_ADULTS))
+
+
+def _pregnancies(text: str) -> Iterator[Measurement]:
+    for match in _PREGNANCIES.finditer(text):
+        births = int(match[4]) if match[4] else int(match[2]) + int(match[3])
+        yield Measurement("gravidity", float(match[1]), match.span())
+        yield Measurement("parity", float(births), match.span())
+
+
+def _pack_years(text: str) -> Iterator[Measurement]:
+    for match in _PACK_YEARS.finditer(text):
+        daily = figure(match["daily"]) or 0.5 if match["daily"] else 1.0
+        yield Measurement(
+            "pack - years", daily * float(match["total"] or match["years"]), match.span()
+        )
+
+
+def _before(tokens: Sequence[Token], i: int, most: int) -> list[str]:
+    """Return the forms of a few tokens before one, in its sentence."""
+    forms: list[str] = []
+    for token in reversed(tokens[max(0, i - most) : i]):
+        if token.kind == "newline" or token.form in (".", ";"):
+            break
+        forms.append(token.form)
+    return forms
+
+
+def _of_another(tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether a value is that of a relative or of somebody else."""
+    return any(
+        form in PERSONS or form.removesuffix("s") in PERSONS for form in _before(tokens, i, 6)
+    )
+
+
+def _is_name(text: str, tokens: Sequence[Token], i: int, end: int) -> bool:
+    """Tell whether a name may be that of a value of the patient now: K and not k."""
+    short = end == i + 1 and len(tokens[i].form) <= 2
+    if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr"):
+        return False
+    near = _before(tokens, i, 4)
+    return _NOT_NOW.isdisjoint(near) and not _of_another(tokens, i)
+
+
+def _read_values(
+    text: str, tokens: Sequence[Token], measured: str, i: int, j: int
+) -> Iterator[Measurement]:
+    """Yield the value after a name, and those that follow it in a trend or a range."""
+    j = _skip_to_number(tokens, j)
+    names = measure_table().names
+    first = True
+    for k in range(j, min(j + (1 if measured == "blood pressure" else _TREND), len(tokens))):
+        token = tokens[k]
+        if not first and (
+            token.kind == "newline" or token.form in (".", ";") or names.at(tokens, k)
+        ):
+            return
+        if token.kind == "number" and form_at(tokens, k - 1) not in ("x", "^"):
+            own = list(_read_value(text, tokens, measured, i, k))
+            if first and not own:
+                return
+            yield from own
+        elif first:
+            return
+        first = False
+
+
+def _skip_to_number(tokens: Sequence[Token], j: int) -> int:
+    """Return where the value of a name may stand, after its normal range in brackets."""
+    if form_at(tokens, j) == "(":
+        inside = [form_at(tokens, k) for k in range(j + 1, min(j + 8, len(tokens)))]
+        if ")" in inside and "-" in inside[: inside.index(")")]:
+            j += inside.index(")") + 2
+    last = j + 5
+    while j < min(last, len(tokens)) and tokens[j].form in _BETWEEN:
+        j += 1
+    return j
+
+
+def _read_value(
+    text: str, tokens: Sequence[Token], measured: str, i: int, j: int
+) -> Iterator[Measurement]:
+    """Yield what is measured by one number."""
+    form = tokens[j].form
+    if form_at(tokens, j + 1) == "/" and "/" not in form:
+        second = tokens[j + 2] if j + 2 < len(tokens) else None
+        if second is not None and second.kind == "number":
+            form, j = f"{form}/{second.form}", j + 2
+    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, form):
+        return
+    after = form_at(tokens, j + 1)
+    end = tokens[j + 1].end if after in ("%", "°") else tokens[j].end
+    span = tokens[i].start, end
+    top, _, bottom = form.partition("/")
+    value, other = figure(top), figure(bottom) if bottom else None
+    if value is None:
+        return
+    if measured == "blood pressure":
+        if other is not None and 50 <= value <= 280 and 20 <= other < value:
+            # One number for both: what is high in the second is high.
+            yield Measurement(measured, max(value, other + 50) if other >= 85 else value, span)
+            yield Measurement("systolic", value, span)
+            yield Measurement("diastolic", other, span)
+        return
+    if (bottom and other != measure_table().limits[measured][1]) or (
+        after == "%" and measured not in _PERCENT
+    ):
+        return
+    known = in_unit(measured, value, after)
+    if known is None:
+        return
+    around = {form_at(tokens, k) for k in range(max(0, i - 8), j + 9)}
+    if measured == "oxygen saturation" and known >= 93 and around & _OXYGEN:
+        return
+    yield Measurement(measured, known, span)
+    if measured == "systolic":
+        yield Measurement("blood pressure", known, span)
+
+
+def _is_value(text: str, tokens: Sequence[Token], j: int) -> bool:
+    """Tell whether what follows a number leaves it a result: no dose, no time, no count."""
+    after, next_after = form_at(tokens, j + 1), form_at(tokens, j + 2)
+    if after in ("mg", "g"):
+        return next_after == "/"
+    if after == "x":
+        return next_after == "10"
+    if after == "hr" and (next_after in (":", "of") or next_after[:1].isdigit()):
+        return True
+    if after == "h" and text[tokens[j + 1].start] == "H":
+        return True
+    return not (after and time_unit(after)) and after not in _DOSES
+
+
+def _is_list_number(text: str, tokens: Sequence[Token], i: int, form: str) -> bool:
+    """Tell whether a number is that of the next line of a list: "2. TSH 3. CRP"."""
+    if not form.isdecimal() or not 1 < int(form) <= 20:
+        return False
+    return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", text[: tokens[i].start]) is not None
