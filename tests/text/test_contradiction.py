@@ -7,6 +7,7 @@ import pytest
 from rubricate.text.contradiction import why_contradicted
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
+from rubricate.text.contradiction.sure import why_surely_not
 
 
 def read(marked: str) -> tuple[str, list[tuple[int, int]]]:
@@ -221,3 +222,30 @@ def test_two_drugs_of_one_class_are_told_apart_by_generic_names(
 )
 def test_opposites(feature: str, words: str, said: str) -> None:
     assert why_contradicted(feature, words, [(0, len(words))], ["opposite"]) == said
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "words", "said"),
+    [
+        ("Chest pain", "911 for pressure in chest", "pressure in chest", "only advised"),
+        ("Weight loss", "goal: lose 12 lb", "goal: lose 12 lb", "only advised"),
+        ("Weight loss", "lost 12 lb", "lost 12 lb", None),
+        ("Return precautions given", "return if fever", "return if fever", None),
+        ("Pregnancy test positive", "UPT -, UA neg", "UPT -", "denied"),
+        ("Guarding", "guarding -/rigidity +", "guarding", "denied"),
+        ("Rigidity", "guarding -/rigidity +", "rigidity +", None),
+        ("Edema", "(-) edema", "edema", "denied"),
+        ("No edema", "(-) edema", "edema", None),
+        ("Knee pain", "- knee pain x 2 wks", "knee pain", None),
+        ("Fever", "fever - 3 days", "fever", None),
+        ("Early menopause", "menopause at 53", "menopause at 53", "says 53"),
+        ("Early menopause", "menopause at 41", "menopause at 41", None),
+        ("Family history of premature CAD", "brother: MI at 81", "brother: MI", "says 81"),
+        ("Recent travel", "travel to Peru 3 years ago", "travel to Peru", "says 3 years ago"),
+        ("Recent travel", "travel to Peru 3 weeks ago", "travel to Peru", None),
+        ("No recent travel", "travel to Peru 3 years ago", "travel to Peru", None),
+    ],
+)
+def test_signs_beside_the_words(feature: str, text: str, words: str, said: str | None) -> None:
+    start = text.index(words)
+    assert why_surely_not(feature, text, [(start, start + len(words))]) == said

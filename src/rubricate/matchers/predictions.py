@@ -13,6 +13,7 @@ from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Rubric
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.sure import why_surely_not
 from rubricate.text.measured import judge_measured, only_values
 
 
@@ -47,7 +48,7 @@ OVERRULED, MEASURED = 0.05, 0.95
 
 
 def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
-    """Return the findings without those that say another number, side or drug in all their words.
+    """Return the findings without those all of whose words say something else for sure.
 
     Of features found nowhere measured values decide, where they speak of nothing else.
 
@@ -68,7 +69,11 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     found: list[Found] = []
     for feature in rubric:
         own = by_feature.get(feature.id, [])
-        why = [why_contradicted_in(reading, feature.text, x.spans, SURE_RULES) for x in own]
+        why = [
+            why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
+            or why_surely_not(feature.text, text, x.spans)
+            for x in own
+        ]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
         said = judge_measured(feature.wordings, text)
         if said.contradicts and (

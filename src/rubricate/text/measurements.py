@@ -34,8 +34,8 @@ _OXYGEN = word_set(
     "nc nrb bipap cpap fio2 cannula mask intubated ventilator vent liters litres liter litre l lpm"
     " nasal nonrebreather hfnc supplemental"
 )
-#: "G3P2", "G3P1102": pregnancies and births (term and preterm).
-_PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)\d\d|(\d{1,2}))(?!\d)")
+#: "G3P2", "G3P1102": pregnancies and births (term, preterm, abortions, living).
+_PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)(\d)\d|(\d{1,2}))(?!\d)")
 #: "40 pack-years", "2 ppd x 20 yrs".
 _PACK_YEARS = re.compile(
     r"(?<![\d./-])(?P<total>\d+(?:\.\d+)?)\+?[ -]?(?:pack|pk)[ -]?(?:years?|yrs?)\b"
@@ -171,9 +171,12 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
 
 def _pregnancies(text: str) -> Iterator[Measurement]:
     for match in _PREGNANCIES.finditer(text):
-        births = int(match[4]) if match[4] else int(match[2]) + int(match[3])
+        births = int(match[5]) if match[5] else int(match[2]) + int(match[3])
         yield Measurement("gravidity", float(match[1]), match.span())
         yield Measurement("parity", float(births), match.span())
+        if match[3]:
+            yield Measurement("preterm births", float(match[3]), match.span())
+            yield Measurement("abortions", float(match[4]), match.span())
 
 
 def _pack_years(text: str) -> Iterator[Measurement]:

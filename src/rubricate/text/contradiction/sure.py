@@ -1,0 +1,112 @@
+"""Signs beside the words found that settle that they say nothing of what is, or the contrary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rubricate.text.contradiction.asked import read_asked
+
+#: A feature that is itself negative, normal, or about advice, plans and fears.
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|non|absent|absence|negative|denies|without|never|lack|normal|free|clear|intact"
+    r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
+    re.IGNORECASE,
+)
+_ABOUT_ADVICE = re.compile(
+    r"\b(?:advi|recommend|plan|counsel|educat|instruct|discuss|refer|order|request|schedul|goal|want"
+    r"|desire|inten[dt]|wish|need|due|overdue|pending|await|consider|concern|worr|fear|risk|return"
+    r"|precaution|follow|motivat|read[iy]|contempl|attempt|warn|explain|suggest|urge|encourag|future"
+    r"|next|upcoming|barrier|reluct|told|safety|reassur|prescri|hope)",
+    re.IGNORECASE,
+)
+#: Opens the words, or stands right before them.
+_ADVISED = re.compile(
+    r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
+    r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that)"
+    r"|needs to (?:lose|stop|cut|quit)"
+    r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))\b"
+    r"(?: (?:any|a|an|the|her|his))?\s*",
+    re.IGNORECASE,
+)
+_MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
+_MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
+_MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+_AGE = re.compile(
+    r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
+    re.IGNORECASE,
+)
+#: Features that name a time of life, and the ages that contradict them.
+_TIMES_OF_LIFE = (
+    (re.compile("early menarche|precocious", re.IGNORECASE), 12, 99),
+    (re.compile("(?:late|delayed) menarche", re.IGNORECASE), 0, 14),
+    (re.compile("(?:early|premature) (?:menopause|ovarian)", re.IGNORECASE), 46, 99),
+    (re.compile("late menopause", re.IGNORECASE), 0, 50),
+    (re.compile("childhood|in infancy", re.IGNORECASE), 20, 99),
+    (
+        re.compile(
+            r"(?:premature|early)[- ]?(?:onset )?(?:\w+ )?"
+            r"(?:coronary|heart|cardiac|cad|mi|cardiovascular)\b|died young",
+            re.IGNORECASE,
+        ),
+        65,
+        99,
+    ),
+)
+_RECENT = re.compile(r"\brecent(?:ly)?\b", re.IGNORECASE)
+_LONG_AGO = re.compile(
+    r"\b(?:[2-9]|[1-9]\d|two|three|four|five|ten|several|many) ?(?:y|yrs?|years?) (?:ago|back)\b"
+    r"|\bas a (?:child|toddler|baby|kid|teen\w*|student)\b"
+    r"|\bin (?:college|childhood|high school)\b",
+    re.IGNORECASE,
+)
+_LATELY = re.compile(
+    r"yesterday|today|last (?:week|night|month)|(?:day|week|month)s? ago|since", re.IGNORECASE
+)
+
+
+def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
+    """Return why words of a note cannot state a feature, by what stands in or right beside them.
+
+    Examples
+    --------
+    >>> why_surely_not("Chest pain", "ED if chest pain returns", [(6, 16)])
+    'only advised'
+    >>> why_surely_not("Guarding", "guarding -, rigidity +", [(0, 8)])
+    'denied'
+    >>> why_surely_not("Early menopause", "menopause at 53", [(0, 15)])
+    'says 53'
+    """
+    start, end = spans[0][0], spans[-1][1]
+    words, behind = text[start:end], re.split(r"[.;\n]", text[end : end + 30])[0]
+    begin = max(text.rfind(mark, 0, start) for mark in ".;\n") + 1
+    if _RECENT.search(feature) and not any(one.negated for one in read_asked(feature)):
+        said = text[begin:end] + behind
+        if not _LATELY.search(said) and (match := _LONG_AGO.search(said)):
+            return f"says {match[0]}"
+    for asked, low, high in _TIMES_OF_LIFE:
+        if asked.search(feature):
+            ages = _AGE.findall(words) or _AGE.findall(words + behind)
+            if len(ages) == 1 and low <= int(ages[0]) <= high:
+                return f"says {ages[0]}"
+    if _NEGATIVE.search(feature):
+        return None
+    if not _ABOUT_ADVICE.search(feature) and end - start <= 60:
+        clause = max(begin, text.rfind(",", 0, start) + 1)
+        before = [match.end() for match in _ADVISED.finditer(text, clause, start)]
+        if _ADVISED.match(words) or (before and before[-1] == start):
+            return "only advised"
+    return "denied" if _has_minus(text, start, end) else None
+
+
+def _has_minus(text: str, start: int, end: int) -> bool:
+    """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
+    words, before = text[start:end], text[max(0, start - 6) : start]
+    if "+" in words or "+" in before or any(one.isdigit() for one in words):
+        return False
+    after = text[end : end + 25]
+    return bool(
+        _MINUS.match(after)
+        or _MINUS_BEFORE.search(before)
+        or (_MINUS_AT_END.search(words) and not after[:1].isalnum())
+    )
