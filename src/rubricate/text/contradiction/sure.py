@@ -25,7 +25,7 @@ _ADVISED = re.compile(
     r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
     r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that)"
     r"|needs to (?:lose|stop|cut|quit)"
-    r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))\b"
+    r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))(?!\w)"
     r"(?: (?:any|a|an|the|her|his))?\s*",
     re.IGNORECASE,
 )
