@@ -106,9 +106,7 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     ),
     "how long": _values(acute="acute", chronic="chronic longstanding chronically"),
     "rhythm": _values(regular="regular clockwork", irregular="irregular irregularly erratic"),
-    "level": _values(
-        high="high elevated raised increased", low="low reduced decreased diminished"
-    ),
+    "level": _values(high="high", low="low"),
     "time of day": _values(morning="morning mornings", evening="evening evenings"),
     "warmth": _values(heat="heat hot", cold="cold"),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
