@@ -205,9 +205,7 @@ def main() -> None:
         for name, own in heard.items():
             counts = covered(own, now.thresholds, now.word_vote)
             print(name, figures(Table.of(own), counts, now.thresholds.presence, now.vote))
-    calibration = calibrated(
-        [Table.of(heard[name]) for name in CALIBRATED_ON if name in heard], now
-    )
+    calibration = calibrated([Table.of(heard[name]) for name in given.only or CALIBRATED_ON], now)
     print(calibration)
     if given.write:
         new = replace(settings, **now._asdict(), calibration=calibration, contradiction=0.5)

@@ -175,7 +175,7 @@ EBM = {
     "soft_filter": False,
     "shares": {"ebm": 1.0},
     "measure_every": NEVER,
-    "networks": {"mpnet": network("further_mpnet", 4e-5, 3e-4, 0.995)},
+    "networks": {"mpnet": network("more_mpnet", 4e-5, 3e-4, 0.995)},
     "measure": ["ebm_dev"],
     "predict": ["ebm_dev", "ebm_test"],
 }

@@ -273,3 +273,17 @@ def test_spellings_of_a_unit_agree(number: int, unit: str) -> None:
 @pytest.mark.parametrize("text", ["18-1/2 inches", "18 1/2 inches", "18½ inches", "18.5 inches"])
 def test_a_number_and_a_half(text: str) -> None:
     assert only(text).low == only(text).high == pytest.approx(18.5 * 2.54)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("Age under 50", 0, 50),
+        ("Age older than 60", 60, math.inf),
+        ("Age at least 65", 65, math.inf),
+        ("MI, age at 52", 52, 52),
+        ("age 52", 52, 52),
+    ],
+)
+def test_bounds_of_ages(text: str, low: float, high: float) -> None:
+    assert (only(text, "age").low, only(text, "age").high) == (low, high)

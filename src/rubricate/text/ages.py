@@ -25,9 +25,10 @@ _PEOPLE = word_set(
 _WHOSE = word_set("man woman male female gentleman lady boy girl guy patient pt person")
 _AGE_CUES = word_set("age aged ages turned turning agd")
 _BEFORE_AGE = word_set(": of as is = about around ~")
+#: Between "age" and a number: what it is compared by, with "at" least and older "than".
 _YOUNGER = word_set("under below less younger < ≤ most")
-#: Between "age" and a number: what it is compared by.
-_COMPARED = _YOUNGER | word_set("over above more older greater > ≥ least than at")
+_OLDER = word_set("over above more older greater > ≥ least")
+_UP_TO_AGE = _BEFORE_AGE | _YOUNGER | _OLDER | word_set("at than")
 _BEFORE_DURATION = word_set("for x since past last over of about previous prior next within every")
 _AFTER_DURATION = word_set("history hx ago of duration course earlier before back prior later hist")
 _DECADES = {
@@ -158,11 +159,14 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
             return QuantityReading("age", low, low + 9, "year", i, i + 1)
         return None
     j = i + 1
-    while form_at(tokens, j) in _BEFORE_AGE | _COMPARED and form != "at":
+    while form_at(tokens, j) in _UP_TO_AGE and form != "at":
         j += 1
     if j >= len(tokens):
         return None
-    compared = {form_at(tokens, k) for k in range(i + 1, j)} & _COMPARED
+    between = {form_at(tokens, k) for k in range(i + 1, j)}
+    younger, older = bool(between & _YOUNGER), bool(between & _OLDER)
+    if between & {"at", "than"} and not (younger or older):
+        return None
     amount = read_amount(tokens, j)
     if amount is None or form_at(tokens, j) in ("a", "an") or not 0 < amount.low <= _OLDEST:
         return None
@@ -181,9 +185,9 @@ def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
             return None
         return _age(amount, 1.0, j, end)
     age = _age(amount, scale, i, end)
-    if compared & _YOUNGER:
+    if younger:
         return age._replace(low=0.0)
-    return age._replace(high=math.inf) if compared else age
+    return age._replace(high=math.inf) if older else age
 
 
 def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
