@@ -26,6 +26,8 @@ COMMON = (
     "qualifiers",
     "subjects",
 )
+#: How a form asks for a feature.
+FORMS = ("{}: yes / no", "{}: Y / N", "{} ( )", "( ) {}", "{}: ____", "{}: ***", "{}?", "[ ] {}")
 HEADS = [
     "PMH: ",
     "PMHx: ",
@@ -273,19 +275,33 @@ class Composer:
         return lead, tail
 
     def nothing(self) -> Drawn:
-        """Return a part of a text that is no note, of which no feature is true."""
+        """Return a text that is no note, of which no feature is true: part of one, or a form."""
         rng = self.rng
-        text = rng.choice(self.junk)
-        n = rng.randint(200, 900)
-        a = rng.randint(0, max(0, len(text) - n))
         if rng.random() < 0.3:
             kind = rng.choice(
-                [k for k in self.sets if k in ("C", "P", "deep", "broad", "W", "L", "N")]
+                [k for k in self.sets if k in ("C", "P", "deep", "broad", "W", "L", "N", "S", "J")]
             )
             names = [row[0] for row in rng.choice(self.sets[kind])["rows"]]
         else:
             names = [rng.choice(b["names"]) for b in self.pool(rng.randint(6, 14))]
-        return text[a : a + n], [(name, UNSAID, [], None, False) for name in names]
+        rows: list[Row] = [(name, UNSAID, [], None, False) for name in names]
+        if rng.random() < 0.3:
+            return self.form(names), rows
+        text = rng.choice(self.junk)
+        n = rng.randint(200, 900)
+        a = rng.randint(0, max(0, len(text) - n))
+        return text[a : a + n], rows
+
+    def form(self, names: list[str]) -> str:
+        """Return a form that nobody has filled in, or what one is to ask, with these names."""
+        rng = self.rng
+        own = [name.replace("-", " ") for name in names]
+        rng.shuffle(own)
+        if rng.random() < 0.3:
+            lead = rng.choice(["Ask about ", "Questions to ask: ", "To be assessed: ", "Check for "])
+            return lead + ", ".join(name[0].lower() + name[1:] for name in own) + "."
+        mark = rng.choice(FORMS)
+        return rng.choice(["\n", "\n", "; ", "  "]).join(mark.format(name) for name in own)
 
     def typos(self, text: str) -> str:
         """Return the text, now and then with a few letters wrong; its length stays."""

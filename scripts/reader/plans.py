@@ -47,10 +47,26 @@ TIGHT_SHARES = {
 }
 #: With twice as many such notes.
 FURTHER_SHARES = {**TIGHT_SHARES, "bank": 0.2, "L": 0.05, "N": 0.34, "deep": 0.05, "W": 0.04}
+#: With notes about what networks were found to fail at (`S`).
+FAILING_SHARES = {
+    "bank": 0.16,
+    "broad": 0.08,
+    "deep": 0.05,
+    "C": 0.13,
+    "L": 0.03,
+    "N": 0.24,
+    "S": 0.16,
+    "J": 0.02,
+    "P": 0.07,
+    "W": 0.03,
+    "junk": 0.03,
+}
 #: A small network needs more of the notes that are like an examination's.
-STUDENT_SHARES = {**FURTHER_SHARES, "bank": 0.16, "broad": 0.13}
-TUNING_SHARES = {"bank": 0.1, "C": 0.06, "P": 0.05, "W": 0.05, "learn": 0.74}
-MEASURED = ["C_dev", "P_dev", "W_dev", "L_dev", "N_dev", "broad_dev"]
+STUDENT_SHARES = {**FAILING_SHARES, "bank": 0.12, "broad": 0.12}
+#: Without the deep cases, for networks that are then tuned to some of their notes.
+WITHOUT_DEEP_SHARES = {k: v for k, v in FURTHER_SHARES.items() if k != "deep"}
+TUNING_SHARES = {"bank": 0.08, "broad": 0.06, "C": 0.04, "P": 0.04, "N": 0.08, "learn": 0.7}
+MEASURED = ["C_dev", "P_dev", "W_dev", "L_dev", "N_dev", "S_dev", "broad_dev"]
 
 
 def network(source: str, rate: float, scorer_rate: float, average: float = 0.9985) -> Plan:
@@ -146,13 +162,23 @@ FURTHER = {
     "networks": {"mpnet": network("mean_mpnet", 6e-5, 3e-4)},
     "send": {"mpnet": "5"},
 }
+LATEST = {
+    **FURTHER,
+    "name": "latest",
+    "seed": 111,
+    "seconds": 240,
+    "shares": FAILING_SHARES,
+    "measure_every": NEVER,
+    "measure": ["C_dev", "P_dev", "N_dev", "S_dev"],
+    "networks": {"mpnet": network("accurate", 6e-5, 3e-4)},
+}
 STUDENT = {
     **COMMON,
     "name": "student",
     "compiled": True,
     "budget": 32000,
     "seed": 21,
-    "seconds": 1050,
+    "seconds": 540,
     "warm": 0.05,
     "few_from": 0,
     "fixed": True,
@@ -160,11 +186,24 @@ STUDENT = {
     "shares": STUDENT_SHARES,
     "measure_every": NEVER,
     "networks": {
-        "mpnet": network("further_mpnet", 0.0, 0.0),
+        "mpnet": network("latest_mpnet", 0.0, 0.0),
         "mini": network("fast", 3e-4, 9e-4),
     },
-    "measure": MEASURED,
+    "measure": ["C_dev", "P_dev", "N_dev", "S_dev"],
     "send": {"mini": "8"},
+}
+#: Both networks from their backbones with all notes but the deep cases: where `ten` and `folds` start.
+OPEN = {
+    **BASE,
+    "name": "open",
+    "compiled": True,
+    "seed": 41,
+    "seconds": 400,
+    "low": 0.1,
+    "shares": WITHOUT_DEEP_SHARES,
+    "measure_every": NEVER,
+    "watch": [],
+    "measure": ["C_dev", "N_dev", "broad_dev"],
 }
 EBM = {
     **COMMON,
@@ -194,11 +233,12 @@ def tune(name: str, seconds: int, learn: Plan, held: Plan) -> Plan:
         "shares": TUNING_SHARES,
         "measure_every": NEVER,
         "networks": {
-            "mpnet": network("base_mpnet", 4e-5, 3e-4, 0.99),
-            "mini": network("base_mini", 1.5e-4, 6e-4, 0.99),
+            "mpnet": network("open_mpnet", 4e-5, 3e-4, 0.99),
+            "mini": network("open_mini", 2e-4, 6e-4, 0.99),
         },
         "sets": {"learn": learn, "held": held},
         "measure": ["held"],
+        "predict": ["held"],
     }
 
 
@@ -211,7 +251,7 @@ TEN = tune(
 FOLDS = [
     tune(
         f"fold{f}",
-        27,
+        40,
         {"of": "deepall", "not_fold": str(f)},
         {"of": "deepall", "fold": str(f)},
     )
@@ -226,7 +266,9 @@ PLANS = {
     "other": [OTHER],
     "mean": [MEAN],
     "further": [FURTHER],
+    "latest": [LATEST],
     "student": [STUDENT],
+    "open": [OPEN],
     "ten": [TEN],
     "folds": FOLDS,
     "ebm": [EBM],

@@ -172,10 +172,12 @@ def held_out(clinicians: Path, pairs: Path) -> set[str]:
 def _mixed_set(i: str, held: bool) -> str:
     """Return the set of a mixed note: files from c on hold notes as clinicians write them (`L`).
 
-    Those from f on mark only the words that matter, in every place that states a feature (`N`).
+    Those from f on mark only the words that matter, in every place that states a feature (`N`);
+    from s on they are about what networks were found to fail at (`S`), and zz hold texts about
+    illnesses that speak of no patient, beside notes that do (`J`).
     """
     if i >= "f":
-        return "N_dev" if held else "N"
+        return ("J" if i >= "zz" else "S" if i >= "s" else "N") + ("_dev" if held else "")
     if held:
         return "L_dev" if i >= "d" else "W_dev"
     return "L" if i >= "c" else "W"

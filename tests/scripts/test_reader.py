@@ -75,6 +75,39 @@ def test_the_mixed_files_have_no_faults(script: Callable[[str], Any]) -> None:
     assert [fault for path in paths for fault in script("mixed_files").parse(path)[1]] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "held", "expected"),
+    [
+        ("a01.txt", False, "W"),
+        ("b02.txt", True, "W_dev"),
+        ("c01.txt", False, "L"),
+        ("e01.txt", True, "L_dev"),
+        ("f01.txt", False, "N"),
+        ("s01.txt", True, "S_dev"),
+        ("z31.txt", False, "S"),
+        ("zz01.txt", False, "J"),
+    ],
+)
+def test_a_mixed_note_is_in_the_set_of_its_file(
+    script: Callable[[str], Any], name: str, held: bool, expected: str
+) -> None:
+    assert script("reading")._mixed_set(name, held) == expected
+
+
+def test_texts_that_are_no_notes_state_nothing(
+    script: Callable[[str], Any], bank: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compose, reading = script("compose"), script("reading")
+    sets = {"W": [{"rows": [("Cough", reading.STATED, [(0, 1)], None)]}]}
+    composer = compose.Composer(sets, bank, ["Beat the eggs. " * 40], {"junk": 1.0}, 5)
+    monkeypatch.setattr(composer, "pool", lambda n: list(bank)[:n])
+    drawn = [composer.draw() for _ in range(80)]
+    assert all(row[1:4] == (reading.UNSAID, [], None) for _, rows, _ in drawn for row in rows)
+    forms = [(text, rows) for text, rows, _ in drawn if "eggs" not in text]
+    assert len({text for text, _ in forms}) > 5
+    assert all(row[0].lower() in text.lower() for text, rows in forms for row in rows)
+
+
 def test_composed_notes_carry_the_marked_words(
     script: Callable[[str], Any], bank: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
