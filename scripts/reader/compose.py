@@ -298,7 +298,9 @@ class Composer:
         own = [name.replace("-", " ") for name in names]
         rng.shuffle(own)
         if rng.random() < 0.3:
-            lead = rng.choice(["Ask about ", "Questions to ask: ", "To be assessed: ", "Check for "])
+            lead = rng.choice(
+                ["Ask about ", "Questions to ask: ", "To be assessed: ", "Check for "]
+            )
             return lead + ", ".join(name[0].lower() + name[1:] for name in own) + "."
         mark = rng.choice(FORMS)
         return rng.choice(["\n", "\n", "; ", "  "]).join(mark.format(name) for name in own)

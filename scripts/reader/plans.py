@@ -192,7 +192,7 @@ STUDENT = {
     "measure": ["C_dev", "P_dev", "N_dev", "S_dev"],
     "send": {"mini": "8"},
 }
-#: Both networks from their backbones with all notes but the deep cases: where `ten` and `folds` start.
+#: Both networks from their backbones, all notes but the deep cases; `ten` and `folds` go on from it.
 OPEN = {
     **BASE,
     "name": "open",
