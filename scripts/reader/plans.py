@@ -192,7 +192,7 @@ STUDENT = {
     "measure": ["C_dev", "P_dev", "N_dev", "S_dev"],
     "send": {"mini": "8"},
 }
-#: Both networks from their backbones, all notes but the deep cases; `ten` and `folds` go on from it.
+#: Both networks from their backbones, all notes but the deep cases; then come `ten` and `folds`.
 OPEN = {
     **BASE,
     "name": "open",
