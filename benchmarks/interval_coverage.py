@@ -47,7 +47,7 @@ from rubricate.stats import (
     summarise,
 )
 from rubricate.stats.resampling import table_rates
-from rubricate.study.weighting import DesignNotes, design_posterior
+from rubricate.study.measuring import DesignNotes, design_posterior
 
 F64 = npt.NDArray[np.float64]
 Limits = tuple[F64, F64]

@@ -6,7 +6,7 @@ from rubricate.agreement import agree
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import add_intervals
 from rubricate.reports import agreement_page, evaluation_page
-from rubricate.reports.scores import presence_scores
+from rubricate.reports.by_note import presence_scores
 from rubricate.stats import Resampling
 
 

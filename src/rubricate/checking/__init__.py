@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rubricate.checking.check import RULES, check_corpus, choose_rules
 from rubricate.checking.findings import (
     CheckResult,
     CheckRule,
@@ -11,7 +10,7 @@ from rubricate.checking.findings import (
     Repair,
     write_changes,
 )
-from rubricate.checking.fix import fix_corpus
+from rubricate.checking.fix import RULES, check_corpus, choose_rules, fix_corpus
 
 __all__ = [
     "RULES",

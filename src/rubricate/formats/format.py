@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.encoding import Head
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import F32, I64, Rows, ranges

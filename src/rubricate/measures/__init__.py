@@ -16,7 +16,7 @@ The written rules, each of them tested:
 from __future__ import annotations
 
 from rubricate.measures.counts import CountTable, GroupCounts, RowKeys
-from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
+from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing, plan_from_pilot
 from rubricate.measures.families import LABELS, character_counts, presence_counts
 from rubricate.measures.formulas import (
     CHARACTERS,
@@ -29,7 +29,6 @@ from rubricate.measures.formulas import (
 )
 from rubricate.measures.marks import KINDS
 from rubricate.measures.pairing import Coverage, Pairing, pair_rows
-from rubricate.measures.pilot import plan_from_pilot
 from rubricate.measures.span_matching import Matching, span_counts, words
 
 __all__ = [

@@ -1,16 +1,27 @@
 """The results of a run: one type per note and per item, its tables, and its columns."""
 
 from rubricate.rubric import Outcome
-from rubricate.run.evidence import (
+from rubricate.run.reading import (
+    RunItems,
+    ScoredRun,
+    collect_run,
+    read_evidence,
+    read_results,
+    read_run,
+)
+from rubricate.run.results import (
+    Correction,
     CounterEvidence,
     Evidence,
+    ItemResult,
+    NoteResult,
+    RunCounts,
+    Total,
     certainty,
     parse_spans,
     spans_text,
+    total_score,
 )
-from rubricate.run.reading import read_evidence, read_results
-from rubricate.run.results import Correction, ItemResult, NoteResult, RunCounts, Total, total_score
-from rubricate.run.scored_run import RunItems, ScoredRun, collect_run, read_run
 from rubricate.run.tables import ITEM_COLUMNS, SCORE_COLUMNS, RunColumn, read_rows, read_texts
 from rubricate.run.writing import RunTables, write_tables
 

@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from rubricate.errors import InputError
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.tables import guarded, unguarded
-from rubricate.run.evidence import CounterEvidence, fragments_text, spans_text
-from rubricate.run.results import ItemResult, NoteResult
+from rubricate.run.results import (
+    CounterEvidence,
+    ItemResult,
+    NoteResult,
+    fragments_text,
+    spans_text,
+)
 
 Kind = Literal["text", "number", "yes/no"]
 #: What a cell holds; None where it is empty and no text.

@@ -26,10 +26,9 @@ from rubricate.matchers import Matcher, load_matcher
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
-from rubricate.run.evidence import DIGITS, CounterEvidence, Evidence, EvidenceLine
+from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
 from rubricate.scoring.job import Job
-from rubricate.scoring.readable import why_no_note
-from rubricate.scoring.survey import why_not_scored, writable
+from rubricate.scoring.survey import why_no_note, why_not_scored, writable
 
 
 class KeptBatches(NamedTuple):

@@ -38,7 +38,15 @@ from rubricate.stats.intervals import (
 )
 from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.margins import MarginTest, adjust_margin_tests, adjust_p_values, margin_test
-from rubricate.stats.more_sizes import auc_size, icc_size, kappa_size, non_inferiority_size
+from rubricate.stats.more_sizes import (
+    Outlook,
+    VariablesPlan,
+    auc_size,
+    icc_size,
+    kappa_size,
+    non_inferiority_size,
+    plan_variables,
+)
 from rubricate.stats.nested import Layout, Levels, bootstrap_groups, bootstrap_levels
 from rubricate.stats.planning import (
     PilotPlan,
@@ -73,7 +81,6 @@ from rubricate.stats.resampling import (
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
 from rubricate.stats.sequential import InterimLook, SequentialPlan, obrien_fleming, plan_sequential
 from rubricate.stats.sizes import assured_half_width, assured_size, first_size, width_probability
-from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
 from rubricate.stats.weights import (
     Stratum,
     WeightedMeasures,

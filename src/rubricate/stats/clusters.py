@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import bootstrap_interval
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import F64, METHODS, Method
+from rubricate.stats.limits import F64, METHODS, Method, at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.resampling import Resampling, ratio
 
 

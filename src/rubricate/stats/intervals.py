@@ -10,8 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault
-from rubricate.stats.checks import inside_unit, one_of, raise_if_any
-from rubricate.stats.limits import F64, METHODS, Method, raw_limits
+from rubricate.stats.limits import (
+    F64,
+    METHODS,
+    Method,
+    inside_unit,
+    one_of,
+    raise_if_any,
+    raw_limits,
+)
 
 NAN = float("nan")
 

@@ -16,8 +16,7 @@ from rubricate.stats.bootstrap import (
     needed_acceleration,
     summarise,
 )
-from rubricate.stats.checks import raise_if_any
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import F64, raise_if_any
 from rubricate.stats.resampling import (
     Resampling,
     Statistic,

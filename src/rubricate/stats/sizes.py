@@ -13,8 +13,17 @@ from functools import lru_cache
 import numpy as np
 
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any, shares
-from rubricate.stats.limits import F64, METHODS, Method, raw_limits
+from rubricate.stats.limits import (
+    F64,
+    METHODS,
+    Method,
+    at_least,
+    inside_unit,
+    one_of,
+    raise_if_any,
+    raw_limits,
+    shares,
+)
 
 #: The narrowest half width allowed; below it more than a million units are needed at p = 1/2.
 NARROWEST = 0.001

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
 from rubricate.stats.bootstrap import quantile_each
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import F64, at_least, inside_unit, raise_if_any
 from rubricate.stats.resampling import as_counts, table_rates
 
 _METHOD = "stratified-posterior"

@@ -10,7 +10,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.run import RunItems, ScoredRun, total_score
-from rubricate.run.scored_run import paired_items
+from rubricate.run.reading import paired_items
 
 
 @dataclass(frozen=True, slots=True)

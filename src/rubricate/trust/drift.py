@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
 from rubricate.progress import Progress, silent, watched
-from rubricate.run.scored_run import F64, ScoredRun
+from rubricate.run.reading import F64, ScoredRun
 from rubricate.stats import adjust_p_values
 from rubricate.text.words import find_words
 from rubricate.trust.rates import FeatureDrift, feature_rates

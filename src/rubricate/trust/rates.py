@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rubricate.run.scored_run import ScoredRun, paired_items
+from rubricate.run.reading import ScoredRun, paired_items
 from rubricate.stats import adjust_p_values, proportion_limits
 
 

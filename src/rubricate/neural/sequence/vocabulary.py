@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 from rubricate.neural.sequence.states import STANDINGS, Tokens
 
 F32 = npt.NDArray[np.float32]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricate.reports.plots.canvas import Canvas, Key, mark_key, point_mark
+from rubricate.reports.plots.canvas import Canvas, Key, Scale, mark_key, point_mark, share_scale
 from rubricate.reports.plots.data import (
     ForestGroup,
     ForestRow,
@@ -17,8 +17,7 @@ from rubricate.reports.plots.data import (
     check_lengths,
     limits,
 )
-from rubricate.reports.plots.scales import Scale, share_scale
-from rubricate.reports.plots.svg import (
+from rubricate.reports.plots.ink import (
     INK,
     element,
     label,
