@@ -9,11 +9,11 @@ from typing import Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures import CountTable, Matching, span_counts, words
 from rubricate.measures.pairing import Coverage, Pairing, row_keys
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     Resampling,
@@ -112,7 +112,6 @@ def _chosen(
     return np.array([ids is None or i in ids for i in known], dtype=bool)
 
 
-F64 = npt.NDArray[np.float64]
 #: What an annotator without a span in a row does to the row's value.
 Empty = Literal["zero", "agree", "skip"]
 STATISTICS = ("precision", "recall", "f1")

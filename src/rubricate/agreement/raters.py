@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     LimitsOfAgreement,
@@ -18,8 +18,6 @@ from rubricate.stats import (
     ratio,
     score_agreement,
 )
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

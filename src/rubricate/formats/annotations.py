@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, shown
-from rubricate.rows import I64
 
 #: Stands in the array of `from_utf16` where a UTF-16 offset is inside a surrogate pair.
 SPLIT = -1

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
-from rubricate.measures.formulas import F64, Measure, Measured, mean_defined
-from rubricate.rows import I64
+from rubricate.measures.formulas import Measure, Measured, mean_defined
 
 #: What counts can be summed by.
 By = Literal["note", "feature", "case"]

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
 from rubricate.measures.families import MeasureKey, count_rows
-from rubricate.measures.formulas import F64, Measure
+from rubricate.measures.formulas import Measure
 from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
 from rubricate.measures.span_matching import Matching
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     PilotPlan,

@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.stats import defined
 from rubricate.stats import ratio as ratio
-
-F64 = npt.NDArray[np.float64]
 
 #: ``statistic(counts[..., k]) -> values[...]``
 Statistic = Callable[[npt.ArrayLike], F64]

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from rubricate.arrays import I32, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures.counts import RowKeys
 from rubricate.measures.marks import Marks, gather_marks
-from rubricate.rows import I32, I64
 
 #: What to do with rows the reference judged and the prediction did not.
 Missing = Literal["error", "empty", "skip"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.measures.counts import CountTable
-from rubricate.measures.formulas import F64
 from rubricate.stats import Estimate, Resampling, degrees_of_freedom, ratio, summarise
 
 if TYPE_CHECKING:

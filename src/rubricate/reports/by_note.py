@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.measures import Evaluation
 from rubricate.reports.highlight import (
@@ -22,7 +23,6 @@ from rubricate.reports.page import figure, folded, paragraph
 from rubricate.reports.plots import Labels, difference_plot
 from rubricate.reports.tables import counted, number_text, percent
 from rubricate.stats import limits_of_agreement
-from rubricate.stats.limits import F64
 
 
 @dataclass(frozen=True, slots=True)

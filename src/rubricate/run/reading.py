@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64, Bools
 from rubricate.formats.limits import Faults
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature
@@ -212,11 +213,6 @@ def read_evidence(
         result.note: {item.feature.id: item.evidence for item in result.items if item.found}
         for result in read_results(folder, progress=progress)
     }
-
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

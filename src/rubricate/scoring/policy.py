@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_type_hints, overload
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats.limits import read_text
@@ -165,9 +166,6 @@ def _inverse(x: F64) -> F64:
     return result
 
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 FORMAT_VERSION = 1
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.pairing import pair_rows
@@ -23,8 +24,6 @@ from rubricate.scoring.policy import (
     is_accepted,
 )
 from rubricate.scoring.risk_bounds import (
-    F64,
-    I64,
     JudgedItems,
     betting_p_value,
     binomial_p_value,

@@ -10,15 +10,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.measures.pairing import Pairing
 from rubricate.run.results import DIGITS, certainty
 from rubricate.stats.drawing import smallest_size
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 #: The boldest bet, as a share of the one that could lose everything.
 _BOLDEST = 0.95

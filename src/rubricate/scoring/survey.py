@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I64, U64
 from rubricate.corpus import Note
 from rubricate.errors import Fault
 from rubricate.formats.encoding import Json
@@ -205,9 +206,6 @@ def _reasons(signals: Signals, rule: ReadableRule) -> Sequence[str]:
     }
     return [said[name] for name in sorted(lacking, key=lambda name: lacking[name])[:3]]
 
-
-I64 = npt.NDArray[np.int64]
-U64 = npt.NDArray[np.uint64]
 
 #: Longest note, in characters, that is scored unless told otherwise.
 LONGEST = 100_000

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import F64, METHODS, Method, at_least, inside_unit, one_of, raise_if_any
+from rubricate.stats.limits import METHODS, Method, at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.resampling import Resampling, ratio
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64, at_least, raise_if_any
+from rubricate.stats.limits import at_least, raise_if_any
 from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
 
 #: Coin flips held at a time.

@@ -16,7 +16,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.stats.limits import F64
+from rubricate.arrays import F64
 from rubricate.stats.plans import Drawing, Expected, Target
 from rubricate.stats.sizes import first_where, narrow_bounds, narrow_probability
 

@@ -9,16 +9,9 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.limits import (
-    F64,
-    METHODS,
-    Method,
-    inside_unit,
-    one_of,
-    raise_if_any,
-    raw_limits,
-)
+from rubricate.stats.limits import METHODS, Method, inside_unit, one_of, raise_if_any, raw_limits
 
 NAN = float("nan")
 

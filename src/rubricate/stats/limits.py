@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 
 
@@ -73,7 +73,6 @@ def raise_if_any(faults: Sequence[Fault]) -> None:
         raise InputError(faults)
 
 
-F64 = npt.NDArray[np.float64]
 Method = Literal["clopper-pearson", "wilson", "jeffreys", "mid-p"]
 _Limits = Callable[[F64, F64, float], tuple[F64, F64]]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import (
     Bootstrapped,
@@ -16,7 +17,7 @@ from rubricate.stats.bootstrap import (
     needed_acceleration,
     summarise,
 )
-from rubricate.stats.limits import F64, raise_if_any
+from rubricate.stats.limits import raise_if_any
 from rubricate.stats.resampling import (
     Resampling,
     Statistic,

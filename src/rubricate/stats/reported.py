@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
-from rubricate.stats.limits import F64, design_faults, raise_if_any
+from rubricate.stats.limits import design_faults, raise_if_any
 from rubricate.stats.planning import check_possible, plan_of_size
 from rubricate.stats.plans import Expected, Plan, Target
 

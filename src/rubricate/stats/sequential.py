@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.limits import F64, at_least, inside_unit, raise_if_any, shares
+from rubricate.stats.limits import at_least, inside_unit, raise_if_any, shares
 
 #: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.
 _GRID = 1201

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.limits import (
-    F64,
     METHODS,
     Method,
     at_least,

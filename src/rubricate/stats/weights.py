@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 from rubricate.stats.bootstrap import quantile_each
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64, at_least, inside_unit, raise_if_any
+from rubricate.stats.limits import at_least, inside_unit, raise_if_any
 from rubricate.stats.resampling import as_counts, table_rates
 
 _METHOD = "stratified-posterior"

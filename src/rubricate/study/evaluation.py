@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
@@ -25,7 +26,6 @@ from rubricate.stats import (
     oversampled,
     refuse_unweighted_recall,
 )
-from rubricate.stats.limits import F64
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.measuring import (
     DesignNotes,

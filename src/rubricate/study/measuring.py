@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.agreement import pair_annotators
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import CountTable, Evaluation, evaluate_pairing
 from rubricate.measures.families import four_cells
 from rubricate.measures.formulas import kappa
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import I64
 from rubricate.stats import (
     Bootstrapped,
     Estimate,
@@ -158,7 +158,6 @@ def measure_agreement(
     }
 
 
-F64 = npt.NDArray[np.float64]
 #: Added to each cell that a note can fall into (Jeffreys).
 _PRIOR = 0.5
 _DRAWS = 20_000

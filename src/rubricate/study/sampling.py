@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.progress import Progress, silent
-from rubricate.rows import I64
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
 from rubricate.stats.plans import PlanJson

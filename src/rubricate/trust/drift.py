@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 from rubricate.progress import Progress, silent, watched
-from rubricate.run.reading import F64, ScoredRun
+from rubricate.run.reading import ScoredRun
 from rubricate.stats import adjust_p_values
 from rubricate.text.words import find_words
 from rubricate.trust.rates import FeatureDrift, feature_rates

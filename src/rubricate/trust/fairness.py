@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
-from rubricate.run.reading import F64, I64, ScoredRun, paired_items, shared_notes
+from rubricate.run.reading import ScoredRun, paired_items, shared_notes
 from rubricate.run.tables import cell_text
 from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
 

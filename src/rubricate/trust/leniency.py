@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.errors import InputError
-from rubricate.run.reading import F64, I64, ScoredRun, shared_notes
+from rubricate.run.reading import ScoredRun, shared_notes
 from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
 
 #: Lower ends of the bands, in per cent of the maximum.

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from rubricate.arrays import F32
 from rubricate.neural.encoder.decoding import Decoded
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.text.negation import NegationScope, find_negations
-
-F32 = npt.NDArray[np.float32]
 
 
 def whole_words(text: str, runs: Sequence[Decoded]) -> list[Decoded]:

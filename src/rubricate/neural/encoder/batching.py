@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
+from rubricate.arrays import I32, I64
 
 #: Owner of a padding piece in `Batch.owner`.
 NOBODY = -1

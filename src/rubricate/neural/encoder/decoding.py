@@ -13,16 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, F64, I32, I64, Bools
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rubric import Rubric
 from rubricate.stats.calibration import logit
-
-Bool = npt.NDArray[np.bool_]
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 #: Logit of an annotation's beginning or ending inside what a network takes for one piece.
 UNLIKELY = -7.0
@@ -38,8 +33,8 @@ NEVER = -1e9
 class Runs(NamedTuple):
     """Which places of each row lie in a run, and at which of them a run begins."""
 
-    inside: Bool
-    begins: Bool
+    inside: Bools
+    begins: Bools
 
 
 def likeliest_runs(score: F64, opening: F64, closing: F64) -> Runs:

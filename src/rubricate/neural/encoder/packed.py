@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError
 from rubricate.matchers.model_files import read_json, write_json
 
-F32 = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
 
 #: Lists the files of packed weights.

@@ -23,13 +23,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from rubricate.arrays import F32
 from rubricate.errors import InputError
 from rubricate.neural.recipe import BiLstmShape
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.states import Scheme
 from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
-
-F32 = npt.NDArray[np.float32]
 
 
 @contextmanager

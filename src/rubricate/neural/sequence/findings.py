@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import judged_notes
@@ -17,9 +17,6 @@ from rubricate.neural.sequence.chain import Chain, best_states, expect, log_abse
 from rubricate.neural.sequence.states import Context, Scheme, TokenRule, Tokens, cut_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 #: Gives each sequence's scores (tokens, states).
 Emit = Callable[[Sequence[Tokens]], Sequence[F64]]

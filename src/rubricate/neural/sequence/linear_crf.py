@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.sequence.chain import Chain, expect
@@ -22,8 +22,6 @@ from rubricate.progress import Progress, silent
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 #: Sequences of about one length worked on at once.
 _AT_ONCE = 512

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from rubricate.arrays import F64
 from rubricate.corpus import Corpus
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import Parametrised, learning_annotator, require_fitted
@@ -26,7 +27,6 @@ from rubricate.matchers.model_files import (
 from rubricate.matchers.predictions import predict_corpus
 from rubricate.neural.sequence.chain import Chain
 from rubricate.neural.sequence.findings import (
-    F64,
     LabelledTokens,
     SequenceFinder,
     choose_bonus,

@@ -13,11 +13,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation
 from rubricate.errors import UnknownNameError
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 SchemeName = Literal["IO", "BIO"]
 TokenRule = Literal["words", "spaces"]

@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, I64
 from rubricate.errors import Fault, InputError
 from rubricate.formats.limits import read_text
 from rubricate.neural.sequence.states import STANDINGS, Tokens
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 #: Number 0 is padding and 1 whatever was not seen in training, in every table.
 UNSEEN = 1

@@ -17,10 +17,11 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 
+from rubricate.arrays import F64, I64
 from rubricate.reports.page import fill_template, template_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult, spans_text
-from rubricate.run.reading import F64, I64, percentages
+from rubricate.run.reading import percentages
 from rubricate.run.results import FOR_REVIEW, RunCounts, fragments_text
 
 #: Single items and notes that the page lists; the viewer has all of them.
