@@ -16,7 +16,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun
 from rubricate.stats import adjust_p_values
 from rubricate.text.words import find_words
-from rubricate.trust.rates import FeatureDrift, feature_rates
+from rubricate.trust.changes import FeatureDrift, feature_rates
 
 Design = Literal["same notes", "different notes"]
 #: Values relabelled at a time.

@@ -26,8 +26,7 @@ from torch import Tensor, nn
 from rubricate.arrays import F32
 from rubricate.errors import InputError
 from rubricate.neural.recipe import BiLstmShape
-from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.states import Scheme
+from rubricate.neural.sequence.states import Chain, Scheme
 from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
 
 

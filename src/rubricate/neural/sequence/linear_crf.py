@@ -13,9 +13,16 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.neural.sequence.chain import Chain, expect
 from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel
-from rubricate.neural.sequence.states import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.neural.sequence.states import (
+    Chain,
+    Context,
+    Scheme,
+    SchemeName,
+    TokenRule,
+    Tokens,
+    expect,
+)
 from rubricate.neural.sequence.vocabulary import SHAPES, normal_form, shape_of
 from rubricate.progress import Progress, silent
 
