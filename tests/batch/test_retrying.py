@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from killing import DyingAtOnce, Raising, Squaring, Unsendable
 
-from rubricate.batch import InlinePool, Lost, Retries, open_pool, run_batches, running
+from rubricate.batch import Lost, Retries, open_pool, run_batches, running
+from rubricate.batch.pools import InlinePool
 from rubricate.errors import InputError, RubricateError
 
 BATCHES = [(key, list(range(10 * key, 10 * key + 10))) for key in range(6)]

@@ -260,7 +260,7 @@ def _policies(folder: Path) -> list[Tree]:
 
 def _read_policy(place: Path, random: Random) -> None:
     from rubricate.run import Evidence
-    from rubricate.scoring import read_policy
+    from rubricate.scoring.policy import read_policy
 
     policy = read_policy(place)
     policy.why_review({"1": Evidence((((0, 5),),), 0.99), "2": Evidence((), None)})

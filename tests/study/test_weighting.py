@@ -5,11 +5,11 @@ import pytest
 
 from rubricate.stats import (
     Resampling,
-    Stratum,
     precision_recall_f1,
     proportion_interval,
     stratified_posterior,
 )
+from rubricate.stats.weights import Stratum
 from rubricate.study import measuring
 from rubricate.study.measuring import (
     DesignNotes,

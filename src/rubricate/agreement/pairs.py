@@ -27,15 +27,7 @@ from rubricate.stats import (
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorPairs:
-    """Rows of ordered pairs of annotators.
-
-    Parameters
-    ----------
-    pairing : Pairing
-        One line per ordered pair of rows; counts are taken from it as from any other pairing.
-    reference_annotator, predicted_annotator : int64 arrays
-        Whose rows they are (indices into the corpus's annotators).
-    """
+    """Rows of ordered pairs of annotators."""
 
     pairing: Pairing
     reference_annotator: I64
@@ -173,23 +165,6 @@ def note_means(
 
     This is the PICO paper's way (Lee and Sun 2019, section 3), which makes a long note count as
     much as a short one.
-
-    Parameters
-    ----------
-    pairs : AnnotatorPairs
-        Ordered pairs: both directions for agreement inside a group, one for a group against
-        another.
-    matching : Matching
-        Protocol and unit; ``paper`` with the default ``empty`` reproduces the paper's Table 2.
-    empty : {"zero", "agree", "skip"}
-        An annotator who marked nothing scores 0 in that row, against anybody (``zero``, as the
-        paper); two who both marked nothing agree fully (``agree``: 1); or rows in which somebody
-        marked nothing are left out (``skip``).
-
-    Returns
-    -------
-    dict
-        Feature id (and ``""`` for all features together) → kind of agreement → `NoteMeans`.
     """
     tables = span_counts(pairs.pairing, matching)
     found: dict[str, dict[str, NoteMeans]] = {}
@@ -252,8 +227,6 @@ def span_lengths(
     a span. Annotators without a group form the group ``""``. ``tokens`` are the corpus's own, by
     note id (`rubricate.formats.stored_tokens`); notes that have none are cut into words.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = span_lengths(load_corpus("open-notes").select(cases=["0"]))
     >>> sorted(found), found["rater"]["1"]["n_spans"]

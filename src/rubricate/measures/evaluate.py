@@ -344,8 +344,6 @@ def plan_from_pilot(
     The interval of each simulated study is the one `rubricate.measures.add_intervals` gives a study
     of one case: a bootstrap by note, joined with limits by items where few notes are wrong.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> pilot = load_corpus("open-notes").select(cases=["0"])
     >>> found = plan_from_pilot(

@@ -26,8 +26,6 @@ def character_counts(pairing: Pairing) -> CountTable:
     serves kappa). Spans of a row are taken as a union: duplicates, nested, overlapping and
     touching spans count a position once.
 
-    Examples
-    --------
     The worked example of the competition:
 
     >>> from rubricate import CorpusBuilder, Feature, Note
@@ -75,8 +73,6 @@ def presence_counts(pairing: Pairing) -> CountTable:
 
     Exactly one of TP, FP, FN and TN is 1 in a row. Where the spans are plays no part.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> from rubricate.measures import pair_rows
     >>> builder = CorpusBuilder()

@@ -23,19 +23,7 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ranking:
-    """Both curves with their areas.
-
-    Parameters
-    ----------
-    auc, average_precision : Estimate
-        Area under the ROC curve, and average precision, with intervals by note.
-    roc : tuple of (false positive rate, recall, threshold)
-        From nothing found to everything found.
-    precision_recall : tuple of (recall, precision, threshold)
-        The same thresholds.
-    n_rows, n_present : int
-        Rows with a probability, and those present in the reference.
-    """
+    """Both curves with their areas."""
 
     auc: Estimate
     average_precision: Estimate

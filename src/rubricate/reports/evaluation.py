@@ -53,8 +53,6 @@ def evaluation_page(
 ) -> str:
     """Return one self-contained HTML page about one or more systems.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> from rubricate.measures.intervals import add_intervals

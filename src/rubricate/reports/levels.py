@@ -35,8 +35,6 @@ MEASURES: Mapping[Path, str] = LABELS
 def case_names(corpus: Corpus) -> dict[str, str]:
     """Return how each case is called: its number and the title of its rubric.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> case_names(load_corpus("open-notes").select(cases=["0"]))
     {'0': '0 Exertional chest tightness'}

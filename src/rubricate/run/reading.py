@@ -37,8 +37,6 @@ V = TypeVar("V")
 class Spill(Generic[V]):
     """A list in a file, written at the end and read at any place; eight bytes each in memory.
 
-    Examples
-    --------
     >>> spill = Spill[str]()
     >>> [spill.add("a"), spill.add("b")]
     [0, 1]

@@ -115,8 +115,6 @@ class EvidenceLine(TypedDict, total=False):
 def fragments_text(spans: Sequence[tuple[int, int]]) -> str:
     """Return the spans of one annotation as text.
 
-    Examples
-    --------
     >>> fragments_text([(0, 5), (8, 12)])
     '0 5;8 12'
     """
@@ -166,8 +164,6 @@ class Total:
     def percentage(self) -> float:
         """The score in percent of the maximum; NaN where nothing can be got.
 
-        Examples
-        --------
         >>> Total(3.0, 4.0, {}).percentage
         75.0
         """

@@ -150,8 +150,6 @@ EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
 def number_text(value: float | None) -> str:
     """Return a number as short as it can be; nothing where there is none.
 
-    Examples
-    --------
     >>> number_text(2.0), number_text(0.1 + 0.2), number_text(None)
     ('2', '0.3', '')
     """
@@ -161,8 +159,6 @@ def number_text(value: float | None) -> str:
 def cell_text(value: Value) -> str:
     """Return how a value is written in a CSV file.
 
-    Examples
-    --------
     >>> cell_text("=1"), cell_text(True), cell_text(2.0), cell_text(None)
     ("'=1", 'yes', '2', '')
     """

@@ -189,8 +189,6 @@ def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correcti
 def _iso(text: str) -> str:
     """Return a date or time as ISO 8601; empty where it is none.
 
-    Examples
-    --------
     >>> _iso("14/11/2026"), _iso("14.11.2026 9:30"), _iso("2026-11-14T09:30Z"), _iso("11/14/2026")
     ('2026-11-14', '2026-11-14T09:30', '2026-11-14T09:30Z', '')
     """

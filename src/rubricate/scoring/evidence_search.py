@@ -110,8 +110,6 @@ def _why_not(job: Job, number: int, note: Note | Unreadable) -> str:
 def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:
     """Return what the only annotator of a corpus found in a note, by feature.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"], annotators=["reference"])
     >>> note_evidence(corpus, corpus.notes[0])["3012"].text

@@ -107,8 +107,6 @@ def fit_error_model(
 ) -> ErrorModel:
     """Learn from judged decisions; ``feature`` holds the place of each one's in ``names``.
 
-    Examples
-    --------
     >>> sure = np.array([0.9] * 50 + [0.6] * 50)
     >>> wrong = np.arange(100) >= 80
     >>> model = fit_error_model(["f"], np.zeros(100, int), np.ones(100, bool), sure, wrong)
@@ -184,8 +182,6 @@ def is_accepted(risk: Any, threshold: float, rank: Any = 0, most: int | None = N
     which ``most`` go unseen. Thresholds are risks of items that were accepted when they were
     tested, so an item at the threshold is accepted.
 
-    Examples
-    --------
     >>> is_accepted(0.05, 0.05), is_accepted(0.051, 0.05), is_accepted(0.01, 0.05, 2, 2)
     (True, False, False)
     """

@@ -28,8 +28,6 @@ def binomial_p_value(errors: npt.ArrayLike, accepted: npt.ArrayLike, limit: floa
     P(X <= errors) for X binomial(accepted, limit): the test whose inversion is the upper limit of
     Clopper & Pearson (1934). With nothing accepted it is 1.
 
-    Examples
-    --------
     >>> binomial_p_value([0, 1], [149, 149], 0.02).round(3).tolist()
     [0.049, 0.199]
     """
@@ -54,8 +52,6 @@ def betting_p_value(
     Waudby-Smith & Ramdas 2023, "Estimating means of bounded random variables by betting",
     JRSS B). The bets maximise the growth expected from the mean and variance so far.
 
-    Examples
-    --------
     >>> none = np.zeros((1, 160))
     >>> bool(betting_p_value(none, none + 10, 0.02, 10)[0] < 0.05)
     True
@@ -86,8 +82,6 @@ def betting_p_value(
 def upper_limits(p_value: Callable[[float], F64], estimate: F64, confidence: float) -> F64:
     """Return the smallest limit that each test rejects, by halving; 1 where none is rejected.
 
-    Examples
-    --------
     >>> found = upper_limits(lambda x: binomial_p_value([0], [149], x), np.array([0.0]), 0.95)
     >>> round(float(found[0]), 3)
     0.02
@@ -168,8 +162,6 @@ def _kept(value: float) -> float | None:
 def ranks_in_notes(items: JudgedItems, risk: F64) -> I64:
     """Return how many items of the same note are surer than each, or as sure and before it.
 
-    Examples
-    --------
     >>> note, feature, no = np.array([0, 0, 1]), np.array([0, 1, 0]), np.zeros(3, dtype=bool)
     >>> items = JudgedItems(note, feature, no, no, np.ones(3), ["m", "n"], ["f", "g"], 2)
     >>> ranks_in_notes(items, np.array([0.2, 0.1, 0.3])).tolist()
@@ -255,8 +247,6 @@ def plan_route(expected: RouteExpected | None = None, *, seed: int = 0) -> Route
     it rejects "more than max_error are wrong" in the share ``assurance`` of routings; the notes
     that tune come on top.
 
-    Examples
-    --------
     >>> plan_route(RouteExpected(max_error=0.05, error_rate=0.0)).total
     89
     >>> from_errors = plan_route(RouteExpected(max_error=0.05, error_rate=0.02))

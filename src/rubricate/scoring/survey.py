@@ -45,8 +45,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 def find_plain_words(text: str) -> list[str]:
     """Return the words of a text, in small letters, without numbers and signs.
 
-    Examples
-    --------
     >>> find_plain_words("Pt c/o 2 wks' PAIN")
     ['pt', 'c', 'o', 'wks', 'pain']
     """
@@ -170,8 +168,6 @@ def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
 
     ``n_met`` says how many items of the rubric were found stated or contradicted.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Feature
     >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
     >>> why_no_note("58M w/ chest pain x2d, worse on exertion. Denies fever.", rubric, 2)
@@ -244,8 +240,6 @@ def mark_ids(listed: Iterable[tuple[str, str]]) -> str:
 def writable(text: str) -> str:
     r"""Return a text with half surrogate pairs written as escapes.
 
-    Examples
-    --------
     >>> writable("a\ud800")
     'a\\ud800'
     """
@@ -276,8 +270,6 @@ def survey_notes(
 
     Identical notes are told by 128 bits of a hash of case and text.
 
-    Examples
-    --------
     >>> notes = [Note("1", "c", "no fever"), Note("2", "c", "cough"), Note("3", "c", "no fever")]
     >>> survey_notes(notes).first.tolist()
     [0, 1, 0]
@@ -353,8 +345,6 @@ def _first_alike(keys: U64, left_out: npt.NDArray[np.bool_]) -> I64:
 def why_not_scored(note: Note, cases: Container[str], *, longest: int = LONGEST) -> str:
     """Return why a note cannot be scored; empty if it can.
 
-    Examples
-    --------
     >>> why_not_scored(Note("1", "c", "  "), {"c"})
     'the note is empty'
     >>> why_not_scored(Note("1", "d", "no fever"), {"c"})

@@ -145,19 +145,7 @@ _FEW_STUDIES = 100
 
 @dataclass(frozen=True, slots=True)
 class PlanCurve:
-    """Sizes along one varied value.
-
-    Parameters
-    ----------
-    vary : {"precision", "recall", "frequency"}
-        What varies.
-    values : tuple of float
-        Its values.
-    positives, negatives, totals : tuple of int
-        The plan at each value.
-    skipped : tuple of float
-        Values left out because they cannot go with the rest.
-    """
+    """Sizes along one varied value."""
 
     vary: Varied
     values: tuple[float, ...]

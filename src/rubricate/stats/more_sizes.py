@@ -203,21 +203,7 @@ def non_inferiority_size(
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What one variable can hope for in a sample of a given size.
-
-    Parameters
-    ----------
-    name : str
-        The variable.
-    detected, prevalent : int
-        Notes in which the system will find it, and that truly hold it, expected in the sample.
-    half_width_precision, half_width_recall : float
-        Half widths that these notes promise with the assurance asked, if so many are found.
-    plan : Plan
-        What the variable alone would need.
-    powered : bool
-        Whether the sample holds enough notes for both precision and recall.
-    """
+    """What one variable can hope for in a sample of a given size."""
 
     name: str
     detected: int

@@ -160,20 +160,6 @@ def finite_size(n: int, pool: float) -> int:
     without replacement makes the count hypergeometric, whose variance is (N - n') / (N - 1)
     times the binomial's. An approximation; it never asks for more than the pool.
 
-    Parameters
-    ----------
-    n : int
-        Size for an endless pool.
-    pool : float
-        Units in the pool.
-
-    Returns
-    -------
-    int
-        Size for this pool.
-
-    Examples
-    --------
     >>> finite_size(291, 600), finite_size(291, 1e9)
     (197, 291)
     """

@@ -134,8 +134,6 @@ class PerSite:
     def share(cls, positives: int, negatives: int, sites: int) -> PerSite:
         """Divide both kinds of notes among the sites.
 
-        Examples
-        --------
         >>> PerSite.share(249, 270, 6)
         PerSite(positives=42, negatives=45, total=87)
         """

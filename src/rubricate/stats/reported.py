@@ -29,22 +29,6 @@ def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> 
     equal-tailed posterior limits of `rubricate.stats.stratified_posterior`, Beta with 1/2 added to
     each count, positives and negatives weighted by their shares of the population.
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target
-        Width and confidence.
-    sampling : Sampling
-        The notes drawn.
-
-    Returns
-    -------
-    Chances
-        Share of simulated studies that meet the width, for precision and for recall.
-
-    Examples
-    --------
     >>> found = reported_chances(Expected(0.85, 0.80, 0.48), Target(), Sampling(249, 270))
     >>> found.precision > 0.98, found.recall > 0.98
     (True, True)

@@ -4,15 +4,9 @@ from rubricate.trust.changes import Changes, compare_runs, run_of_corpus, run_of
 from rubricate.trust.drift import Drift, measure_drift
 from rubricate.trust.duplicates import Cluster, find_duplicates
 from rubricate.trust.fairness import Fairness, compare_groups
-from rubricate.trust.gaming import Flag, GamingLimits, flag_note, flag_notes
+from rubricate.trust.gaming import Flag, flag_note, flag_notes
 from rubricate.trust.leniency import ItemBias, Leniency, differential_items, measure_leniency
-from rubricate.trust.verification import (
-    AuditLine,
-    RunVerification,
-    audit_run,
-    check_tables,
-    verify_run,
-)
+from rubricate.trust.verification import AuditLine, audit_run, check_tables, verify_run
 
 __all__ = [
     "AuditLine",
@@ -21,10 +15,8 @@ __all__ = [
     "Drift",
     "Fairness",
     "Flag",
-    "GamingLimits",
     "ItemBias",
     "Leniency",
-    "RunVerification",
     "audit_run",
     "check_tables",
     "compare_groups",

@@ -223,8 +223,6 @@ def feature_rates(
     intervals. Same notes: McNemar's exact test of the decisions that changed, and the interval
     of Agresti & Min (2005). The effect is Cohen's (1988) h = 2 asin √p2 - 2 asin √p1.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.trust import run_of_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])

@@ -230,8 +230,6 @@ def _left_out(sizes: Mapping[str, int], least: int, without: Sequence[str]) -> d
 def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
     """Return the group of each note from its metadata; notes without one are left out.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Metadata
     >>> notes = [Note("a", "c", "no fever", Metadata(site="x")), Note("b", "c", "fever")]
     >>> groups_of_notes(notes, "site")

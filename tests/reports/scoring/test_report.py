@@ -9,8 +9,8 @@ from rubricate.errors import InputError
 from rubricate.reports.scoring import ScoringReport, write_scoring_report
 from rubricate.reports.scoring.checks import CHECKS, Seen
 from rubricate.reports.scoring.viewer import Cohort, without_numbers
-from rubricate.run import CounterEvidence, Evidence
-from rubricate.run.results import EvidenceLine
+from rubricate.run import Evidence
+from rubricate.run.results import CounterEvidence, EvidenceLine
 from rubricate.scoring import ScoreSettings, UnsureRange, judge_note, score_notes
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever", 2.0), Feature("g", "c", "Cough")))

@@ -309,8 +309,6 @@ def network_from(source: ModelSource, *, seed: int = 0) -> Network:
 def is_plain_bert(config: Mapping[str, Any]) -> bool:
     """Tell whether our own `Encoder` computes what this configuration describes.
 
-    Examples
-    --------
     >>> is_plain_bert({"model_type": "bert"}), is_plain_bert({"model_type": "roberta"})
     (True, False)
     >>> is_plain_bert({"model_type": "bert", "hidden_act": "relu"})

@@ -44,8 +44,6 @@ def likeliest_runs(score: F64, opening: F64, closing: F64) -> Runs:
     its last; runs may touch. The best of all choices is found by dynamic programming over two
     states, outside and inside (Viterbi 1967), for all rows at once.
 
-    Examples
-    --------
     >>> nothing = np.zeros((1, 4))
     >>> likeliest_runs(np.array([[1.0, 2.0, -1.0, 3.0]]), nothing, nothing).inside.tolist()
     [[True, True, False, True]]
@@ -213,8 +211,6 @@ def decode_pieces(
     A run goes from the first character of its first piece to the last of its last one, so it
     neither begins nor ends with white space. Thresholds may differ in presence only.
 
-    Examples
-    --------
     >>> place = lambda *x: np.array(x, np.int32)
     >>> pieces = Pieces(place(1, 2, 3), place(0, 3, 8), place(2, 7, 9))
     >>> said = Opinion(pieces, np.array([[0.75, 0.75, 0.1]], np.float32))
@@ -244,8 +240,6 @@ def decode_characters(
     character. Runs are trimmed of white space; the confidence of a run is the mean of what each
     network says of the pieces in it. One network alone gives what `decode_pieces` does.
 
-    Examples
-    --------
     >>> place = lambda *x: np.array(x, np.int32)
     >>> words = Pieces(place(1, 2), place(0, 6), place(5, 10))
     >>> halves = Pieces(place(1, 2, 3), place(0, 3, 6), place(3, 5, 10))

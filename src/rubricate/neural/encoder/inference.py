@@ -229,8 +229,6 @@ def _tasks(
 def window_starts(length: int) -> list[int]:
     """Return where the windows of a note with this many pieces begin.
 
-    Examples
-    --------
     >>> window_starts(300), window_starts(700)
     ([0], [0, 252])
     >>> window_starts(0)

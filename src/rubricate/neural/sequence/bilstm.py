@@ -77,8 +77,6 @@ def log_likelihood(emissions: Tensor, states: Tensor, mask: Tensor, scores: Chai
     J. Lafferty, A. McCallum and F. Pereira (2001). Conditional random fields. ICML.
     G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
 
-    Examples
-    --------
     >>> scores = ChainScores(torch.zeros(2), torch.zeros(2, 2), torch.zeros(2))
     >>> states, mask = torch.tensor([[0, 1, 1]]), torch.ones(1, 3, dtype=torch.bool)
     >>> round(float(log_likelihood(torch.zeros(1, 3, 2), states, mask, scores).exp()), 6)

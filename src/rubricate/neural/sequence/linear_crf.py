@@ -39,8 +39,6 @@ _SHIFTS = (-3, -2, -1, 1, 2, 3)
 def token_features(tokens: Tokens) -> Iterator[list[str]]:
     """Yield, for each token of a sequence, the names of what holds for it.
 
-    Examples
-    --------
     >>> from rubricate.neural.sequence.states import cut_text
     >>> names = list(token_features(cut_text("no chest pain")[0]))
     >>> [name for name in names[0] if name.startswith("w")]

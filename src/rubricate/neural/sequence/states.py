@@ -67,8 +67,6 @@ def check_choice(kind: str, value: str, allowed: object) -> None:
 def cut_text(text: str, *, tokens: TokenRule = "words", context: Context = "line") -> list[Tokens]:
     r"""Cut a text into sequences of tokens: one per line, or one for the whole note.
 
-    Examples
-    --------
     >>> [line.words for line in cut_text("58yo M\ndenies CP")]
     [('58', 'yo', 'M'), ('denies', 'CP')]
     >>> cut_text("58yo M\ndenies CP", tokens="spaces", context="note")[0].lines
@@ -120,8 +118,6 @@ class Scheme:
     Under ``BIO`` it is state 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
     cannot begin inside, and an inside state follows only its own label.
 
-    Examples
-    --------
     >>> Scheme(("P", "I"), "BIO").states
     ('O', 'B-P', 'I-P', 'B-I', 'I-I')
     """
@@ -189,8 +185,6 @@ class Scheme:
     def decode(self, states: I64, lines: Sequence[int]) -> list[LabelRun]:
         """Return the runs of a state sequence; a run never crosses the end of a line.
 
-        Examples
-        --------
         >>> runs = Scheme(("P", "I"), "BIO").decode(np.array([1, 2, 1, 0, 3]), [0] * 5)
         >>> [tuple(run) for run in runs]
         [(0, 0, 2), (0, 2, 3), (1, 4, 5)]
@@ -301,8 +295,6 @@ def best_states(chain: Chain, emissions: F64, lengths: I64) -> list[I64]:
 
     Of equally likely ones the state with the smaller number is taken, from the end backwards.
 
-    Examples
-    --------
     >>> sticky = Chain(np.zeros(2), np.eye(2), np.zeros(2))
     >>> best_states(sticky, np.array([[[0.0, 2.0], [0.5, 0.0]]]), np.array([2]))[0].tolist()
     [1, 1]

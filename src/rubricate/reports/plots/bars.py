@@ -218,8 +218,6 @@ def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels:
 def shade(share: float, *, warm: bool = False) -> tuple[str, str]:
     """Return a fill that darkens with the share, and an ink that is legible on it.
 
-    Examples
-    --------
     >>> shade(0.0), shade(1.0)[1]
     (('#ffffff', '#1c1c1c'), '#ffffff')
     """

@@ -29,8 +29,6 @@ class Scale:
 
     With ``whole`` only whole numbers are named along it.
 
-    Examples
-    --------
     >>> Scale(0, 1, 100, 200)(0.25)
     125.0
     >>> Scale(1, 100, 0, 10, log=True)(10)
@@ -72,8 +70,6 @@ class Scale:
 def round_values(low: float, high: float, n: int = 6) -> list[float]:
     """Return about n round values from low to high.
 
-    Examples
-    --------
     >>> round_values(0, 1)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     >>> round_values(0.38, 0.97, 4)
@@ -92,8 +88,6 @@ def round_values(low: float, high: float, n: int = 6) -> list[float]:
 def round_end(low: float, high: float) -> float:
     """Return a round value at or above ``high`` for the end of an axis that begins at ``low``.
 
-    Examples
-    --------
     >>> round_end(0, 3456), round_end(0, 0)
     (3500.0, 1.0)
     """
@@ -107,8 +101,6 @@ def round_end(low: float, high: float) -> float:
 def share_scale(low: float, high: float, start: float, end: float) -> Scale:
     """Return a scale for shares: up to 1 (or beyond, if a value is), down to a round tenth.
 
-    Examples
-    --------
     >>> share_scale(0.83, 0.97, 0, 1).low, share_scale(0.2, 0.9, 0, 1).low
     (0.8, 0.0)
     """
@@ -122,8 +114,6 @@ def share_scale(low: float, high: float, start: float, end: float) -> Scale:
 def tick_text(value: float, step: float) -> str:
     """Return a tick's number with as many decimals as the step needs.
 
-    Examples
-    --------
     >>> tick_text(0.5, 0.25), tick_text(1000.0, 500.0)
     ('0.50', '1,000')
     """
@@ -150,8 +140,6 @@ class Key:
 class Canvas:
     """A drawing in the making: plots add to it what they show between its four edges.
 
-    Examples
-    --------
     >>> canvas = Canvas(Labels("Points"), 200, left=10, right=190)
     >>> canvas.legend([mark_key(0, "exact")])
     >>> canvas.open(below=6, height=100)

@@ -34,8 +34,6 @@ def element(name: str, *children: str, **attributes: object) -> str:
 
     Children are SVG already; attribute values are escaped; None leaves an attribute out.
 
-    Examples
-    --------
     >>> element("circle", cx=1.5, cy=2, class_="f0", stroke_width=None)
     '<circle cx="1.5" cy="2" class="f0"/>'
     """
@@ -119,8 +117,6 @@ def drawing(width: float, height: float, body: str, labels: Labels) -> str:
 def text_width(text: str, size: float = 12) -> float:
     """Estimate how wide a text is in a common sans-serif type.
 
-    Examples
-    --------
     >>> text_width("mm") > text_width("ii")
     True
     """
@@ -140,8 +136,6 @@ def _em(character: str) -> float:
 def shorten(text: str, width: float, size: float = 12) -> str:
     """Cut a text to a width, ending in an ellipsis where something is cut.
 
-    Examples
-    --------
     >>> shorten("Shortness of breath with episodes", 90)
     'Shortness of…'
     """
@@ -159,8 +153,6 @@ def shorten(text: str, width: float, size: float = 12) -> str:
 def wrap(text: str, width: float, size: float = 12, max_lines: int = 3) -> list[str]:
     """Break a text into lines of a width; the last one is cut where there is more.
 
-    Examples
-    --------
     >>> wrap("Exertional chest tightness", 70, max_lines=2)
     ['Exertional', 'chest tig…']
     """
@@ -209,8 +201,6 @@ def dash(place: int) -> str | None:
 def shape(place: int, x: float, y: float, *children: str, radius: float = 4.5) -> str:
     """Return the mark of a series at this place, filled in its colour.
 
-    Examples
-    --------
     >>> shape(0, 5, 5)
     '<circle cx="5" cy="5" r="4.5" fill="#0072B2" class="f0"/>'
     """
@@ -254,8 +244,6 @@ def stroke_class(place: int) -> str:
 def whisker(place: int, at: float, low: float, high: float, *, lying: bool = False) -> str:
     """Return the interval of a series, upright at x or lying at y.
 
-    Examples
-    --------
     >>> whisker(0, 5, 10, 2).count("M"), whisker(0, 5, 10, 20, lying=True).count("M")
     (3, 1)
     """
@@ -297,8 +285,6 @@ def hatching(
 ) -> str:
     """Return hatching lines inside a rectangle (left, top, width, height).
 
-    Examples
-    --------
     >>> hatching((0, 5), (0, 0, 10, 10)).count("M")
     1
     >>> hatching(None, (0, 0, 10, 10))

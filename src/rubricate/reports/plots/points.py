@@ -44,8 +44,6 @@ def dot_plot(
 ) -> str:
     """Draw values by case, as Figure 2 of the NBME paper (Yaneva et al. 2022).
 
-    Examples
-    --------
     >>> points = (Point(0.53, 0.5, 0.56), Point(0.6))
     >>> svg = dot_plot(["200", "201"], [Series("exact", points)], Labels("F1 by case", y="F1"))
     >>> svg.count("<circle"), "201: exact 0.600" in svg

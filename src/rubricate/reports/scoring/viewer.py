@@ -160,8 +160,6 @@ class Cohort:
 def without_numbers(text: str) -> str:
     """Return a reason without its numbers, so that like ones are counted together.
 
-    Examples
-    --------
     >>> without_numbers("found with certainty 0.62: estimated error 7.1%")
     'found with certainty …: estimated error …'
     """
@@ -183,8 +181,6 @@ _BITS = {"stated": "1", "contradicted": "2", "not mentioned": "0", None: "-"}
 def case_title(case: str) -> str:
     """Return what pages call a case.
 
-    Examples
-    --------
     >>> case_title("1"), case_title("Case 1"), case_title("")
     ('Case 1', 'Case 1', 'No case')
     """
@@ -196,8 +192,6 @@ def case_title(case: str) -> str:
 def notes_link(words: str, **filters: str) -> str:
     """Return a link to the viewer with these filters set; everything is escaped.
 
-    Examples
-    --------
     >>> notes_link("a<b", n="x&y")
     '<a href="report/notes.html#n=x%26y">a&lt;b</a>'
     """
@@ -219,8 +213,6 @@ def counted(n: int, one: str, more: str) -> str:
 def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> str:
     """Return words with the notes that they are about, as links that are safe in a page.
 
-    Examples
-    --------
     >>> str(named_notes("One note is odd", ["a<b"], "failed"))
     'One note is odd: <a href="report/notes.html#n=a%3Cb">a&lt;b</a>.'
     """
@@ -336,8 +328,6 @@ def _short(value: float) -> float | int | None:
 def safe_json(value: object) -> str:
     r"""Return JSON that may stand in a script: no tag can begin in it, and it is ASCII.
 
-    Examples
-    --------
     >>> safe_json("</script>")
     '"\\u003c/script>"'
     """
