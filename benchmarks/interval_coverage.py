@@ -25,7 +25,6 @@ from rubricate.stats import (
     Expected,
     Resampling,
     Side,
-    Stratum,
     Support,
     Target,
     WeightedMeasures,
@@ -33,7 +32,6 @@ from rubricate.stats import (
     cluster_interval,
     compare_with_ceiling,
     degrees_of_freedom,
-    design_weights,
     effective_items,
     gwet_ac2,
     limit_by_items,
@@ -47,7 +45,8 @@ from rubricate.stats import (
     summarise,
 )
 from rubricate.stats.resampling import table_rates
-from rubricate.study.weighting import DesignNotes, design_posterior
+from rubricate.stats.weights import Stratum, design_weights
+from rubricate.study.measuring import DesignNotes, design_posterior
 
 F64 = npt.NDArray[np.float64]
 Limits = tuple[F64, F64]

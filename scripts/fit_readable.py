@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rubricate import Corpus, Note, Rubric, load_corpus, read_corpus
 from rubricate.matchers import fit_matcher
 from rubricate.scoring.evidence_search import note_evidence
-from rubricate.scoring.readable import (
+from rubricate.scoring.survey import (
     RULE,
     WORDS,
     NoteWords,

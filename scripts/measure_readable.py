@@ -14,9 +14,10 @@ import tempfile
 from pathlib import Path
 
 from rubricate import Corpus, Note, load_corpus
+from rubricate.formats.notes import NoteSource
 from rubricate.run import read_results
 from rubricate.run.results import FOR_REVIEW
-from rubricate.scoring import NoteSource, ScoreSettings, open_notes, score_notes
+from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
 
 def texts_to_score(folder: Path, n_cases: int, seed: int) -> Corpus:

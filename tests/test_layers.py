@@ -12,7 +12,7 @@ SOURCE = ROOT / "src" / "rubricate"
 
 # Who may be imported by whom: a part imports only parts of lower layers, or of its own part.
 LAYERS = [
-    {"errors"},
+    {"errors", "arrays"},
     {"spans", "files", "progress", "registry", "columns", "display", "stats", "batch"},
     {"rubric"},
     {"rows"},

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-F32 = npt.NDArray[np.float32]
+from rubricate.arrays import F32, I32, I64
 
 
 class Detail(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TypedDict
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus
-from rubricate.rows import I64
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, load_corpus, read_corpus
-from rubricate.agreement import agree, pair_annotators, span_lengths
+from rubricate.agreement import agree, pair_annotators
+from rubricate.agreement.pairs import span_lengths
 from rubricate.errors import InputError
 from rubricate.formats import stored_tokens
 from rubricate.measures import Matching, evaluate

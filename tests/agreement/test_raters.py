@@ -1,12 +1,26 @@
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from rubricate.agreement import fleiss_kappa, krippendorff_alpha
+from rubricate.agreement.raters import (
+    alpha_of_sums,
+    fleiss_counts,
+    kappa_of_sums,
+    krippendorff_counts,
+)
 
 UNITS = st.lists(st.integers(0, 4), min_size=2, max_size=30)
+
+
+def krippendorff_alpha(counts: npt.ArrayLike) -> float:
+    return float(alpha_of_sums(krippendorff_counts(counts).sum(axis=0)))
+
+
+def fleiss_kappa(counts: npt.ArrayLike) -> float:
+    return float(kappa_of_sums(fleiss_counts(counts).sum(axis=0)))
 
 
 @given(UNITS)

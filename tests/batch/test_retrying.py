@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from killing import DyingAtOnce, Raising, Squaring, Unsendable
 
-from rubricate.batch import InlinePool, Lost, Retries, open_pool, retrying, run_batches
+from rubricate.batch import Lost, Retries, open_pool, run_batches, running
+from rubricate.batch.pools import InlinePool
 from rubricate.errors import InputError, RubricateError
 
 BATCHES = [(key, list(range(10 * key, 10 * key + 10))) for key in range(6)]
@@ -77,7 +78,7 @@ def test_an_item_no_worker_survives_is_lost_and_nothing_else(tmp_path: Path) -> 
 def test_many_fatal_items_in_one_batch_do_not_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrying, "MOST_BARREN_DEATHS", 15)
+    monkeypatch.setattr(running, "MOST_BARREN_DEATHS", 15)
     pool = open_pool(Squaring(tmp_path, fatal=(1, 11, 21)), workers=2)
     retries = Retries()
     try:
@@ -85,7 +86,7 @@ def test_many_fatal_items_in_one_batch_do_not_end_the_run(
     finally:
         pool.close()
     assert sum(isinstance(one, Lost) for one in found[0]) == retries.lost == 3
-    assert retries.deaths > retrying.MOST_BARREN_DEATHS
+    assert retries.deaths > running.MOST_BARREN_DEATHS
 
 
 @pytest.mark.engine
@@ -103,7 +104,7 @@ def test_errors_of_the_function_come_back_without_their_text(tmp_path: Path) -> 
 @pytest.mark.engine
 @pytest.mark.parametrize("size", [1, 64])
 def test_workers_that_keep_dying_end_the_run(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(retrying, "MOST_BARREN_DEATHS", 5)
+    monkeypatch.setattr(running, "MOST_BARREN_DEATHS", 5)
     pool = open_pool(DyingAtOnce(), workers=1)
     try:
         with pytest.raises(RubricateError, match="died"):

@@ -97,7 +97,7 @@ def test_a_file_that_becomes_huge_is_no_batch(
     store.open({})
     store.put(0, ["a" * 10_000])
     assert store.done() == {0}
-    monkeypatch.setattr("rubricate.batch.store.MOST_BYTES", 1_000)
+    monkeypatch.setattr("rubricate.batch.running.MOST_BYTES", 1_000)
     assert list(store.faults().values()) == ["larger than any batch"]
 
 

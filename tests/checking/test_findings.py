@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rubricate.checking import LoggedRepair, write_changes
+from rubricate.checking import write_changes
+from rubricate.checking.findings import LoggedRepair
 from rubricate.errors import OutputExistsError
 
 CHANGES = [

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rubricate.errors import InputError
-from rubricate.formats.encoded_names import LONGEST_NAME, id_to_name, name_to_id
+from rubricate.formats.frame import LONGEST_NAME, id_to_name, name_to_id
 
 
 @given(st.text(max_size=20))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.formats import ReadLimits, json_text
-from rubricate.formats.json_text import MOST_DIGITS, first_value, has_half, parse_json
+from rubricate.formats import ReadLimits, encoding
+from rubricate.formats.encoding import MOST_DIGITS, first_value, has_half, parse_json
 from rubricate.formats.limits import limits_in_force
 
 UNITS = [
@@ -69,7 +69,7 @@ def test_numbers_have_a_longest() -> None:
 def test_the_first_value_is_found_however_little_is_looked_at(
     look: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_text, "_LOOK", look)
+    monkeypatch.setattr(encoding, "_LOOK", look)
     value = {"a": [1, {"b": "é" * 200}]}
     body, place = json.dumps(value), tmp_path / "c.JSON"
     for text, alone, listed in (

@@ -10,7 +10,7 @@ import pytest
 from rubricate import read_corpus
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
-from rubricate.formats.json_text import MOST_DIGITS, parse_json
+from rubricate.formats.encoding import MOST_DIGITS, parse_json
 from rubricate.formats.jsonl import LONGEST_LINE
 from rubricate.formats.limits import RATIO_FROM
 from rubricate.formats.tables import LONGEST_ID

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.formats.utf16 import SPLIT, Utf16Map, from_utf16, to_utf16
+from rubricate.formats.annotations import SPLIT, Utf16Map, from_utf16, to_utf16
 
 TEXTS = st.text(st.sampled_from("ab é\u0301\r\n中😀𝒳\U0010ffff\U00010000\uffff\u200d"), max_size=20)
 

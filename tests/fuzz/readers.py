@@ -246,8 +246,7 @@ def _read_rubric(place: Path, random: Random) -> None:
 
 def _policies(folder: Path) -> list[Tree]:
     from rubricate.scoring import Policy
-    from rubricate.scoring.error_model import ErrorCurve, ErrorModel
-    from rubricate.scoring.policy import CurvePoint, ReviewRule
+    from rubricate.scoring.policy import CurvePoint, ErrorCurve, ErrorModel, ReviewRule
 
     rule = ReviewRule(0.05, 0.95, 100, 80, 1, 0.2, 0.04, "betting", 3)
     own = ReviewRule(None, 0.975, 100, 0, 0, 1.0, 1.0, "binomial")
@@ -261,7 +260,7 @@ def _policies(folder: Path) -> list[Tree]:
 
 def _read_policy(place: Path, random: Random) -> None:
     from rubricate.run import Evidence
-    from rubricate.scoring import read_policy
+    from rubricate.scoring.policy import read_policy
 
     policy = read_policy(place)
     policy.why_review({"1": Evidence((((0, 5),),), 0.99), "2": Evidence((), None)})

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import settings
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
-from rubricate.measures import Pairing, pair_rows
+from rubricate.measures import pair_rows
+from rubricate.measures.pairing import Pairing
 
 #: One annotation: its fragments.
 Fragments = Sequence[tuple[int, int]]

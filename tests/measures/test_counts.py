@@ -1,29 +1,22 @@
 import pickle
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.measures import (
-    CountTable,
-    MacroMean,
-    Matching,
-    Pairing,
-    character_counts,
-    presence_counts,
-    span_counts,
-)
+from rubricate.measures import CountTable, Matching, span_counts
 from rubricate.measures.counts import By
+from rubricate.measures.families import character_counts, presence_counts
+from rubricate.measures.pairing import Pairing
 
 SPAN = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda p: (p[0], p[0] + p[1]))
 ANNOTATIONS = st.lists(st.lists(SPAN, min_size=1, max_size=2), max_size=2)
 ROWS = st.lists(st.tuples(ANNOTATIONS, ANNOTATIONS), min_size=1, max_size=12)
 Make = Callable[..., Pairing]
 BYS: tuple[By, ...] = ("note", "feature", "case")
-WITHIN: tuple[Literal["feature", "case"], ...] = ("feature", "case")
 
 
 def totals(table: CountTable, by: By) -> dict[str, list[int]]:
@@ -55,10 +48,6 @@ def test_every_way_of_summing_gives_the_same_total(make_pairing: Make, rows: lis
         assert list(table.total().counts.values()) == expected
         for by in BYS:
             assert table.by(by).values.sum(axis=0).tolist() == expected
-        for by in WITHIN:
-            cells = table.by_note_and(by)
-            assert cells.sum(axis=1).tolist() == table.by("note").values.tolist()
-            assert cells.sum(axis=0).tolist() == table.by(by).values.tolist()
 
 
 def test_grouping_by_hand(make_pairing: Make) -> None:
@@ -84,16 +73,6 @@ def test_where_keeps_the_rows_asked_for(make_pairing: Make) -> None:
     assert len(table.where(notes=["n0"], features=["even-0"])) == 0
     assert np.isnan(table.where(notes=[]).total().f1)
     assert np.isnan(table.where(notes=[]).macro()["features"]["f1"])
-
-
-def test_macro_mean_of_cells_is_the_macro_of_the_table(make_pairing: Make) -> None:
-    rows: list[Any] = [([[(0, 5)]], [[(i, 6)]]) for i in range(5)] + [([], [])] * 4
-    table = character_counts(make_pairing(rows))
-    for by in WITHIN:
-        cells = table.by_note_and(by)
-        statistic = MacroMean(table.measure.statistics["f1"], len(table.measure.columns))
-        whole = statistic(cells.reshape(len(cells), -1).sum(axis=0))
-        assert float(whole) == pytest.approx(table.macro()[f"{by}s"]["f1"])
 
 
 def test_counts_that_differ_in_kind_do_not_add(make_pairing: Make) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from rubricate.measures import formulas
-from rubricate.measures.formulas import CHARACTERS, PRESENCE, SPANS, MacroMean, Measured
+from rubricate.measures.formulas import CHARACTERS, PRESENCE, SPANS, Measured
 
 COUNTS = st.lists(st.integers(0, 40), min_size=4, max_size=4)
 
@@ -111,12 +111,6 @@ def test_statistics_keep_leading_axes(measure: formulas.Measure) -> None:
         assert values.shape == (5, 3)
         assert values[2, 1] == statistic(counts[2, 1])
     assert measure.values(counts).shape == (5, 3, len(measure.statistics))
-
-
-def test_macro_mean_leaves_undefined_groups_out() -> None:
-    counts = np.array([[[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 7]]] * 2)
-    assert MacroMean(formulas.f1, 4)(counts.reshape(2, 12)).tolist() == [0.75, 0.75]
-    assert math.isnan(float(MacroMean(formulas.f1, 4)([0, 0, 0, 7])))
 
 
 def test_kappa_falls_with_prevalence_and_ac1_does_not() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.builder import RowsBuilder
-from rubricate.measures import KINDS, Pairing
 from rubricate.measures.marks import (
+    KINDS,
     Annotations,
     Marks,
     agreeing_pairs,
@@ -17,6 +17,7 @@ from rubricate.measures.marks import (
     merge_fragments,
     zones,
 )
+from rubricate.measures.pairing import Pairing
 from rubricate.rows import Rows
 from rubricate.spans import Span, merge_spans
 

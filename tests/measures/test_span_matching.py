@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from strategies import TEXT
 
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures import KINDS, Matching, Measured, Pairing, span_counts, words
+from rubricate.measures import Matching, Measured, span_counts, words
+from rubricate.measures.marks import KINDS
+from rubricate.measures.pairing import Pairing
 from rubricate.measures.span_matching import Protocol, to_tokens
 from rubricate.spans import Span, merge_spans
 

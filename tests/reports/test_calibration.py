@@ -11,8 +11,8 @@ import pytest
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
-from rubricate.reports import evaluation_page
 from rubricate.reports.calibration import calibration_section
+from rubricate.reports.evaluation import evaluation_page
 from rubricate.stats import Resampling
 
 TRAP = "<script>x</script>"

@@ -7,7 +7,7 @@ from typing import Any
 
 from rubricate import CorpusBuilder, Feature, Note
 from rubricate.measures import evaluate
-from rubricate.reports.costly_notes import MarkSource, costly_notes, marked_rows
+from rubricate.reports.by_note import MarkSource, costly_notes, marked_rows
 from rubricate.reports.highlight import Sides
 from rubricate.rows import Detail
 from rubricate.spans import Span

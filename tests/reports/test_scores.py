@@ -5,8 +5,9 @@ from rubricate import CorpusBuilder, Feature, Note
 from rubricate.agreement import agree
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import add_intervals
-from rubricate.reports import agreement_page, evaluation_page
-from rubricate.reports.scores import presence_scores
+from rubricate.reports import agreement_page
+from rubricate.reports.by_note import presence_scores
+from rubricate.reports.evaluation import evaluation_page
 from rubricate.stats import Resampling
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.reports.values import MEASURES, case_names, case_order
+from rubricate.reports.levels import MEASURES, case_names, case_order
 
 
 def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithIntervals]) -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.run import CounterEvidence, Evidence, certainty
+from rubricate.run import Evidence, certainty
+from rubricate.run.results import CounterEvidence
 
 SURE = st.none() | st.floats(0, 1).map(lambda p: round(p, 4))
 

@@ -1,4 +1,5 @@
 import pickle
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,24 @@ from rubricate.errors import InputError
 from rubricate.run import (
     ITEM_COLUMNS,
     Correction,
-    CounterEvidence,
     Evidence,
     NoteResult,
     read_evidence,
     read_results,
     read_rows,
     read_run,
-    write_tables,
 )
 from rubricate.run.reading import Spill
+from rubricate.run.results import CounterEvidence
+from rubricate.run.writing import RunTables
 from rubricate.scoring import ScoreSettings, judge_note, score_notes
+
+
+def write_tables(written: Iterable[NoteResult], folder: Path) -> None:
+    with RunTables(folder) as tables:
+        for result in written:
+            tables.add(result)
+
 
 SCORES = "note,case,status,score,maximum\n'=a,c,scored,1.5,2\nb,c,not scored,,\n"
 ITEMS = (

@@ -1,8 +1,8 @@
 import numpy as np
 
 from rubricate import Feature, Rubric
-from rubricate.run import Evidence, RunItems, ScoredRun, collect_run
-from rubricate.run.scored_run import paired_items, shared_notes
+from rubricate.run import Evidence, RunItems, ScoredRun
+from rubricate.run.reading import collect_run, paired_items, shared_notes
 from rubricate.scoring import judge_note
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))

@@ -9,8 +9,7 @@ from rubricate.errors import InputError
 from rubricate.run import ITEM_COLUMNS
 from rubricate.run.log import about
 from rubricate.run.results import Correction
-from rubricate.scoring import read_corrections
-from rubricate.scoring.corrections import Corrections, HandedIn
+from rubricate.scoring.corrections import Corrections, HandedIn, read_corrections
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rubricate.scoring.error_model import ErrorCurve, ErrorModel, fit_error_model
+from rubricate.scoring.policy import ErrorCurve, ErrorModel, fit_error_model
 
 
 @pytest.mark.parametrize("seed", range(5))

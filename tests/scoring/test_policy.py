@@ -7,9 +7,15 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.run import Evidence
-from rubricate.scoring import Policy, is_accepted, read_policy, write_policy
-from rubricate.scoring.error_model import ErrorCurve, ErrorModel
-from rubricate.scoring.policy import CurvePoint, ReviewRule
+from rubricate.scoring import Policy, write_policy
+from rubricate.scoring.policy import (
+    CurvePoint,
+    ErrorCurve,
+    ErrorModel,
+    ReviewRule,
+    is_accepted,
+    read_policy,
+)
 
 RULE = ReviewRule(0.05, 0.95, 100, 80, 1, 0.2, 0.04, "betting")
 POLICY = Policy(

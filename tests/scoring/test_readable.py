@@ -6,7 +6,7 @@ from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.matchers import fit_matcher
 from rubricate.run import read_results
 from rubricate.scoring import ScoreSettings, score_notes
-from rubricate.scoring.readable import MOST_WORDS, NO_NOTE, note_words, why_no_note
+from rubricate.scoring.survey import MOST_WORDS, NO_NOTE, note_words, why_no_note
 
 NO_NOTES = sorted((Path(__file__).parents[1] / "resources" / "no_notes").glob("*.txt"))
 FITTED = Path(__file__).parents[2] / "scripts" / "no_notes"

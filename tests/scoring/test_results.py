@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
-from rubricate.run import ITEM_COLUMNS, SCORE_COLUMNS, Correction, CounterEvidence, Evidence
+from rubricate.run import ITEM_COLUMNS, SCORE_COLUMNS, Correction, Evidence
+from rubricate.run.results import CounterEvidence
 from rubricate.run.tables import cell_text
 from rubricate.scoring import UnsureRange, judge_note
 

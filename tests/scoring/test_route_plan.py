@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.scoring.risk_bounds import betting_p_value
-from rubricate.scoring.route_plan import RouteExpected, plan_route
+from rubricate.scoring.risk_bounds import RouteExpected, betting_p_value, plan_route
 
 
 def test_a_hundred_notes_at_5_percent_are_too_few() -> None:

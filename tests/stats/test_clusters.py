@@ -13,14 +13,13 @@ from rubricate.stats import (
     Resampling,
     bootstrap_interval,
     cluster_interval,
-    design_effect_of_replicates,
     heterogeneity,
-    intraclass_correlation,
     proportion_interval,
     ratio,
     score_agreement,
     summarise_clusters,
 )
+from rubricate.stats.clusters import intraclass_correlation
 
 
 def _clusters(rng: np.random.Generator, k: int, m: int, p: float, icc: float) -> np.ndarray:
@@ -46,7 +45,8 @@ def test_three_routes_to_the_design_effect_agree() -> None:
         Resampling(keep_replicates=True),
     ).replicates
     assert replicates is not None
-    by_bootstrap = design_effect_of_replicates(replicates, summary.estimate, summary.units)
+    binomial = summary.estimate * (1 - summary.estimate) / summary.units
+    by_bootstrap = replicates.var(ddof=1) / binomial
     assert summary.design_effect_icc == pytest.approx(1.6, abs=0.1)
     assert summary.design_effect == pytest.approx(1.6, abs=0.1)
     assert by_bootstrap == pytest.approx(summary.design_effect, rel=0.1)
@@ -110,10 +110,6 @@ def test_bad_counts_are_refused(x: list[int], m: list[int]) -> None:
 def test_bad_options_are_refused() -> None:
     with pytest.raises(InputError):
         cluster_interval([1, 2], [3, 3], confidence=1)
-    with pytest.raises(InputError):
-        design_effect_of_replicates([0.5], 0.5, 10)
-    with pytest.raises(InputError):
-        design_effect_of_replicates([0.5, 0.6], 1.0, 10)
 
 
 # Shrout & Fleiss 1979, Table 2: six targets by four judges.

@@ -17,12 +17,11 @@ from rubricate.stats import (
     compare_paired,
     compare_with_ceiling,
     comparison,
-    difference_of_estimates,
     effective_items,
     limit_by_items,
-    permutation_p_value,
     precision_recall_f1,
 )
+from rubricate.stats.comparison import difference_of_estimates, permutation_p_value
 
 RNG = np.random.default_rng(11)
 

@@ -7,16 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubricate.errors import InputError
-from rubricate.stats import (
-    Expected,
-    FrequencyKind,
-    Target,
-    first_size,
-    plan_assurance,
-    plan_curve,
-    plan_slice,
-    width_probability,
-)
+from rubricate.stats import Expected, FrequencyKind, Target, plan_assurance, plan_curve, plan_slice
+from rubricate.stats.sizes import first_size, width_probability
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
 

@@ -17,13 +17,13 @@ from rubricate.stats import (
     METHODS,
     Estimate,
     Method,
-    coverage,
     f1_corner_interval,
     f1_interval,
     proportion_interval,
     proportion_limits,
 )
 from rubricate.stats import limits as limits_module
+from rubricate.stats.intervals import coverage
 
 counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])

@@ -9,7 +9,6 @@ from rubricate.errors import InputError
 from rubricate.stats import (
     Layout,
     Resampling,
-    bootstrap_groups,
     bootstrap_interval,
     bootstrap_levels,
     precision_recall_f1,
@@ -99,7 +98,8 @@ def test_several_rows_of_one_note_and_feature_are_added() -> None:
 
 
 def test_independent_groups() -> None:
-    result = bootstrap_groups(COUNTS, GROUP, precision_recall_f1, _settings("percentile"))
+    own = Layout(np.arange(len(COUNTS)), GROUP, GROUP)
+    result = bootstrap_levels(COUNTS, own, precision_recall_f1, _settings("percentile")).groups
     for i, label in enumerate(np.unique(GROUP)):
         one = bootstrap_interval(
             COUNTS[label == GROUP], precision_recall_f1, _settings("percentile")
@@ -110,7 +110,9 @@ def test_independent_groups() -> None:
 
 def test_an_empty_group_is_undefined_not_fatal() -> None:
     counts = np.array([[1, 0, 0], [2, 1, 0], [0, 0, 0], [0, 0, 0]])
-    result = bootstrap_groups(counts, ["a", "a", "b", "b"], precision_recall_f1)
+    groups = ["a", "a", "b", "b"]
+    own = Layout(np.arange(4), groups, groups)
+    result = bootstrap_levels(counts, own, precision_recall_f1).groups
     assert np.isnan(result.estimate[1]).all() and np.isnan(result.low[1]).all()
     assert result.undefined[1].tolist() == [1, 1, 1]
 

@@ -17,16 +17,16 @@ from rubricate.stats import (
     Estimate,
     Expected,
     FrequencyKind,
-    Sampling,
     Target,
     estimate_frequency,
-    finite_size,
     plan_assurance,
     plan_pilot,
     proportion_interval,
     proportion_limits,
     width_chances,
 )
+from rubricate.stats.drawing import Sampling
+from rubricate.stats.planning import finite_size
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
 shares = st.floats(0.05, 0.95)

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.stats import (
-    Expected,
-    Sampling,
-    Stratum,
-    Target,
-    plan_reported,
-    plan_slice,
-    reported_chances,
-    stratified_posterior,
-)
+from rubricate.stats import Expected, Target, plan_reported, plan_slice, stratified_posterior
+from rubricate.stats.drawing import Sampling
+from rubricate.stats.reported import reported_chances
+from rubricate.stats.weights import Stratum
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
 

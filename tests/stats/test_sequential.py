@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.stats import obrien_fleming, plan_sequential
-from rubricate.stats.sequential import crossed
+from rubricate.stats import plan_sequential
+from rubricate.stats.sequential import crossed, obrien_fleming
 
 #: Jennison & Turnbull (2000), Group Sequential Methods, Table 2.3: C_B(K, alpha).
 CONSTANTS = {(2, 0.95): 1.977, (3, 0.95): 2.004, (4, 0.95): 2.024, (5, 0.95): 2.040,

@@ -10,15 +10,8 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from rubricate.errors import InputError
-from rubricate.stats import (
-    METHODS,
-    Method,
-    assured_half_width,
-    assured_size,
-    first_size,
-    proportion_limits,
-    width_probability,
-)
+from rubricate.stats import METHODS, Method, proportion_limits
+from rubricate.stats.sizes import assured_half_width, assured_size, first_size, width_probability
 
 proportions = st.one_of(
     st.floats(0.001, 0.999),

@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 
 from rubricate.errors import InputError
 from rubricate.stats import (
-    Stratum,
-    design_weights,
     oversampled,
-    precision_recall_f1,
     proportion_interval,
     refuse_unweighted_recall,
     stratified_posterior,
-    weighted_counts,
 )
+from rubricate.stats.weights import Stratum, design_weights
 
 POSITIVE_FIRST = [True, False]
 
@@ -31,26 +28,6 @@ def test_weights_add_up_to_the_population(strata: list[tuple[int, int]]) -> None
 
 def test_an_empty_stratum_weighs_nothing() -> None:
     assert design_weights([0, 5], [0, 10]).tolist() == [0, 2]
-
-
-def test_weighted_counts_are_unbiased() -> None:
-    rng = np.random.default_rng(0)
-    population = rng.poisson(3, size=(600, 2)).astype(float)
-    strata = [np.arange(100), np.arange(100, 600)]
-    estimates = []
-    for _ in range(400):
-        rows = np.concatenate([rng.choice(s, 40, replace=False) for s in strata])
-        weights = np.repeat(design_weights([40, 40], [100, 500]), 40)
-        estimates.append(weighted_counts(population[rows], weights))
-    assert np.mean(estimates, axis=0) == pytest.approx(population.sum(axis=0), rel=0.02)
-
-
-def test_hajek_scales_to_the_population_and_keeps_ratios() -> None:
-    counts, weights = np.array([[5, 1, 2], [1, 0, 3]]), [2.0, 10.0]
-    plain = weighted_counts(counts, weights)
-    scaled = weighted_counts(counts, weights, population=36)
-    assert np.allclose(scaled, 3 * plain)
-    assert np.allclose(precision_recall_f1(plain), precision_recall_f1(scaled))
 
 
 # Source: f .10, 250 + 250 notes, P .85, R .80: the plain recall is expected at .973.
@@ -99,10 +76,6 @@ def test_bad_strata_are_refused(sampled: list[int], population: list[int]) -> No
 
 
 def test_bad_weights_are_refused() -> None:
-    with pytest.raises(InputError):
-        weighted_counts([[1, 2]], [1, 2])
-    with pytest.raises(InputError):
-        weighted_counts([[1, 2]], [0], population=5)
     with pytest.raises(InputError, match="predictions"):
         oversampled([1, 2], [3, 4], [True])
 

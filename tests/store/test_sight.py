@@ -12,7 +12,7 @@ from workbench import Small, decide_first, judge_all, small_project
 
 from rubricate.store import tables as t
 from rubricate.store.database import Database
-from rubricate.store.sight import ALL, is_enforced, of_person, of_project
+from rubricate.store.transaction import ALL, is_enforced, of_person, of_project
 
 pytestmark = pytest.mark.engine
 WORK = (t.assignment, t.judgement, t.event, t.curation, t.counter, t.dispute)

@@ -4,7 +4,7 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.study.settings import read_settings
-from rubricate.study.template import new_study
+from rubricate.study.status import new_study
 
 GOOD = """
 [population]

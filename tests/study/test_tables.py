@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.study.tables import read_table, write_table
+from rubricate.study.record import read_table, write_table
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from rubricate.errors import InputError
 from rubricate.study.population import define_population
 from rubricate.study.record import Study
-from rubricate.study.template import new_study
+from rubricate.study.status import new_study
 
 NOTES = {
     "note": ["a", "b", "c"],

@@ -5,13 +5,13 @@ import pytest
 
 from rubricate.stats import (
     Resampling,
-    Stratum,
     precision_recall_f1,
     proportion_interval,
     stratified_posterior,
 )
-from rubricate.study import weighting
-from rubricate.study.weighting import (
+from rubricate.stats.weights import Stratum
+from rubricate.study import measuring
+from rubricate.study.measuring import (
     DesignNotes,
     design_bootstrap,
     design_posterior,
@@ -115,7 +115,7 @@ def draw(world: World, rng: np.random.Generator) -> tuple[DesignNotes, dict[str,
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_intervals_cover_what_they_claim(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weighting, "_DRAWS", 1000)
+    monkeypatch.setattr(measuring, "_DRAWS", 1000)
     rng = np.random.default_rng(7)
     n, naive = 300, 0
     covered = {"precision": 0, "recall": 0}
@@ -148,7 +148,7 @@ def test_sites_that_are_alike_are_rarely_said_to_differ(
     frequency: float, each: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Few missed notes of large weight must not look like a difference between sites.
-    monkeypatch.setattr(weighting, "_DRAWS", 1000)
+    monkeypatch.setattr(measuring, "_DRAWS", 1000)
     rng = np.random.default_rng(4)
     missed = frequency * 0.85 * 0.25 / (1 - frequency)
     studies, alarms = 150, 0

@@ -5,9 +5,10 @@ import pytest
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
-from rubricate.run import Evidence, Total, total_score
-from rubricate.trust import GamingLimits, flag_note, flag_notes
-from rubricate.trust.gaming import measure_writing
+from rubricate.run import Evidence, total_score
+from rubricate.run.results import Total
+from rubricate.trust import flag_note, flag_notes
+from rubricate.trust.gaming import GamingLimits, measure_writing
 
 CORPUS = load_corpus("open-notes")
 RUBRICS = {rubric.case: rubric for rubric in CORPUS.rubrics}

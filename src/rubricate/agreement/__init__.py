@@ -7,26 +7,12 @@ PICO paper's Tables 2 and 3).
 """
 
 from rubricate.agreement.agree import Agreement, agree
-from rubricate.agreement.pairs import (
-    AnnotatorPairs,
-    Empty,
-    NoteMeans,
-    note_means,
-    pair_annotators,
-    span_lengths,
-)
-from rubricate.agreement.raters import fleiss_kappa, krippendorff_alpha, presence_table
+from rubricate.agreement.pairs import Empty, NoteMeans, pair_annotators
 
 __all__ = [
     "Agreement",
-    "AnnotatorPairs",
     "Empty",
     "NoteMeans",
     "agree",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "note_means",
     "pair_annotators",
-    "presence_table",
-    "span_lengths",
 ]

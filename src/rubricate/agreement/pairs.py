@@ -9,11 +9,11 @@ from typing import Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures import CountTable, Matching, span_counts, words
 from rubricate.measures.pairing import Coverage, Pairing, row_keys
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     Resampling,
@@ -27,15 +27,7 @@ from rubricate.stats import (
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorPairs:
-    """Rows of ordered pairs of annotators.
-
-    Parameters
-    ----------
-    pairing : Pairing
-        One line per ordered pair of rows; counts are taken from it as from any other pairing.
-    reference_annotator, predicted_annotator : int64 arrays
-        Whose rows they are (indices into the corpus's annotators).
-    """
+    """Rows of ordered pairs of annotators."""
 
     pairing: Pairing
     reference_annotator: I64
@@ -112,7 +104,6 @@ def _chosen(
     return np.array([ids is None or i in ids for i in known], dtype=bool)
 
 
-F64 = npt.NDArray[np.float64]
 #: What an annotator without a span in a row does to the row's value.
 Empty = Literal["zero", "agree", "skip"]
 STATISTICS = ("precision", "recall", "f1")
@@ -174,23 +165,6 @@ def note_means(
 
     This is the PICO paper's way (Lee and Sun 2019, section 3), which makes a long note count as
     much as a short one.
-
-    Parameters
-    ----------
-    pairs : AnnotatorPairs
-        Ordered pairs: both directions for agreement inside a group, one for a group against
-        another.
-    matching : Matching
-        Protocol and unit; ``paper`` with the default ``empty`` reproduces the paper's Table 2.
-    empty : {"zero", "agree", "skip"}
-        An annotator who marked nothing scores 0 in that row, against anybody (``zero``, as the
-        paper); two who both marked nothing agree fully (``agree``: 1); or rows in which somebody
-        marked nothing are left out (``skip``).
-
-    Returns
-    -------
-    dict
-        Feature id (and ``""`` for all features together) → kind of agreement → `NoteMeans`.
     """
     tables = span_counts(pairs.pairing, matching)
     found: dict[str, dict[str, NoteMeans]] = {}
@@ -253,8 +227,6 @@ def span_lengths(
     a span. Annotators without a group form the group ``""``. ``tokens`` are the corpus's own, by
     note id (`rubricate.formats.stored_tokens`); notes that have none are cut into words.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> found = span_lengths(load_corpus("open-notes").select(cases=["0"]))
     >>> sorted(found), found["rater"]["1"]["n_spans"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     LimitsOfAgreement,
@@ -18,8 +18,6 @@ from rubricate.stats import (
     ratio,
     score_agreement,
 )
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,6 @@ class PresenceTable:
 def presence_table(corpus: Corpus) -> PresenceTable:
     """Count, for each note and feature somebody judged, who said absent and who said present.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> table = presence_table(load_corpus("open-notes").select(cases=["0"]))
     >>> table.counts.sum()
@@ -56,7 +52,7 @@ def presence_table(corpus: Corpus) -> PresenceTable:
 
 
 def krippendorff_counts(counts: npt.ArrayLike) -> F64:
-    """Return what adds over units for `krippendorff_alpha`: disagreement, absent, present.
+    """Return what adds over units for `alpha_of_sums`: disagreement, absent, present.
 
     A unit with fewer than two judgements cannot disagree and adds nothing (Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability", C).
@@ -72,34 +68,24 @@ def krippendorff_counts(counts: npt.ArrayLike) -> F64:
 
 
 def alpha_of_sums(sums: npt.ArrayLike) -> F64:
-    """Return alpha from sums of `krippendorff_counts`; usable as a bootstrap statistic."""
+    """Return Krippendorff's alpha from sums of `krippendorff_counts`, as a bootstrap wants it.
+
+    Nominal, two values, missing judgements allowed:
+    alpha = 1 - D_o / D_e = 1 - (n - 1) o_01 / (n_0 n_1), where o_01 sums
+    n_u0 n_u1 / (m_u - 1) over units of m_u judgements (Krippendorff 2011). Undefined (nan) where
+    everybody always says the same.
+
+    >>> units = krippendorff_counts([[2, 0], [0, 2], [1, 1], [0, 2]])
+    >>> round(float(alpha_of_sums(units.sum(axis=0))), 3)
+    0.533
+    """
     disagreement, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
     total = absent + present
     return 1.0 - ratio((total - 1) * disagreement, absent * present)
 
 
-def krippendorff_alpha(counts: npt.ArrayLike) -> float:
-    """Return Krippendorff's alpha for presence (nominal, two values, missing judgements allowed).
-
-    alpha = 1 - D_o / D_e = 1 - (n - 1) o_01 / (n_0 n_1), where o_01 sums
-    n_u0 n_u1 / (m_u - 1) over units of m_u judgements (Krippendorff 2011). Undefined (nan) where
-    everybody always says the same.
-
-    Parameters
-    ----------
-    counts : array_like, shape (units, 2)
-        How many said absent and present.
-
-    Examples
-    --------
-    >>> round(krippendorff_alpha([[2, 0], [0, 2], [1, 1], [0, 2]]), 3)
-    0.533
-    """
-    return float(alpha_of_sums(krippendorff_counts(counts).sum(axis=0)))
-
-
 def fleiss_counts(counts: npt.ArrayLike) -> F64:
-    """Return what adds over units for `fleiss_kappa`: agreement, units, absent, present.
+    """Return what adds over units for `kappa_of_sums`: agreement, units, absent, present.
 
     Only units with the largest number of judgements count, since kappa wants the same number for
     each (Fleiss 1971).
@@ -116,32 +102,21 @@ def fleiss_counts(counts: npt.ArrayLike) -> F64:
 
 
 def kappa_of_sums(sums: npt.ArrayLike) -> F64:
-    """Return Fleiss' kappa from sums of `fleiss_counts`; usable as a bootstrap statistic."""
-    agreement, units, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
-    observed = ratio(agreement, units)
-    share = ratio(present, absent + present)
-    expected = share**2 + (1 - share) ** 2
-    return ratio(observed - expected, 1 - expected)
-
-
-def fleiss_kappa(counts: npt.ArrayLike) -> float:
-    """Return Fleiss' kappa for presence over the units that everybody judged.
+    """Return Fleiss' kappa from sums of `fleiss_counts`, as a bootstrap wants it.
 
     kappa = (P - P_e) / (1 - P_e), with P the mean over units of
     sum_j n_ij (n_ij - 1) / (n (n - 1)) and P_e = sum_j p_j**2 (Fleiss 1971, Psychological
     Bulletin 76: 378). Undefined (nan) where everybody always says the same.
 
-    Parameters
-    ----------
-    counts : array_like, shape (units, 2)
-        How many said absent and present.
-
-    Examples
-    --------
-    >>> round(fleiss_kappa([[3, 0], [0, 3], [1, 2], [0, 3]]), 3)
+    >>> units = fleiss_counts([[3, 0], [0, 3], [1, 2], [0, 3]])
+    >>> round(float(kappa_of_sums(units.sum(axis=0))), 3)
     0.625
     """
-    return float(kappa_of_sums(fleiss_counts(counts).sum(axis=0)))
+    agreement, units, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    observed = ratio(agreement, units)
+    share = ratio(present, absent + present)
+    expected = share**2 + (1 - share) ** 2
+    return ratio(observed - expected, 1 - expected)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

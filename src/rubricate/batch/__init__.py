@@ -1,16 +1,13 @@
 """The same function over many batches of items: here, in worker processes, or on a cluster."""
 
-from rubricate.batch.pools import InlinePool, Pool, open_pool
-from rubricate.batch.retrying import Retries, run_batches
-from rubricate.batch.store import BatchStore
+from rubricate.batch.pools import open_pool
+from rubricate.batch.running import BatchStore, Retries, run_batches
 from rubricate.batch.work import Lost, OutOfTimeError, Work, time_limit
 
 __all__ = [
     "BatchStore",
-    "InlinePool",
     "Lost",
     "OutOfTimeError",
-    "Pool",
     "Retries",
     "Work",
     "open_pool",

@@ -69,8 +69,6 @@ class Pool(Protocol):
 class InlinePool:
     """Runs each batch in this process, as soon as it is submitted.
 
-    Examples
-    --------
     >>> class Doubling:
     ...     def prepare(self):
     ...         return lambda items: [2 * item for item in items]

@@ -139,8 +139,6 @@ _HEAD_BYTES = 8
 def send_message(stream: IO[bytes], message: bytes) -> None:
     """Write a message behind its length.
 
-    Examples
-    --------
     >>> import io
     >>> stream = io.BytesIO()
     >>> send_message(stream, b"abc")

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from rubricate.checking.check import RULES, check_corpus, choose_rules
-from rubricate.checking.findings import (
-    CheckResult,
-    CheckRule,
-    Finding,
-    LoggedRepair,
-    Repair,
-    write_changes,
-)
-from rubricate.checking.fix import fix_corpus
+from rubricate.checking.findings import CheckResult, Finding, write_changes
+from rubricate.checking.fix import RULES, check_corpus, choose_rules, fix_corpus
 
 __all__ = [
     "RULES",
     "CheckResult",
-    "CheckRule",
     "Finding",
-    "LoggedRepair",
-    "Repair",
     "check_corpus",
     "choose_rules",
     "fix_corpus",

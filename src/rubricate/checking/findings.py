@@ -26,8 +26,6 @@ RawSpans = tuple[tuple[int, int], ...]
 class Repair:
     """What to do about a finding.
 
-    Examples
-    --------
     >>> Repair("respan", spans=((3, 8),)).to_dict()
     {'action': 'respan', 'safe': True, 'spans': [[3, 8]]}
     """

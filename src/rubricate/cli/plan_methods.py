@@ -53,7 +53,7 @@ def _set(given: Given, *names: str) -> Given:
 
 
 def _route(given: Given) -> Answer:
-    from rubricate.scoring.route_plan import RouteExpected, plan_route
+    from rubricate.scoring.risk_bounds import RouteExpected, plan_route
 
     names = ("max_error", "error_rate", "items", "unit", "confidence", "assurance")
     plan = plan_route(RouteExpected(**_set(given, *names)))
@@ -179,7 +179,7 @@ def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
     """Plan the size of a study whose notes are like those of a pilot."""
     from rubricate.cli.options import open_corpus
     from rubricate.errors import Fault, InputError
-    from rubricate.measures.pilot import plan_from_pilot
+    from rubricate.measures.evaluate import plan_from_pilot
 
     faults = [
         Fault(f"--{name.replace('_', '-')} means nothing to --pilot")

@@ -101,7 +101,7 @@ def route_command(
 
 def _notes_needed(policy: Policy) -> str:
     """Say how many judged notes it takes to let anything pass, at best and at half the limit."""
-    from rubricate.scoring.route_plan import RouteExpected, plan_route
+    from rubricate.scoring.risk_bounds import RouteExpected, plan_route
 
     settings = policy.settings
     items = max(1, round(settings["items"] / max(settings["notes"], 1)))

@@ -45,7 +45,7 @@ def new_command(
 
     from rubricate.formats import EMBEDDED
     from rubricate.study.rehearsal import write_example
-    from rubricate.study.template import new_study
+    from rubricate.study.status import new_study
 
     if example and (corpus or name or rubric):
         raise click.UsageError("--example has notes, a rubric and a name of its own")

@@ -46,16 +46,16 @@ FORMATS = Registry(
         "conll": "rubricate.formats.conll:FORMAT",
         "conllu": "rubricate.formats.conllu:FORMAT",
         "labelstudio": "rubricate.formats.labelstudio:FORMAT",
-        "prodigy": "rubricate.formats.prodigy:FORMAT",
-        "docbin": "rubricate.formats.docbin:FORMAT",
+        "prodigy": "rubricate.formats.spacy_files:PRODIGY",
+        "docbin": "rubricate.formats.spacy_files:DOCBIN",
         "pubannotation": "rubricate.formats.pubannotation:FORMAT",
         "bioc": "rubricate.formats.bioc:FORMAT",
         "bioc-xml": "rubricate.formats.bioc:BIOC_XML",
         "doccano": "rubricate.formats.doccano:FORMAT",
         "datasets": "rubricate.formats.datasets:FORMAT",
         "fhir": "rubricate.formats.fhir:FORMAT",
-        "table": "rubricate.formats.notes.table:FORMAT",
-        "texts": "rubricate.formats.notes.texts:FORMAT",
+        "table": "rubricate.formats.notes.plain:TABLE",
+        "texts": "rubricate.formats.notes.plain:TEXTS",
     },
     group="rubricate.formats",
 )
@@ -98,8 +98,7 @@ def detect_format(path: Path) -> str:
 def _loosely(path: Path) -> str:
     """Return the format of what is no other: its reader says what it needs."""
     from rubricate.formats.notes import understanding_now
-    from rubricate.formats.notes.table import is_table_file
-    from rubricate.formats.notes.texts import holds_texts
+    from rubricate.formats.notes.plain import holds_texts, is_table_file
 
     if is_table_file(path) and (path.suffix.lower() != ".txt" or understanding_now().columns):
         return "table"

@@ -23,12 +23,10 @@ from xml.sax.saxutils import escape, quoteattr
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import Json, is_real
-from rubricate.formats.faults import Faults
+from rubricate.formats.encoding import Json, first_value, is_real, parse_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.json_text import first_value, parse_json
-from rubricate.formats.limits import NOT_XML, first_bytes, read_whole, unsafe_xml
+from rubricate.formats.limits import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,

@@ -17,11 +17,17 @@ from pathlib import Path
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import first_annotator
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import HELD_BY_FRAME, Format
-from rubricate.formats.frame import NO_CASE, Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.frame import (
+    NO_CASE,
+    Frame,
+    feature_labels,
+    id_to_name,
+    name_to_id,
+    read_frame,
+    write_frame,
+)
+from rubricate.formats.limits import Faults, first_bytes, read_text
 from rubricate.formats.token_labels import (
     CASE,
     PICO,

@@ -17,9 +17,8 @@ from pathlib import Path
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.conll import is_numbered, unescape_space
-from rubricate.formats.faults import Faults, read_text
 from rubricate.formats.format import Format
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.limits import Faults, first_bytes, read_text
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {"", ".txt", ".conll", ".conllu", ".conllx", ".conll06", ".tab", ".tsv"}

@@ -21,12 +21,10 @@ from typing import Any
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
-from rubricate.formats.encoding import Json
-from rubricate.formats.faults import Faults, no_json
+from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.json_text import parse_json
-from rubricate.formats.limits import need_within, read_whole
+from rubricate.formats.limits import Faults, need_within, no_json, read_whole
 from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,

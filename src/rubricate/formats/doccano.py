@@ -31,17 +31,23 @@ from typing import Any, NamedTuple
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import (
+    Utf16Map,
     has_fragments,
     linked_groups,
 )
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.encoding import Json
-from rubricate.formats.faults import Faults, no_json
+from rubricate.formats.encoding import Json, first_value, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
-from rubricate.formats.frame import LABEL_COLORS, Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.json_text import first_value, parse_json
+from rubricate.formats.frame import (
+    LABEL_COLORS,
+    Frame,
+    feature_labels,
+    id_to_name,
+    name_to_id,
+    read_frame,
+    write_frame,
+)
+from rubricate.formats.limits import Faults, no_json
 from rubricate.formats.marked_texts import Labelled, judged_notes, scalars, span_pair
-from rubricate.formats.utf16 import Utf16Map
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Metadata, Scalar

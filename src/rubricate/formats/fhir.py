@@ -16,10 +16,10 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.errors import shown
-from rubricate.formats.faults import Faults
+from rubricate.formats.encoding import first_value
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame
-from rubricate.formats.json_text import first_value
+from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import MarkedText, build_corpus, read_values
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Scalar

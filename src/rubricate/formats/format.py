@@ -10,13 +10,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.encoding import Head
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import F32, I64, Rows, ranges
+from rubricate.rows import Rows, ranges
 from rubricate.rubric import Rubric
 
 #: Everything a format may or may not hold, with what the count counts.

@@ -21,11 +21,10 @@ from rubricate.formats.encoding import (
     head_from_json,
     head_to_json,
     metadata_from_json,
+    parse_json,
 )
-from rubricate.formats.faults import Faults, no_json, read_text
 from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
-from rubricate.formats.json_text import parse_json
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.limits import Faults, first_bytes, no_json, read_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 

@@ -10,11 +10,10 @@ from typing import Any
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.encoding import Json
-from rubricate.formats.faults import Faults, no_json, read_text
+from rubricate.formats.encoding import Json, has_half, parse_json
 from rubricate.formats.format import Reader
 from rubricate.formats.frame import Frame, feature_labels, read_frame
-from rubricate.formats.json_text import has_half, parse_json
+from rubricate.formats.limits import Faults, no_json, read_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Metadata, Scalar

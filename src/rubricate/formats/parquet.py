@@ -19,10 +19,10 @@ from rubricate.formats.encoding import (
     head_from_json,
     head_to_json,
     metadata_from_json,
+    parse_json,
 )
-from rubricate.formats.faults import Faults, no_json, read_text, refuse_link
 from rubricate.formats.format import HOLDABLE, Format
-from rubricate.formats.json_text import parse_json
+from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.encoding import Json
-from rubricate.formats.faults import Faults
+from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_SPANS, Format
-from rubricate.formats.frame import FRAME_NAME, Frame, write_frame
-from rubricate.formats.json_text import first_value
+from rubricate.formats.frame import FRAME_NAME, Frame, id_to_name, name_to_id, write_frame
+from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.limits import need_within
+from rubricate.formats.limits import Faults, need_within, read_text
 from rubricate.rubric import Scalar
 
 #: Whole numbers of more digits are refused: no id and no offset needs them.

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, RubricateError, shown
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 
 #: Increased when the files change so that older versions cannot read them.
 FORMAT_VERSION = 1

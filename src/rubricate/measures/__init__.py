@@ -15,46 +15,24 @@ The written rules, each of them tested:
 
 from __future__ import annotations
 
-from rubricate.measures.counts import CountTable, GroupCounts, RowKeys
+from rubricate.measures.counts import CountTable
 from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
-from rubricate.measures.families import LABELS, character_counts, presence_counts
-from rubricate.measures.formulas import (
-    CHARACTERS,
-    PRESENCE,
-    SPANS,
-    MacroMean,
-    Measure,
-    Measured,
-    mean_defined,
-)
-from rubricate.measures.marks import KINDS
-from rubricate.measures.pairing import Coverage, Pairing, pair_rows
-from rubricate.measures.pilot import plan_from_pilot
+from rubricate.measures.families import LABELS
+from rubricate.measures.formulas import Measure, Measured
+from rubricate.measures.pairing import Coverage, pair_rows
 from rubricate.measures.span_matching import Matching, span_counts, words
 
 __all__ = [
-    "CHARACTERS",
-    "KINDS",
     "LABELS",
-    "PRESENCE",
-    "SPANS",
     "CountTable",
     "Coverage",
     "Evaluation",
-    "GroupCounts",
-    "MacroMean",
     "Matching",
     "Measure",
     "Measured",
-    "Pairing",
-    "RowKeys",
-    "character_counts",
     "evaluate",
     "evaluate_pairing",
-    "mean_defined",
     "pair_rows",
-    "plan_from_pilot",
-    "presence_counts",
     "span_counts",
     "words",
 ]

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.measures.counts import By, CountTable
-from rubricate.measures.formulas import F64
 from rubricate.measures.pairing import Pairing
-from rubricate.rows import I64
 from rubricate.stats import (
     Estimate,
     Resampling,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.errors import InputError
 from rubricate.measures.counts import CountTable, GroupCounts
 from rubricate.measures.evaluate import Evaluation, nested
 from rubricate.measures.families import MeasureKey
-from rubricate.measures.formulas import F64
 from rubricate.stats import Comparison, Estimate, Resampling, compare_paired, defined
 
 

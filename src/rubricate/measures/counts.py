@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
-from rubricate.measures.formulas import F64, Measure, Measured, mean_defined
-from rubricate.rows import I64
+from rubricate.measures.formulas import Measure, Measured, mean_defined
 
 #: What counts can be summed by.
 By = Literal["note", "feature", "case"]
@@ -20,15 +20,7 @@ By = Literal["note", "feature", "case"]
 
 @dataclass(frozen=True, eq=False)
 class RowKeys:
-    """Which note, feature and case each counted row belongs to.
-
-    Parameters
-    ----------
-    note, feature, case : int64 arrays, one entry per row
-        Indices into the ids below.
-    notes, features, cases : tuple of str
-        All ids; some may have no row.
-    """
+    """Which note, feature and case each counted row belongs to."""
 
     note: I64
     feature: I64
@@ -177,17 +169,6 @@ class CountTable:
                 self.measure, ids, sum_groups(place, self.values, len(ids))
             )
         return self._summed[by]
-
-    def by_note_and(self, by: Literal["feature", "case"]) -> I64:
-        """Return counts of shape (n_notes, n_groups, k), in the order of `by`'s ids.
-
-        Reshaped to (n_notes, n_groups * k) it is what a bootstrap of a macro mean resamples;
-        see `MacroMean`.
-        """
-        notes, note = self.keys.groups("note")
-        ids, place = self.keys.groups(by)
-        cells = sum_groups(note * len(ids) + place, self.values, len(notes) * len(ids))
-        return cells.reshape(len(notes), len(ids), len(self.measure.columns))
 
     def where(
         self,

@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import I64, Bools
 from rubricate.measures.counts import CountTable
 from rubricate.measures.formulas import CHARACTERS, PRESENCE
 from rubricate.measures.marks import covered, zones
 from rubricate.measures.pairing import Pairing
 from rubricate.measures.span_matching import Matching, span_counts
-from rubricate.rows import I64
 
 #: Names one count table: ``("characters",)``, ``("presence",)``, ``("spans", "exact")``.
 MeasureKey = tuple[str, ...]
-Flags = npt.NDArray[np.bool_]
 
 
 def character_counts(pairing: Pairing) -> CountTable:
@@ -28,8 +26,6 @@ def character_counts(pairing: Pairing) -> CountTable:
     serves kappa). Spans of a row are taken as a union: duplicates, nested, overlapping and
     touching spans count a position once.
 
-    Examples
-    --------
     The worked example of the competition:
 
     >>> from rubricate import CorpusBuilder, Feature, Note
@@ -77,8 +73,6 @@ def presence_counts(pairing: Pairing) -> CountTable:
 
     Exactly one of TP, FP, FN and TN is 1 in a row. Where the spans are plays no part.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> from rubricate.measures import pair_rows
     >>> builder = CorpusBuilder()
@@ -99,7 +93,7 @@ def presence_counts(pairing: Pairing) -> CountTable:
     return CountTable(PRESENCE, pairing.keys, four_cells(*sides))
 
 
-def four_cells(reference: Flags, predicted: Flags) -> I64:
+def four_cells(reference: Bools, predicted: Bools) -> I64:
     """Return TP, FP, FN and TN of each unit, one of which is 1.
 
     >>> four_cells(np.array([True, False]), np.array([True, True])).tolist()

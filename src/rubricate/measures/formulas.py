@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.stats import defined
 from rubricate.stats import ratio as ratio
-
-F64 = npt.NDArray[np.float64]
 
 #: ``statistic(counts[..., k]) -> values[...]``
 Statistic = Callable[[npt.ArrayLike], F64]
@@ -273,8 +272,6 @@ def mean_defined(
 
     ``weights``, one for each entry along the axis, make it a weighted mean.
 
-    Examples
-    --------
     >>> float(mean_defined([1.0, float("nan"), 0.5]))
     0.75
     >>> float(mean_defined([1.0, float("nan"), 0.5], weights=[1, 5, 3]))
@@ -288,27 +285,3 @@ def mean_defined(
         known *= np.asarray(weights, dtype=np.float64).reshape(shape)
     total = (np.nan_to_num(array, nan=0.0) * known).sum(axis=axis)
     return ratio(total, known.sum(axis=axis))
-
-
-@dataclass(frozen=True, slots=True)
-class MacroMean:
-    """A statistic over ``counts[..., n_groups * k]``: the mean of a statistic over the groups.
-
-    Made for resampling notes while averaging over features or cases: flatten the last two axes of
-    `CountTable.by_note_and`. Groups whose value is undefined are left out of the mean.
-
-    Examples
-    --------
-    >>> macro_f1 = MacroMean(f1, n_columns=4)
-    >>> float(macro_f1([1, 0, 0, 0, 1, 1, 1, 0]))
-    0.75
-    """
-
-    statistic: Statistic
-    n_columns: int
-
-    def __call__(self, counts: npt.ArrayLike) -> F64:
-        """Return the mean over the groups."""
-        values = np.asarray(counts)
-        groups = values.reshape(*values.shape[:-1], -1, self.n_columns)
-        return mean_defined(self.statistic(groups))

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.display import table_html
 from rubricate.errors import InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
@@ -18,7 +19,6 @@ from rubricate.measures.families import MeasureKey
 from rubricate.measures.formulas import mean_defined
 from rubricate.measures.ranking import Ranking, rank
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import I64
 from rubricate.stats import (
     Bootstrapped,
     Estimate,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rubricate.rows import I64, Rows, ranges
+from rubricate.arrays import I64
+from rubricate.rows import Rows, ranges
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from rubricate.arrays import I32, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures.counts import RowKeys
 from rubricate.measures.marks import Marks, gather_marks
-from rubricate.rows import I32, I64
 
 #: What to do with rows the reference judged and the prediction did not.
 Missing = Literal["error", "empty", "skip"]
@@ -54,21 +54,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Rows of a reference beside rows of a prediction.
-
-    Parameters
-    ----------
-    reference, predicted : Corpus
-        Where the rows are; they may be the same corpus.
-    reference_annotator, predicted_annotator : str
-        Whose rows.
-    keys : RowKeys
-        Note, feature and case of each paired row (indices into the reference's).
-    reference_row, predicted_row : int64 arrays
-        Row numbers in the two corpora; -1 where the prediction has no row.
-    coverage : Coverage
-        What is counted and what was left out.
-    """
+    """Rows of a reference beside rows of a prediction."""
 
     reference: Corpus
     predicted: Corpus

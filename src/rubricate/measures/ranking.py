@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.measures.counts import CountTable
-from rubricate.measures.formulas import F64
 from rubricate.stats import Estimate, Resampling, degrees_of_freedom, ratio, summarise
 
 if TYPE_CHECKING:
@@ -23,19 +23,7 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ranking:
-    """Both curves with their areas.
-
-    Parameters
-    ----------
-    auc, average_precision : Estimate
-        Area under the ROC curve, and average precision, with intervals by note.
-    roc : tuple of (false positive rate, recall, threshold)
-        From nothing found to everything found.
-    precision_recall : tuple of (recall, precision, threshold)
-        The same thresholds.
-    n_rows, n_present : int
-        Rows with a probability, and those present in the reference.
-    """
+    """Both curves with their areas."""
 
     auc: Estimate
     average_precision: Estimate

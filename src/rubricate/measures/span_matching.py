@@ -26,12 +26,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I64
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.measures.counts import CountTable
 from rubricate.measures.formulas import SPANS
 from rubricate.measures.marks import Marks, Pairs, agreeing_pairs, distinct_annotations, zones
 from rubricate.measures.pairing import Pairing
-from rubricate.rows import I64
 
 #: Gives the (start, end) of each token of a text, in order, none overlapping another.
 Tokenizer = Callable[[str], npt.ArrayLike]

@@ -195,8 +195,6 @@ def reading_recipe(recipe: EncoderRecipe, layers: int) -> EncoderRecipe:
 
     Of a deeper one the usual recipe is the gentle one, which takes as long on two cores.
 
-    Examples
-    --------
     >>> deep = reading_recipe(EncoderRecipe(steps=9), 12)
     >>> (deep.frozen, deep.steps, deep.rehearsal), reading_recipe(EncoderRecipe(), 6).frozen
     ((6, 9, 0.5), 0)
@@ -210,8 +208,6 @@ def reading_recipe(recipe: EncoderRecipe, layers: int) -> EncoderRecipe:
 def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:
     """Return the recipe of that name, or "usual" (or the one under "like") with changes.
 
-    Examples
-    --------
     >>> read_encoder_recipe("competition").folds
     5
     >>> read_encoder_recipe({"like": "competition", "folds": 3, "twice": 1}).folds
@@ -242,8 +238,6 @@ def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:
 def read_bilstm_recipe(changes: Mapping[str, Any]) -> BiLstmRecipe:
     """Return the recipe with some of its values, or of its network's, changed by name.
 
-    Examples
-    --------
     >>> read_bilstm_recipe({"hidden": 50, "epochs": 3}).network.hidden
     50
     """

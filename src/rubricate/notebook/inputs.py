@@ -9,7 +9,7 @@ from typing import Any
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import read_corpus
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.notes import understood_as
 from rubricate.formats.rubric.files import RubricFile, read_rubric_file, with_rubrics
 from rubricate.formats.rubric.records import Records, build_rubrics

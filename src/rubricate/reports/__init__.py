@@ -5,27 +5,20 @@ from __future__ import annotations
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.annotating import annotation_page, write_annotation_pages
 from rubricate.reports.comparison import comparison_page
-from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
+from rubricate.reports.evaluation import write_evaluation_report
 from rubricate.reports.fairness import write_fairness_report
-from rubricate.reports.highlight import (
-    NoteMark,
-    Sides,
-    highlight_excerpt,
-    highlight_note,
-    legend_html,
-)
+from rubricate.reports.highlight import NoteMark, Sides, highlight_note, legend_html
 from rubricate.reports.page import (
     Section,
     facts_table,
     figure,
-    figure_row,
     figures,
     folded,
     paragraph,
     render_page,
     write_report,
 )
-from rubricate.reports.tables import Cell, html_table, mean_sd
+from rubricate.reports.tables import Cell, html_table
 from rubricate.reports.training import training_page, write_training_report
 
 __all__ = [
@@ -36,17 +29,13 @@ __all__ = [
     "agreement_page",
     "annotation_page",
     "comparison_page",
-    "evaluation_page",
     "facts_table",
     "figure",
-    "figure_row",
     "figures",
     "folded",
-    "highlight_excerpt",
     "highlight_note",
     "html_table",
     "legend_html",
-    "mean_sd",
     "paragraph",
     "render_page",
     "training_page",

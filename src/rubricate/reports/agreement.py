@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from rubricate import __version__
 from rubricate.agreement import Agreement
 from rubricate.progress import Progress, silent
-from rubricate.reports.costly_notes import MarkSource, costly_notes
+from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
     EVERY_PAIR,
     HUMAN,
+    MEASURES,
     RULES,
     Measuring,
     case_figure,
+    case_names,
     feature_section,
     measuring_facts,
     span_table,
@@ -28,9 +30,7 @@ from rubricate.reports.page import (
     render_page,
 )
 from rubricate.reports.plots import Labels, matrix_plot
-from rubricate.reports.scores import difference_figure
 from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
-from rubricate.reports.values import MEASURES, case_names
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30

@@ -11,7 +11,7 @@ from pathlib import Path
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
-from rubricate.formats.encoded_names import id_to_name
+from rubricate.formats.frame import id_to_name
 from rubricate.formats.jsonl import corpus_to_lines
 from rubricate.reports.page import fill_template
 from rubricate.reports.scoring.viewer import safe_json

@@ -8,6 +8,7 @@ from rubricate.corpus import Corpus
 from rubricate.measures.calibration import CalibrationResult, GroupCalibration
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.measures.ranking import Ranking
+from rubricate.reports.levels import case_names
 from rubricate.reports.page import figure, figure_row, folded, paragraph
 from rubricate.reports.plots import (
     Guide,
@@ -19,7 +20,6 @@ from rubricate.reports.plots import (
     reliability_plot,
 )
 from rubricate.reports.tables import Cell, Value, counted, html_table
-from rubricate.reports.values import case_names
 
 #: Features shown for each system.
 WORST = 10

@@ -13,7 +13,7 @@ from rubricate.errors import InputError
 from rubricate.measures.comparing import PairedDifference, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
-from rubricate.reports.levels import human_label
+from rubricate.reports.levels import case_names, human_label
 from rubricate.reports.page import (
     facts_table,
     figure,
@@ -37,7 +37,6 @@ from rubricate.reports.plots import (
     forest_plot,
 )
 from rubricate.reports.tables import Cell, Value, html_table, mean_sd
-from rubricate.reports.values import case_names
 from rubricate.trials import TrialResult
 
 #: The two measures of the NBME paper's Section 6.

@@ -12,10 +12,11 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
+from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
 from rubricate.reports.calibration import calibration_section
-from rubricate.reports.costly_notes import MarkSource, costly_notes
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
+    MEASURES,
     Measuring,
     case_figure,
     case_values_table,
@@ -33,9 +34,7 @@ from rubricate.reports.page import (
     write_report,
 )
 from rubricate.reports.plots import Labels, confusion_plot
-from rubricate.reports.scores import difference_figure, presence_scores
 from rubricate.reports.tables import Value, counted, html_table
-from rubricate.reports.values import MEASURES
 
 #: At least so many notes are shown for each of several systems.
 MIN_NOTES = 5
@@ -54,8 +53,6 @@ def evaluation_page(
 ) -> str:
     """Return one self-contained HTML page about one or more systems.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
     >>> from rubricate.measures.intervals import add_intervals

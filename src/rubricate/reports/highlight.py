@@ -165,8 +165,6 @@ def highlight_excerpt(
 ) -> str:
     """Return the marked words with a little text around them, in one line of HTML.
 
-    Examples
-    --------
     >>> mark = NoteMark(1, "Fever", "reference", (Span(40, 45),))
     >>> highlight_excerpt("x" * 40 + "fever" + "y" * 40, [mark], context=3).count("…")
     2

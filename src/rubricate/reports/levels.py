@@ -1,4 +1,4 @@
-"""Sections that several pages share: values by case and by feature, and how they were made."""
+"""Case by case and feature by feature: what evaluations measured, as points, plots and tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
+from rubricate.measures import LABELS
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.reports.page import facts_table, figures, folded, paragraph
 from rubricate.reports.plots import (
@@ -24,7 +25,31 @@ from rubricate.reports.plots import (
 )
 from rubricate.reports.plots.data import UNDEFINED, limits
 from rubricate.reports.tables import Value, html_table
-from rubricate.reports.values import MEASURES, Path, case_names, case_order
+
+Path = tuple[str, ...]
+
+#: Every count table an evaluation has, in the order in which pages show them.
+MEASURES: Mapping[Path, str] = LABELS
+
+
+def case_names(corpus: Corpus) -> dict[str, str]:
+    """Return how each case is called: its number and the title of its rubric.
+
+    >>> from rubricate import load_corpus
+    >>> case_names(load_corpus("open-notes").select(cases=["0"]))
+    {'0': '0 Exertional chest tightness'}
+    """
+    named = {rubric.case: f"{rubric.case} {rubric.title}".strip() for rubric in corpus.rubrics}
+    for note in corpus.notes:
+        named.setdefault(note.case, note.case)
+    return named
+
+
+def case_order(corpus: Corpus, *found: EvaluationWithIntervals) -> list[str]:
+    """Return the cases that any of the evaluations measured, in the corpus's order."""
+    measured = {case for one in found for case in one.evaluation.characters.by("case").ids}
+    return [case for case in case_names(corpus) if case in measured]
+
 
 #: More features than this are not drawn one by one.
 MAX_FEATURES = 200

@@ -30,8 +30,6 @@ def make_sections(
 ) -> list[Section]:
     """Make sections one after the other from (anchor, title, body); empty ones are left out.
 
-    Examples
-    --------
     >>> [s.anchor for s in make_sections([("a", "A", lambda: "x"), ("b", "B", lambda: "")])]
     ['a']
     """

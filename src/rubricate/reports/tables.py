@@ -70,8 +70,6 @@ def html_table(
 def number_text(value: float | int | None) -> str:
     """Return a number as tables show it.
 
-    Examples
-    --------
     >>> number_text(1234), number_text(0.5), number_text(float("nan")), number_text(None)
     ('1,234', '0.500', '–', '–')
     """
@@ -83,8 +81,6 @@ def number_text(value: float | int | None) -> str:
 def mean_sd(mean: float | None, sd: float | None) -> Cell:
     """Return ``mean (SD)``, as papers print it.
 
-    Examples
-    --------
     >>> mean_sd(0.576, 0.301).html, mean_sd(None, None).html
     ('0.576 (0.301)', '–')
     """
@@ -107,8 +103,6 @@ def counted(n: int, word: str) -> str:
 def percent(share: float) -> str:
     """Return a share in per cent.
 
-    Examples
-    --------
     >>> percent(0.1234), percent(float("nan"))
     ('12.3 %', '–')
     """

@@ -16,8 +16,7 @@ from typing import IO, Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
-from rubricate.run.evidence import DIGITS, parse_spans, spans_text
-from rubricate.run.results import Correction, NoteResult
+from rubricate.run.results import DIGITS, Correction, NoteResult, parse_spans, spans_text
 
 LOG = "decisions.jsonl"
 FIRST = "0" * 64

@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from rubricate.errors import InputError
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.tables import guarded, unguarded
-from rubricate.run.evidence import CounterEvidence, fragments_text, spans_text
-from rubricate.run.results import ItemResult, NoteResult
+from rubricate.run.results import (
+    CounterEvidence,
+    ItemResult,
+    NoteResult,
+    fragments_text,
+    spans_text,
+)
 
 Kind = Literal["text", "number", "yes/no"]
 #: What a cell holds; None where it is empty and no text.
@@ -145,8 +150,6 @@ EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
 def number_text(value: float | None) -> str:
     """Return a number as short as it can be; nothing where there is none.
 
-    Examples
-    --------
     >>> number_text(2.0), number_text(0.1 + 0.2), number_text(None)
     ('2', '0.3', '')
     """
@@ -156,8 +159,6 @@ def number_text(value: float | None) -> str:
 def cell_text(value: Value) -> str:
     """Return how a value is written in a CSV file.
 
-    Examples
-    --------
     >>> cell_text("=1"), cell_text(True), cell_text(2.0), cell_text(None)
     ("'=1", 'yes', '2', '')
     """

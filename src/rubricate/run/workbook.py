@@ -71,8 +71,6 @@ class Workbook:
     than a sheet goes on in another one. Nothing is kept in memory but the row at hand: rows lie in
     temporary files until the workbook is closed.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "table.xlsx"
     >>> with Workbook(path) as book:
@@ -192,8 +190,6 @@ class OpenSheet:
 def _letters(number: int) -> str:
     """Return what Excel calls a column, counted from 1.
 
-    Examples
-    --------
     >>> _letters(1), _letters(27)
     ('A', 'AA')
     """

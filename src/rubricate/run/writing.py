@@ -140,14 +140,6 @@ def _explain(book: Workbook) -> None:
             sheet.add([name, column, said], [name, column, said])
 
 
-def write_tables(results: Iterable[NoteResult], folder: Path) -> RunCounts:
-    """Write scores.csv, items.csv and scores.xlsx row by row."""
-    with RunTables(folder) as tables:
-        for result in results:
-            tables.add(result)
-    return tables.counts
-
-
 def hash_outputs(folder: Path, more: Mapping[str, Path]) -> dict[str, str]:
     """Return the hashes of the tables and of more that was written.
 

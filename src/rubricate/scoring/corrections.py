@@ -2,17 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rubricate.errors import Fault
-from rubricate.formats.faults import Faults
-from rubricate.rubric import Feature, Rubric
+from rubricate.errors import Fault, shown
+from rubricate.formats.limits import Faults, read_whole
+from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
+from rubricate.formats.tables import guarded, unguarded
+from rubricate.rubric import STATED, Feature, Rubric
 from rubricate.run.log import Held, about, held, logged_correction, moment, read_log
-from rubricate.run.results import Correction
-from rubricate.scoring.correction_files import read_decisions
+from rubricate.run.results import Correction, Spans, parse_spans, spans_text
+from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
+
+#: What the columns of a table of corrections may be called.
+COLUMNS = {
+    "note": ("note",),
+    "feature": ("feature",),
+    "found": ("found", "decision"),
+    "by": ("by", "who", "reviewer", "corrected_by"),
+    "at": ("at", "when", "date", "corrected_at"),
+    "spans": ("spans",),
+    "comment": ("comment", "why"),
+}
+_NEEDED = ("note", "feature", "found", "by", "at")
+#: What a run's own table calls them where somebody filled the review columns, or had signed before.
+_FILLED = {"note": "note", "feature": "feature", **{k: k for k in ("by", "at")},
+           "found": "decision", "comment": "why"}  # fmt: skip
+_SIGNED = {"note": "note", "feature": "feature", "found": "found", "by": "corrected_by",
+           "at": "corrected_at", "spans": "spans", "comment": "comment"}  # fmt: skip
+#: Columns by which a run's own table, of this release or an earlier one, is known.
+_IS_ITEMS = {"feature_text", "review_reason", "corrected_by", "corrected_at"}
+_KNOWN = (
+    {name for names in COLUMNS.values() for name in names}
+    | {column.name for column in ITEM_COLUMNS}
+    | set(REVIEW_COLUMNS)
+)
+_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+_DAY_FIRST = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?:[T ,]+(.+))?")
+_WHEN = "column 'at' needs a date, e.g. 2026-11-14 or 14/11/2026 (day first), with or without 09:30"
+Row = Mapping[str, str]
+
+
+def read_decisions(path: Path, faults: Faults) -> list[tuple[Correction, int, bool]]:
+    """Return the corrections of a table with their rows; what is wrong is added to the faults.
+
+    The last value tells of a row of a run's own table that it was signed before.
+    """
+    found: list[tuple[Correction, int, bool]] = []
+    first: dict[tuple[str, str, str], int] = {}
+    for header, rows in _tables(path, faults):
+        is_items = set(header) >= _IS_ITEMS
+        if not is_items:
+            _check_header(header, faults)
+        faults.raise_any()
+        for number, row in rows:
+            values, echo = _values(row, number, faults, is_items=is_items)
+            one = None if values is None else _correction(values, number, faults)
+            if one is not None:
+                key = (one.note, one.feature, one.at)
+                if first.setdefault(key, number) != number:
+                    message = f"the same item at the same time as in row {first[key]}: which holds?"
+                    faults.add(message, line=number)
+                found.append((one, number, echo))
+    return found
+
+
+def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
+    """Write a table of corrections that `read_decisions` reads; no cell is taken for a formula."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for one in corrections:
+            found, spans = "yes" if one.found else "no", spans_text(one.spans or ())
+            cells = (one.note, one.feature, found, one.by, one.at, spans, one.comment)
+            writer.writerow(map(guarded, cells))
+
+
+def _tables(
+    path: Path, faults: Faults
+) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[str, str]]]]]:
+    """Yield the tables of a file: names of columns, and rows with the numbers people see."""
+    if path.suffix.lower() in (".xlsx", ".xlsm"):
+        sheets = [
+            (find_header([row for _, row in sheet.rows], _is_known), sheet.rows)
+            for sheet in read_sheets(path)[0]
+        ]
+        tables = [(*map(_name, rows[at][1]),) for at, rows in sheets if rows]
+        wanted = [i for i, names in enumerate(tables) if {"note", "feature"} <= set(names)]
+        for i in wanted or range(min(1, len(tables))):
+            at, rows = sheets[i]
+            yield list(tables[i]), _by_column(tables[i], rows[at + 1 :], faults)
+        if not tables:
+            faults.add("the workbook is empty")
+        return
+    form = find_csv_form(path, _is_known)
+    text = read_whole(path).decode(form.encoding, errors="replace")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
+    try:
+        rows = list(enumerate(reader, start=-form.above))
+    except csv.Error as error:
+        faults.add(f"not valid CSV: {error}", line=reader.line_num)
+        faults.raise_any()
+    header = [_name(name) for name in rows[form.above][1]] if rows else []
+    yield header, _by_column(header, rows[form.above + 1 :], faults)
+
+
+def _by_column(
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], faults: Faults
+) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, row in rows:
+        if any(row) and len(row) != len(header):
+            faults.add(f"{len(row)} fields, the header has {len(header)}", line=number)
+        elif any(row):
+            cells = zip(header, row, strict=True)
+            yield number, {name: unguarded(str(cell)).strip() for name, cell in cells}
+
+
+def _name(cell: str) -> str:
+    return cell.strip().lower()
+
+
+def _is_known(cell: str) -> bool:
+    return _name(cell) in _KNOWN
+
+
+def _check_header(header: Sequence[str], faults: Faults) -> None:
+    for name in header:
+        if name and name not in _KNOWN:
+            faults.add(f"unknown column {name!r}; known: {', '.join(sorted(_KNOWN))}")
+    for name in _NEEDED:
+        if not set(COLUMNS[name]) & set(header):
+            listed = " or ".join(map(repr, COLUMNS[name]))
+            faults.add(
+                f"column {listed} is missing; there are: {', '.join(map(shown, header)) or 'none'}"
+            )
+
+
+def _values(
+    row: Row, number: int, faults: Faults, *, is_items: bool
+) -> tuple[dict[str, str] | None, bool]:
+    """Return the fields of a correction, and whether it is one that was signed before."""
+    if not is_items:
+        chosen = {name: next((n for n in names if n in row), "") for name, names in COLUMNS.items()}
+        return {name: row.get(column, "") for name, column in chosen.items()}, False
+    if any(row.get(name) for name in REVIEW_COLUMNS):
+        return {name: row.get(column, "") for name, column in _FILLED.items()}, False
+    if row["corrected_by"]:
+        return {name: row.get(column, "") for name, column in _SIGNED.items()}, True
+    decided, outcome = _ANSWERS.get(row.get("found", "").lower()), row.get("outcome")
+    if outcome is not None and decided is not {"": None, STATED: True}.get(outcome, False):
+        message = "'found' was changed, and nobody signed: fill in decision, by and at"
+        faults.add(message, line=number)
+    return None, False
+
+
+def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correction | None:
+    before = len(faults.found)
+    for name in _NEEDED:
+        if not values[name]:
+            faults.add(f"column {name!r} is empty", line=row)
+    found = _ANSWERS.get(values["found"].lower())
+    if values["found"] and found is None:
+        faults.add("column 'found' or 'decision' needs yes or no", line=row)
+    at = _iso(values["at"])
+    if values["at"] and not at:
+        faults.add(_WHEN, line=row)
+    spans: Spans | None = None
+    if values.get("spans"):
+        try:
+            spans = parse_spans(values["spans"])
+        except ValueError:
+            faults.add("column 'spans' needs e.g. 0 5;8 12 (0 <= start < end)", line=row)
+    if len(faults.found) > before or found is None:
+        return None
+    return Correction(
+        values["note"], values["feature"], found, values["by"], at,
+        spans if found else None, values.get("comment", ""),
+    )  # fmt: skip
+
+
+def _iso(text: str) -> str:
+    """Return a date or time as ISO 8601; empty where it is none.
+
+    >>> _iso("14/11/2026"), _iso("14.11.2026 9:30"), _iso("2026-11-14T09:30Z"), _iso("11/14/2026")
+    ('2026-11-14', '2026-11-14T09:30', '2026-11-14T09:30Z', '')
+    """
+    if match := _DAY_FIRST.fullmatch(text):
+        day, month, year, clock = match.groups()
+        hour = f"T{clock.zfill(5) if clock[1:2] == ':' else clock}" if clock else ""
+        text = f"{year}-{int(month):02}-{int(day):02}{hour}"
+    try:
+        day = datetime.fromisoformat(text).date().isoformat()
+    except ValueError:
+        return ""
+    return day + (f"T{text[11:]}" if text.startswith(day) and text[10:] else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,9 @@ from rubricate.matchers import Matcher, load_matcher
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
-from rubricate.run.evidence import DIGITS, CounterEvidence, Evidence, EvidenceLine
+from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
 from rubricate.scoring.job import Job
-from rubricate.scoring.readable import why_no_note
-from rubricate.scoring.survey import why_not_scored, writable
+from rubricate.scoring.survey import why_no_note, why_not_scored, writable
 
 
 class KeptBatches(NamedTuple):
@@ -111,8 +110,6 @@ def _why_not(job: Job, number: int, note: Note | Unreadable) -> str:
 def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:
     """Return what the only annotator of a corpus found in a note, by feature.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"], annotators=["reference"])
     >>> note_evidence(corpus, corpus.notes[0])["3012"].text

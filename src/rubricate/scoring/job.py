@@ -16,8 +16,8 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import rubric_to_json
-from rubricate.formats.faults import Faults
 from rubricate.formats.format import Unreadable
+from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.files import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
@@ -26,13 +26,13 @@ from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
-from rubricate.scoring.readable import rule_hash
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.survey import (
     LONGEST,
     Survey,
     mark_batch,
     mark_ids,
+    rule_hash,
     survey_notes,
     writable,
 )

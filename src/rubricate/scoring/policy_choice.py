@@ -10,15 +10,20 @@ from typing import Literal
 
 import numpy as np
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.pairing import pair_rows
 from rubricate.progress import Progress, silent, watched
-from rubricate.scoring.error_model import ErrorModel, fit_error_model
-from rubricate.scoring.policy import CurvePoint, Policy, ReviewRule, is_accepted
+from rubricate.scoring.policy import (
+    CurvePoint,
+    ErrorModel,
+    Policy,
+    ReviewRule,
+    fit_error_model,
+    is_accepted,
+)
 from rubricate.scoring.risk_bounds import (
-    F64,
-    I64,
     JudgedItems,
     betting_p_value,
     binomial_p_value,
@@ -26,7 +31,7 @@ from rubricate.scoring.risk_bounds import (
     ranks_in_notes,
     upper_limits,
 )
-from rubricate.stats.checks import inside_unit, one_of, raise_if_any
+from rubricate.stats.limits import inside_unit, one_of, raise_if_any
 
 #: Thresholds tried, at most.
 _MOST_THRESHOLDS = 60

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from rubricate.errors import Fault, InputError
 from rubricate.rubric import Feature, Rubric
-from rubricate.run.evidence import Evidence, EvidenceLine
 from rubricate.run.results import (
     BY_HAND,
     FOR_REVIEW,
@@ -16,6 +15,8 @@ from rubricate.run.results import (
     SCORED,
     UNSURE,
     Correction,
+    Evidence,
+    EvidenceLine,
     ItemResult,
     NoteResult,
     Total,

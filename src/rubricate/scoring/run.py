@@ -24,10 +24,9 @@ from rubricate.formats.rubric.files import RubricFile
 from rubricate.matchers import Matcher
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
-from rubricate.run.evidence import EvidenceLine
 from rubricate.run.log import LOG, LogWriter
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import NoteResult, RunCounts
+from rubricate.run.results import EvidenceLine, NoteResult, RunCounts
 from rubricate.run.writing import (
     PRODUCTS,
     REPORT,

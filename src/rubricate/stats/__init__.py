@@ -1,35 +1,20 @@
 """Intervals, comparisons and sample sizes: numbers in, numbers out."""
 
-from rubricate.stats.bootstrap import (
-    Bootstrapped,
-    bootstrap_interval,
-    summarise,
-)
+from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise
 from rubricate.stats.clusters import (
     ClusterSummary,
-    Heterogeneity,
     cluster_interval,
-    design_effect_of_replicates,
     heterogeneity,
-    intraclass_correlation,
     score_agreement,
     summarise_clusters,
 )
-from rubricate.stats.comparison import (
-    Comparison,
-    Side,
-    compare_paired,
-    compare_with_ceiling,
-    difference_of_estimates,
-    permutation_p_value,
-)
-from rubricate.stats.curves import PlanCurve, plan_curve, plan_slice
-from rubricate.stats.drawing import DRAWINGS, Chances, Sampling, width_chances
+from rubricate.stats.comparison import Comparison, Side, compare_paired, compare_with_ceiling
+from rubricate.stats.curves import plan_curve, plan_slice
+from rubricate.stats.drawing import width_chances
 from rubricate.stats.few_errors import Support, effective_items, limit_by_items
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
-    coverage,
     defined,
     f1_corner_interval,
     f1_interval,
@@ -38,26 +23,18 @@ from rubricate.stats.intervals import (
 )
 from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.margins import MarginTest, adjust_margin_tests, adjust_p_values, margin_test
-from rubricate.stats.more_sizes import auc_size, icc_size, kappa_size, non_inferiority_size
-from rubricate.stats.nested import Layout, Levels, bootstrap_groups, bootstrap_levels
-from rubricate.stats.planning import (
-    PilotPlan,
-    estimate_frequency,
-    finite_size,
-    plan_assurance,
-    plan_pilot,
+from rubricate.stats.more_sizes import (
+    VariablesPlan,
+    auc_size,
+    icc_size,
+    kappa_size,
+    non_inferiority_size,
+    plan_variables,
 )
-from rubricate.stats.plans import (
-    Cells,
-    Drawing,
-    Expected,
-    FrequencyKind,
-    PerSite,
-    Plan,
-    PlanMethod,
-    Target,
-)
-from rubricate.stats.reported import plan_reported, reported_chances
+from rubricate.stats.nested import Layout, Levels, bootstrap_levels
+from rubricate.stats.planning import PilotPlan, estimate_frequency, plan_assurance, plan_pilot
+from rubricate.stats.plans import Cells, Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
+from rubricate.stats.reported import plan_reported
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,
@@ -71,28 +48,21 @@ from rubricate.stats.resampling import (
     resample_sums,
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
-from rubricate.stats.sequential import InterimLook, SequentialPlan, obrien_fleming, plan_sequential
-from rubricate.stats.sizes import assured_half_width, assured_size, first_size, width_probability
-from rubricate.stats.variables import Outlook, VariablesPlan, plan_variables
+from rubricate.stats.sequential import plan_sequential
 from rubricate.stats.weights import (
-    Stratum,
     WeightedMeasures,
-    design_weights,
     oversampled,
     refuse_unweighted_recall,
     stratified_posterior,
-    weighted_counts,
 )
 
 __all__ = [
     "BOOTSTRAP_METHODS",
-    "DRAWINGS",
     "METHODS",
     "POPULATIONS",
     "BootstrapMethod",
     "Bootstrapped",
     "Cells",
-    "Chances",
     "ClusterSummary",
     "Comparison",
     "Drawing",
@@ -100,65 +70,45 @@ __all__ = [
     "EstimateJson",
     "Expected",
     "FrequencyKind",
-    "Heterogeneity",
-    "InterimLook",
     "Layout",
     "Levels",
     "LimitsOfAgreement",
     "MarginTest",
     "Method",
-    "Outlook",
-    "PerSite",
     "PilotPlan",
     "Plan",
-    "PlanCurve",
     "PlanMethod",
     "Population",
     "Resampling",
-    "Sampling",
-    "SequentialPlan",
     "Side",
     "Statistic",
-    "Stratum",
     "Support",
     "Target",
     "VariablesPlan",
     "WeightedMeasures",
     "adjust_margin_tests",
     "adjust_p_values",
-    "assured_half_width",
-    "assured_size",
     "auc_size",
-    "bootstrap_groups",
     "bootstrap_interval",
     "bootstrap_levels",
     "cluster_interval",
     "compare_paired",
     "compare_with_ceiling",
-    "coverage",
     "defined",
     "degrees_of_freedom",
-    "design_effect_of_replicates",
-    "design_weights",
-    "difference_of_estimates",
     "effective_items",
     "estimate_frequency",
     "f1_corner_interval",
     "f1_interval",
-    "finite_size",
-    "first_size",
     "gwet_ac2",
     "heterogeneity",
     "icc_size",
-    "intraclass_correlation",
     "kappa_size",
     "limit_by_items",
     "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
-    "obrien_fleming",
     "oversampled",
-    "permutation_p_value",
     "plan_assurance",
     "plan_curve",
     "plan_pilot",
@@ -171,13 +121,10 @@ __all__ = [
     "proportion_limits",
     "ratio",
     "refuse_unweighted_recall",
-    "reported_chances",
     "resample_sums",
     "score_agreement",
     "stratified_posterior",
     "summarise",
     "summarise_clusters",
-    "weighted_counts",
     "width_chances",
-    "width_probability",
 ]

@@ -9,10 +9,10 @@ from typing import SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import raise_if_any
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import raise_if_any
 from rubricate.stats.resampling import (
     BootstrapMethod,
     Resampling,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import InputError
 
-F64 = npt.NDArray[np.float64]
 #: Probabilities are kept this far from 0 and 1 before a logit is taken.
 TINY = 1e-6
 

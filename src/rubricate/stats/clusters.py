@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import bootstrap_interval
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import F64, METHODS, Method
+from rubricate.stats.limits import METHODS, Method, inside_unit, one_of, raise_if_any
 from rubricate.stats.resampling import Resampling, ratio
 
 
@@ -130,19 +130,6 @@ def intraclass_correlation(successes: npt.ArrayLike, trials: npt.ArrayLike) -> f
     ICC = (MSB - MSW) / (MSB + (m0 - 1) MSW), m0 = (M - sum m^2 / M) / (k - 1) for k clusters and
     M units (Ridout, Demetrio & Firth 1999).
 
-    Parameters
-    ----------
-    successes, trials : array_like, shape (clusters,)
-        Counts of each cluster.
-
-    Returns
-    -------
-    float
-        The correlation, possibly below 0; NaN for fewer than two clusters, for clusters of one
-        unit each, or where all units are alike.
-
-    Examples
-    --------
     >>> intraclass_correlation([3, 0, 3, 0], [3, 3, 3, 3])
     1.0
     """
@@ -254,46 +241,6 @@ def cluster_interval(
         summary.estimate * size, size, method=method, confidence=confidence
     )
     return Estimate(summary.estimate, limits.low, limits.high, confidence, name)
-
-
-def design_effect_of_replicates(replicates: npt.ArrayLike, p: float, units: float) -> float:
-    """Return the design effect from bootstrap replicates of a proportion.
-
-    The variance of the replicates, drawn by cluster, over the binomial variance p (1 - p) / M;
-    at least 1.
-
-    Parameters
-    ----------
-    replicates : array_like
-        Replicates of the proportion; NaN is left out.
-    p : float
-        The estimate, strictly between 0 and 1.
-    units : float
-        Units behind the estimate.
-
-    Returns
-    -------
-    float
-        The design effect.
-
-    Raises
-    ------
-    InputError
-        If `p` or `units` is out of range or fewer than two replicates are defined.
-
-    Examples
-    --------
-    >>> round(design_effect_of_replicates([0.4, 0.5, 0.6], 0.5, 100), 1)
-    4.0
-    """
-    values = np.asarray(replicates, dtype=np.float64)
-    values = values[~np.isnan(values)]
-    raise_if_any(
-        inside_unit("p", p)
-        + at_least("units", units, 1)
-        + at_least("number of defined replicates", len(values), 2)
-    )
-    return max(1.0, float(values.var(ddof=1)) / (p * (1 - p) / units))
 
 
 def icc_counts(scores: npt.ArrayLike) -> F64:

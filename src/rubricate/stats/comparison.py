@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
-from rubricate.stats.checks import at_least, raise_if_any
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import at_least, raise_if_any
 from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
 
 #: Coin flips held at a time.
@@ -87,29 +87,6 @@ def permutation_p_value(
     approximate randomisation, Noreen 1989). A swap whose difference is undefined counts as
     large. NaN where the observed difference is undefined.
 
-    Parameters
-    ----------
-    first, second : array_like, shape (n, k)
-        Additive counts of the two systems on the same notes, in the same order.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (...) or (..., m).
-    permutations : int
-        Number of random swaps.
-    seed : int
-        Seed of the generator.
-
-    Returns
-    -------
-    ndarray
-        One p value a measure.
-
-    Raises
-    ------
-    InputError
-        If the tables do not have the same shape.
-
-    Examples
-    --------
     >>> from rubricate.stats import precision_recall_f1
     >>> first, second = [[5, 1, 0]] * 12, [[3, 1, 2]] * 12
     >>> permutation_p_value(first, second, precision_recall_f1).round(4).tolist()
@@ -228,20 +205,6 @@ def difference_of_estimates(
     Statistics in Medicine 27: 1693). So a side that rests on few notes, or that shows no error,
     counts with all it does not know. Without an interval on either side there is none.
 
-    Parameters
-    ----------
-    first, second : Estimate
-        Values with intervals of the same confidence.
-    correlation : float
-        Of the two values over repeated samples.
-
-    Returns
-    -------
-    Estimate
-        The difference.
-
-    Examples
-    --------
     >>> system = Estimate(0.9, 0.87, 0.92, 0.95, "bootstrap-bca")
     >>> humans = Estimate(1.0, 0.77, 1.0, 0.95, "bootstrap-bca+items")
     >>> str(difference_of_estimates(system, humans))

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rubricate.errors import InputError
-from rubricate.stats.checks import at_least, one_of, raise_if_any
 from rubricate.stats.drawing import Sampling
+from rubricate.stats.limits import at_least, one_of, raise_if_any
 from rubricate.stats.planning import STUDY_INTERVAL, plan_assurance
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
 from rubricate.stats.reported import plan_reported, reported_chances
@@ -145,19 +145,7 @@ _FEW_STUDIES = 100
 
 @dataclass(frozen=True, slots=True)
 class PlanCurve:
-    """Sizes along one varied value.
-
-    Parameters
-    ----------
-    vary : {"precision", "recall", "frequency"}
-        What varies.
-    values : tuple of float
-        Its values.
-    positives, negatives, totals : tuple of int
-        The plan at each value.
-    skipped : tuple of float
-        Values left out because they cannot go with the rest.
-    """
+    """Sizes along one varied value."""
 
     vary: Varied
     values: tuple[float, ...]

@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.stats.limits import F64
-from rubricate.stats.plans import Drawing, Expected, Target
+from rubricate.arrays import F64
+from rubricate.stats.plans import Expected, Target
 from rubricate.stats.sizes import first_where, narrow_bounds, narrow_probability
 
-DRAWINGS: tuple[Drawing, ...] = get_args(Drawing)
 #: Numbers farther from their mean than this many standard deviations are left out.
 _REACH = 8.0
 

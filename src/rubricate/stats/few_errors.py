@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.stats.bootstrap import Bootstrapped
-from rubricate.stats.limits import F64, raw_limits
+from rubricate.stats.limits import raw_limits
 
 #: Correlation assumed between items of one note, where too few are wrong to estimate it.
 ITEM_CORRELATION = 0.3

@@ -9,9 +9,9 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import inside_unit, one_of, raise_if_any
-from rubricate.stats.limits import F64, METHODS, Method, raw_limits
+from rubricate.stats.limits import METHODS, Method, inside_unit, one_of, raise_if_any, raw_limits
 
 NAN = float("nan")
 
@@ -280,29 +280,6 @@ def coverage(
     The binomial probabilities of all outcomes whose limits enclose `p` are summed (Brown, Cai &
     DasGupta 2001): no simulation.
 
-    Parameters
-    ----------
-    p : float
-        The proportion in the population, from 0 to 1.
-    trials : int
-        Size of the sample.
-    method : Method
-        Interval under test.
-    confidence : float
-        Nominal confidence.
-
-    Returns
-    -------
-    float
-        The coverage.
-
-    Raises
-    ------
-    InputError
-        If `p` lies outside 0 to 1, or the method or the confidence is not allowed.
-
-    Examples
-    --------
     >>> round(coverage(0.99, 100, method="wilson"), 3)
     0.921
     """

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import one_of, raise_if_any
 from rubricate.stats.intervals import Estimate, defined
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import one_of, raise_if_any
 
 
 def adjust_p_values(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import (
     Bootstrapped,
@@ -16,8 +17,7 @@ from rubricate.stats.bootstrap import (
     needed_acceleration,
     summarise,
 )
-from rubricate.stats.checks import raise_if_any
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import raise_if_any
 from rubricate.stats.resampling import (
     Resampling,
     Statistic,
@@ -237,40 +237,3 @@ def bootstrap_levels(
         stratum_labels=stratum_labels,
         group_labels=group_labels,
     )
-
-
-def bootstrap_groups(
-    counts: npt.ArrayLike,
-    group: npt.ArrayLike,
-    statistic: Statistic,
-    settings: Resampling | None = None,
-) -> Bootstrapped:
-    """Bootstrap many independent groups, drawing rows inside each.
-
-    Parameters
-    ----------
-    counts : array_like, shape (rows, k)
-        Additive counts, one row per note.
-    group : array_like, shape (rows,)
-        The group of each row.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (...) or (..., m).
-    settings : Resampling, optional
-        Resamples, confidence, method, seed.
-
-    Returns
-    -------
-    Bootstrapped
-        One first-axis entry per group, in sorted order of the labels.
-
-    Examples
-    --------
-    >>> from rubricate.stats import precision_recall_f1
-    >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
-    >>> result = bootstrap_groups(counts, ["a", "b", "a", "b"], precision_recall_f1)
-    >>> result.estimate[:, 0].round(2).tolist()
-    [0.8, 1.0]
-    """
-    rows = len(np.asarray(counts))
-    layout = Layout(unit=np.arange(rows), group=group, stratum=group)
-    return bootstrap_levels(counts, layout, statistic, settings).groups

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.errors import Fault, InputError
-from rubricate.stats.checks import at_least, design_faults, inside_unit, raise_if_any
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
+from rubricate.stats.limits import at_least, design_faults, inside_unit, raise_if_any
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
 from rubricate.stats.resampling import as_counts
 from rubricate.stats.sizes import assured_size, half_width_faults
@@ -160,20 +160,6 @@ def finite_size(n: int, pool: float) -> int:
     without replacement makes the count hypergeometric, whose variance is (N - n') / (N - 1)
     times the binomial's. An approximation; it never asks for more than the pool.
 
-    Parameters
-    ----------
-    n : int
-        Size for an endless pool.
-    pool : float
-        Units in the pool.
-
-    Returns
-    -------
-    int
-        Size for this pool.
-
-    Examples
-    --------
     >>> finite_size(291, 600), finite_size(291, 1e9)
     (197, 291)
     """

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from rubricate.stats.checks import one_of, raise_if_any, shares
-from rubricate.stats.limits import METHODS, Method
+from rubricate.stats.limits import METHODS, Method, one_of, raise_if_any, shares
 from rubricate.stats.sizes import half_width_faults
 
 FrequencyKind = Literal["internal", "external"]
@@ -135,8 +134,6 @@ class PerSite:
     def share(cls, positives: int, negatives: int, sites: int) -> PerSite:
         """Divide both kinds of notes among the sites.
 
-        Examples
-        --------
         >>> PerSite.share(249, 270, 6)
         PerSite(positives=42, negatives=45, total=87)
         """

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rubricate.stats.checks import design_faults, raise_if_any
+from rubricate.arrays import F64
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import design_faults, raise_if_any
 from rubricate.stats.planning import check_possible, plan_of_size
 from rubricate.stats.plans import Expected, Plan, Target
 
@@ -29,22 +29,6 @@ def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> 
     equal-tailed posterior limits of `rubricate.stats.stratified_posterior`, Beta with 1/2 added to
     each count, positives and negatives weighted by their shares of the population.
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target
-        Width and confidence.
-    sampling : Sampling
-        The notes drawn.
-
-    Returns
-    -------
-    Chances
-        Share of simulated studies that meet the width, for precision and for recall.
-
-    Examples
-    --------
     >>> found = reported_chances(Expected(0.85, 0.80, 0.48), Target(), Sampling(249, 270))
     >>> found.precision > 0.98, found.recall > 0.98
     (True, True)

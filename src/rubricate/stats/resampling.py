@@ -18,9 +18,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 
 #: Numbers drawn at a time; three arrays of this length are the memory a bootstrap needs.
 _CHUNK = 2_000_000

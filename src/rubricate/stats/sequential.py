@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any, shares
-from rubricate.stats.limits import F64
+from rubricate.stats.limits import at_least, inside_unit, raise_if_any, shares
 
 #: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.
 _GRID = 1201
@@ -56,25 +56,6 @@ def obrien_fleming(looks: int, *, confidence: float = 0.95) -> F64:
     z_k √(k / K) is a random walk, C is the limit that the walk crosses with that probability,
     found by integrating its density from look to look (Armitage, McPherson & Rowe 1969).
 
-    Parameters
-    ----------
-    looks : int
-        How often the data are looked at, the last time included.
-    confidence : float
-        1 minus the probability of a false alarm at any look.
-
-    Returns
-    -------
-    ndarray, shape (looks,)
-        Critical values of abs(z).
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed.
-
-    Examples
-    --------
     >>> obrien_fleming(5).round(2).tolist()
     [4.56, 3.23, 2.63, 2.28, 2.04]
     """

@@ -12,9 +12,18 @@ from functools import lru_cache
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any, shares
-from rubricate.stats.limits import F64, METHODS, Method, raw_limits
+from rubricate.stats.limits import (
+    METHODS,
+    Method,
+    at_least,
+    inside_unit,
+    one_of,
+    raise_if_any,
+    raw_limits,
+    shares,
+)
 
 #: The narrowest half width allowed; below it more than a million units are needed at p = 1/2.
 NARROWEST = 0.001
@@ -85,31 +94,6 @@ def width_probability(
 ) -> float:
     """Return the probability that a study of `n` units gets an interval as narrow as asked.
 
-    Parameters
-    ----------
-    n : int
-        Units in the study.
-    p : float
-        The proportion in the population.
-    half_width : float
-        The interval must be narrower than twice this.
-    confidence : float
-        Nominal confidence.
-    method : Method
-        Interval.
-
-    Returns
-    -------
-    float
-        Sum of the binomial probabilities of the outcomes that are narrow enough.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> round(width_probability(265, 0.80, 0.05), 2)
     0.54
     """
@@ -132,27 +116,6 @@ def assured_half_width(
 
     The `assurance` quantile of half the interval's width over X ~ Binomial(n, p).
 
-    Parameters
-    ----------
-    n : int
-        Units in the study; with none the half width is 0.5, nothing is known.
-    assurance : float
-        Probability that the interval is no wider.
-    p, confidence, method
-        As for `width_probability`.
-
-    Returns
-    -------
-    float
-        Half the width.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> round(assured_half_width(291, 0.80), 4), round(assured_half_width(60, 0.80), 3)
     (0.0499, 0.118)
     """
@@ -246,29 +209,6 @@ def first_size(
     smallest, where a few units are expected at most and that does not hold). Halves
     round to even, as SLiCE's Python does. The first n is not stable: larger n may fail again.
 
-    Parameters
-    ----------
-    p : float
-        Expected proportion, strictly between 0 and 1.
-    half_width : float
-        Half the width that the interval must stay below.
-    confidence : float
-        Nominal confidence.
-    method : Method
-        Interval.
-
-    Returns
-    -------
-    int
-        The size.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> first_size(0.85, 0.05), first_size(0.80, 0.05)
     (214, 265)
     """
@@ -335,25 +275,6 @@ def assured_size(
     returned is one more than the last n with A(n) < `assurance`, so every larger study is as
     safe. (Assurance of a width: Beal 1989; Kupper & Hafner 1989.)
 
-    Parameters
-    ----------
-    p, half_width, confidence, method
-        As for `first_size`.
-    assurance : float
-        Probability that the width is met.
-
-    Returns
-    -------
-    int
-        The size.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> [assured_size(0.80, 0.05, assurance=a) for a in (0.80, 0.90, 0.95)]
     [282, 291, 298]
     """

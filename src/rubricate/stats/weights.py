@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 from rubricate.stats.bootstrap import quantile_each
-from rubricate.stats.checks import at_least, inside_unit, raise_if_any
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import F64
-from rubricate.stats.resampling import as_counts, table_rates
+from rubricate.stats.limits import at_least, inside_unit, raise_if_any
+from rubricate.stats.resampling import table_rates
 
 _METHOD = "stratified-posterior"
 
@@ -23,22 +23,6 @@ _METHOD = "stratified-posterior"
 class Stratum:
     """A stratum of notes: how many it holds, and what the sampled ones turned out to be.
 
-    Parameters
-    ----------
-    population : int
-        Notes in the stratum.
-    tp, fp, fn, tn : int
-        Sampled notes of each kind.
-    predicted : {"positive", "negative", "mixed"}
-        What the system says of its notes; a mixed stratum was formed by something else.
-
-    Raises
-    ------
-    InputError
-        If a count is negative, does not fit `predicted`, or exceeds the population.
-
-    Examples
-    --------
     >>> Stratum(1000, tp=212, fp=38, predicted="positive").sampled
     250
     """
@@ -190,71 +174,11 @@ def design_weights(sampled: npt.ArrayLike, population: npt.ArrayLike) -> F64:
 
     w_h = N_h / n_h, the inverse of the inclusion probability (Horvitz & Thompson 1952).
 
-    Parameters
-    ----------
-    sampled, population : array_like, shape (strata,)
-        Notes drawn from, and held by, each stratum.
-
-    Returns
-    -------
-    ndarray, shape (strata,)
-        The weights; 0 for an empty stratum.
-
-    Raises
-    ------
-    InputError
-        If a stratum that holds notes was not sampled, or more was sampled than it holds.
-
-    Examples
-    --------
     >>> design_weights([250, 250], [1000, 9000]).tolist()
     [4.0, 36.0]
     """
     n, size = _sizes(sampled, population)
     return np.divide(size, n, out=np.zeros_like(n), where=n > 0)
-
-
-def weighted_counts(
-    counts: npt.ArrayLike, weights: npt.ArrayLike, *, population: float | None = None
-) -> F64:
-    """Estimate the counts of the whole population from a sample.
-
-    Horvitz-Thompson: sum of w_i y_i. With `population` given, Hajek's (1971): the same, scaled so
-    that the weights add up to the population. Ratios such as precision are equal under both.
-
-    Parameters
-    ----------
-    counts : array_like, shape (n, ..., k)
-        Additive counts of each note.
-    weights : array_like, shape (n,)
-        Weight of each note.
-    population : float, optional
-        Notes in the population.
-
-    Returns
-    -------
-    ndarray, shape (..., k)
-        Estimated counts.
-
-    Raises
-    ------
-    InputError
-        If the lengths differ or a number is not allowed.
-
-    Examples
-    --------
-    >>> weighted_counts([[1, 0], [0, 1]], [4, 36]).tolist()
-    [4.0, 36.0]
-    >>> weighted_counts([[1, 0], [0, 1]], [4, 36], population=80).tolist()
-    [8.0, 72.0]
-    """
-    total = as_counts(counts, weights=weights).sum(axis=0)
-    if population is None:
-        return np.asarray(total)
-    weight_sum = float(np.asarray(weights, dtype=np.float64).sum())
-    if weight_sum <= 0:
-        raise_if_any([Fault("weights must add up to more than 0")])
-    return np.asarray(total * (population / weight_sum))
 
 
 def oversampled(

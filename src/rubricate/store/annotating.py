@@ -16,13 +16,12 @@ from rubricate.run import parse_spans, spans_text
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, data_of
-from rubricate.store.curating import refresh_disputes
+from rubricate.store.curating import checked_marks, need_open, need_text, refresh_disputes
 from rubricate.store.database import RefusedError, iso, missing, now
-from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.rubrics import again, changed_since, feature_part, read_rubric
-from rubricate.store.sight import of_project, seeing
+from rubricate.store.transaction import of_project, seeing
 
 #: The longest time that one judgement is thought to have taken.
 _LONGEST_MS = 600_000

@@ -9,17 +9,45 @@ from sqlalchemy import Connection, Row, func, select, tuple_
 
 from rubricate.rubric import Feature
 from rubricate.run import parse_spans, spans_text
-from rubricate.run.evidence import Spans
+from rubricate.run.results import Spans
 from rubricate.spans import Span
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.database import RefusedError, iso, missing, new_id
-from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.rubrics import feature_part, rubric_of
 from rubricate.study.curation import Marks, intersect_marks, union_marks
+
+
+def checked_marks(marks: Sequence[Any], length: int) -> Spans:
+    """Return marks in order, each once; a refusal where one lies outside the note.
+
+    >>> checked_marks([[[4, 6], [0, 2]], [[0, 2], [4, 6]]], 10)
+    (((0, 2), (4, 6)),)
+    """
+    found = {tuple(sorted((int(s), int(e)) for s, e in mark)) for mark in marks}
+    sound = all(mark and all(0 <= s < e <= length for s, e in mark) for mark in found)
+    if not sound:
+        message = f"Marks need 0 <= start < end <= {length}, in code points."
+        raise RefusedError(400, "bad_request", message)
+    return tuple(sorted(found))
+
+
+def need_text(row: Row[Any], sha256: str) -> None:
+    """Refuse marks that were made on another text than the one kept."""
+    if row.sha256 != sha256:
+        raise RefusedError(
+            409, "text_changed", "The text of the note is another one: load it again."
+        )
+
+
+def need_open(state: str) -> None:
+    """Refuse work on a project that is paused."""
+    if state != "open":
+        raise RefusedError(409, "paused", "The project is paused; what you did is saved.")
+
 
 #: Why something needs a curator.
 REASONS = ("differ", "unsure", "changed", "rubric")

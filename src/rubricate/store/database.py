@@ -35,8 +35,7 @@ from sqlalchemy.engine import make_url
 
 from rubricate.errors import InputError, MissingExtraError, RubricateError
 from rubricate.store import tables as t
-from rubricate.store.sight import ALL, SECURITY, see
-from rubricate.store.transaction import Transaction, Wakes
+from rubricate.store.transaction import ALL, SECURITY, Transaction, Wakes, see
 
 _schema = Table("schema_version", MetaData(), Column("number", Integer, primary_key=True))
 _FIRST = (

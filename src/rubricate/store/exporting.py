@@ -1,36 +1,43 @@
-"""What the commands read: returned annotations, decisions, corrections and whole corpora."""
+"""What managers see (progress, agreement, the record) and what leaves: annotations and corpora."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+import threading
+import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, select
+import numpy as np
+from sqlalchemy import Connection, func, select
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
 from rubricate.formats import write_corpus
-from rubricate.formats.encoding import metadata_from_json
+from rubricate.formats.encoding import Json, metadata_from_json
+from rubricate.measures.formulas import kappa
 from rubricate.run import parse_spans
+from rubricate.stats import Estimate, Resampling, proportion_interval
+from rubricate.store import answers
 from rubricate.store import tables as t
-from rubricate.store.chain import data_of
-from rubricate.store.database import iso
+from rubricate.store.chain import counts_of, data_of
+from rubricate.store.database import Database, iso, now
 from rubricate.store.projects import project_row
-from rubricate.store.reviewing import write_corrections
+from rubricate.store.reviewing import list_runs, write_corrections
 from rubricate.store.rubrics import rubrics_of
 from rubricate.study.assignment import batch_path
 from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice
 from rubricate.study.decisions import DECIDED, DECISIONS, parse_marks
-from rubricate.study.record import Study
-from rubricate.study.tables import write_table
+from rubricate.study.measuring import characters_estimate, pair_evaluation
+from rubricate.study.record import Study, write_table
 
 
 def _corpus(
@@ -180,3 +187,191 @@ def export_zip(connection: Connection, project: str, target: Path) -> None:
         (folder / "chain.json").write_text(json.dumps(chain, indent=1), encoding="utf-8")
         for path in sorted(folder.iterdir()):
             archive.write(path, path.name)
+
+
+#: A feature of a note, with the counts of presence and of characters.
+Counted = tuple[str, list[int], list[int]]
+#: How many of a person's latest judgements give the median time.
+_LATEST = 200
+#: Somebody with notes to do who did nothing for this long is stuck.
+_STUCK_MS = 3 * 86_400_000
+#: Agreement is computed at most this often.
+_SECONDS = 30.0
+
+
+def progress(connection: Connection, project: str) -> answers.ProgressAnswer:
+    """Return how far a project is; all from kept counts, so that its size does not matter."""
+    row, counts = project_row(connection, project), counts_of(connection, project)
+    runs: list[Json] = [
+        {**run, "audit": _audit(connection, run["id"])} for run in list_runs(connection, project)
+    ]
+    return {
+        "notes": counts.get("notes", 0), "state": row.state,
+        "assignments": {name: counts.get(name, 0) for name in ("done", "total")},
+        "judgements": counts.get("judgements", 0), "unsure": counts.get("unsure", 0),
+        "annotators": _annotators(connection, project, counts),
+        "curation": {name: counts.get(f"disputes_{name}", 0) for name in ("open", "decided")},
+        "runs": runs, "head": row.head,
+    }  # fmt: skip
+
+
+def _annotators(connection: Connection, project: str, counts: Mapping[str, int]) -> list[Json]:
+    people = connection.execute(
+        select(t.person.c.id, t.person.c.name)
+        .join(t.membership)
+        .where(t.membership.c.project == project, t.membership.c.role == "annotator")
+        .order_by(func.lower(t.person.c.name))
+    ).all()
+    listed: list[Json] = []
+    for person in people:
+        own = (t.judgement.c.project == project, t.judgement.c.person == person.id)
+        latest = select(t.judgement.c.at, t.judgement.c.active_ms).where(*own)
+        rows = connection.execute(latest.order_by(t.judgement.c.at.desc()).limit(_LATEST)).all()
+        spent = [row.active_ms for row in rows if row.active_ms]
+        kept = {name: counts.get(f"{name}:{person.id}", 0) for name in
+                ("done", "total", "judgements")}  # fmt: skip
+        last = rows[0].at if rows else None
+        waiting = kept["done"] < kept["total"]
+        listed.append({
+            "name": person.name, **kept, "median_ms": int(median(spent)) if spent else None,
+            "last_at": None if last is None else iso(last),
+            "stuck": waiting and last is not None and last < now() - _STUCK_MS,
+        })  # fmt: skip
+    return listed
+
+
+def _audit(connection: Connection, run: str) -> Json:
+    """Return how often the policy was wrong about what it did not send, as far as was looked at."""
+    rows = connection.execute(
+        select(t.correction.c.item, t.correction.c.found, t.item.c.found.label("machine"))
+        .join(t.item)
+        .where(t.item.c.run == run, t.item.c.why == "", t.item.c.state == "done")
+        .order_by(t.correction.c.version)
+    )
+    wrong = {row.item: row.found != bool(row.machine) for row in rows}
+    n, k = len(wrong), sum(wrong.values())
+    return {"seen": n, "wrong": k, "rate": proportion_interval(k, n).to_dict() if n else None}
+
+
+def record(connection: Connection, project: str, *, after: str, limit: int) -> answers.RecordAnswer:
+    """Return a page of the project's events, the newest first, without what was marked."""
+    found = (
+        select(t.event, t.person.c.name, t.note.c.id.label("note_id"))
+        .join(t.person, t.event.c.actor == t.person.c.id, isouter=True)
+        .join(t.note, t.event.c.note == t.note.c.number, isouter=True)
+        .where(t.event.c.project == project)
+    )
+    if after.isdecimal():
+        found = found.where(t.event.c.number < int(after))
+    rows = connection.execute(found.order_by(t.event.c.number.desc()).limit(limit)).all()
+    events: list[Json] = [
+        {"number": r.number, "kind": r.kind, "actor": r.name or r.actor, "note": r.note_id,
+         "feature": r.feature, "at": iso(r.at), "hash": r.hash, "erased": r.body is None}
+        for r in rows
+    ]  # fmt: skip
+    more = bool(events) and events[-1]["number"] > 1
+    return {"events": events, "next": str(events[-1]["number"]) if more else None}
+
+
+class LiveAgreement:
+    """Agreement in all projects of a server: only notes that changed are counted again."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[float, str, answers.AgreementAnswer]] = {}
+        self._notes: dict[int, tuple[int, list[Counted]]] = {}
+
+    def of(self, project: str) -> answers.AgreementAnswer:
+        """Return the agreement of a project as it was at most half a minute ago."""
+        with self._lock:
+            head = self._database.read(lambda c: project_row(c, project).head)
+            if project in self._kept:
+                at, old, value = self._kept[project]
+                if old == head or time.monotonic() - at < _SECONDS:
+                    return value
+            value = self._database.read(lambda c: self._measure(c, project))
+            self._kept[project] = (time.monotonic(), head, value)
+            return value
+
+    def _measure(self, connection: Connection, project: str) -> answers.AgreementAnswer:
+        done = (
+            select(t.judgement.c.note, func.sum(t.judgement.c.version).label("mark"))
+            .join(t.assignment, (t.assignment.c.note == t.judgement.c.note)
+                  & (t.assignment.c.person == t.judgement.c.person))
+            .where(t.judgement.c.project == project, t.assignment.c.state == "done",
+                   t.assignment.c.kind == "double")
+            .group_by(t.judgement.c.note)
+        )  # fmt: skip
+        marks = {row.note: int(row.mark) for row in connection.execute(done)}
+        new = [n for n, mark in marks.items() if self._notes.get(n, (-1, []))[0] != mark]
+        self._count(connection, project, new, marks)
+        own = [self._notes[n][1] for n in marks if self._notes[n][1]]
+        texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
+        by_feature: dict[str, list[list[Counted]]] = {}
+        for rows in own:
+            for one in sorted({feature for feature, _, _ in rows}):
+                by_feature.setdefault(one, []).append([row for row in rows if row[0] == one])
+        return {
+            "at": iso(now()), "notes": len(own), "pairs": len(own), **_estimates(own),
+            "features": [
+                {"feature": one, "text": texts.get(one, one), "notes": len(found),
+                 **_estimates(found)}
+                for one, found in by_feature.items()
+            ],
+        }  # fmt: skip
+
+    def _count(
+        self, connection: Connection, project: str, notes: list[int], marks: Mapping[int, int]
+    ) -> None:
+        """Count the notes that are new or changed; `unsure` is no row, as in exports."""
+        for first in range(0, len(notes), 500):
+            part = notes[first : first + 500]
+            builder = CorpusBuilder()
+            for _, rubric in rubrics_of(connection, project).values():
+                builder.add_rubric(rubric)
+            for row in connection.execute(select(t.note).where(t.note.c.number.in_(part))):
+                builder.add_note(Note(str(row.number), row.case, row.text))
+            judged = select(t.judgement).where(
+                t.judgement.c.note.in_(part), t.judgement.c.answer.in_(("present", "absent"))
+            )
+            for row in connection.execute(judged.order_by(t.judgement.c.person)):
+                builder.add_annotator(Annotator(row.person))
+                if builder.has_feature(row.feature):
+                    builder.judge(row.person, str(row.note), row.feature)
+                    for mark in parse_spans(row.marks):
+                        builder.annotate(row.person, str(row.note), row.feature, mark)
+            found = pair_evaluation(builder.build())
+            counted: dict[int, list[Counted]] = {n: [] for n in part}
+            if found is not None:
+                keys = found.presence.keys
+                pairs = zip(keys.note.tolist(), keys.feature.tolist(),
+                            found.presence.values.tolist(), found.characters.values.tolist(),
+                            strict=True)  # fmt: skip
+                for note, feature, presence, characters in pairs:
+                    line = (keys.features[feature], presence, characters)
+                    counted[int(keys.notes[note])].append(line)
+            for note, lines in counted.items():
+                self._notes[note] = (marks[note], lines)
+
+
+def _estimates(notes: list[list[Counted]]) -> answers.AgreementPart:
+    """Return F1 of presence and of characters, notes resampled, and kappa of presence."""
+    if not notes:
+        return {"presence_f1": None, "presence_kappa": None, "characters_f1": None}
+    settings = Resampling()
+    presence, characters = (_by_note(notes, place) for place in (1, 2))
+    agreed = float(kappa(presence.sum(axis=0)))
+    return {
+        "presence_f1": _plain(characters_estimate(presence, settings)),
+        "presence_kappa": agreed if np.isfinite(agreed) else None,
+        "characters_f1": _plain(characters_estimate(characters, settings)),
+    }
+
+
+def _by_note(notes: Iterable[list[Any]], place: int) -> Any:
+    return np.array([np.sum([row[place] for row in rows], axis=0) for rows in notes])
+
+
+def _plain(estimate: Estimate) -> Json | None:
+    return None if np.isnan(estimate.value) else dict(estimate.to_dict())

@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Row, func, select
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json, metadata_from_json
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 from rubricate.run import spans_text
-from rubricate.run.evidence import Spans
+from rubricate.run.results import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
 from rubricate.store.chain import Entry, append, count, counts_of

@@ -29,8 +29,8 @@ from rubricate.run.writing import RUN
 from rubricate.store import tables as t
 from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
 from rubricate.store.chain import Entry, append, count, counts_of
+from rubricate.store.curating import checked_marks, need_open, need_text
 from rubricate.store.database import RefusedError, iso, missing, new_id, now
-from rubricate.store.marks import checked_marks, need_open, need_text
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 
@@ -306,7 +306,7 @@ def correct(
 
 def write_corrections(connection: Connection, run: str, path: Path) -> None:
     """Write the corrections of a run as `score --corrections` reads them."""
-    from rubricate.scoring.correction_files import write_decisions
+    from rubricate.scoring.corrections import write_decisions
 
     rows = _corrections(connection, t.item.c.run == run).values()
     write_decisions(path, (

@@ -19,7 +19,7 @@ _PLACES = {
     "curate_study": "rubricate.study.decisions",
     "define_population": "rubricate.study.population",
     "evaluate_study": "rubricate.study.evaluation",
-    "new_study": "rubricate.study.template",
+    "new_study": "rubricate.study.status",
     "plan_study": "rubricate.study.sampling",
     "report_study": "rubricate.study.report",
     "sample_study": "rubricate.study.sampling",
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from rubricate.study.record import Study
     from rubricate.study.report import report_study
     from rubricate.study.sampling import plan_study, sample_study
-    from rubricate.study.status import study_status
-    from rubricate.study.template import new_study
+    from rubricate.study.status import new_study, study_status
 
 
 def __getattr__(name: str) -> Any:

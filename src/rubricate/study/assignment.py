@@ -16,10 +16,9 @@ from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.frame import feature_labels
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, run_step, write_json
+from rubricate.study.record import StepResult, Study, read_table, run_step, write_json, write_table
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
-from rubricate.study.tables import read_table, write_table
 
 TRAINING = "training"
 _FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rubricate.errors import Fault, InputError
 from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
-from rubricate.stats.checks import at_least, inside_unit, one_of, raise_if_any
-from rubricate.study.tables import read_table
+from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
+from rubricate.study.record import read_table
 
 #: Cells a table may print, by column.
 CELLS = tuple(

@@ -11,13 +11,12 @@ from pathlib import Path
 from rubricate.corpus import Annotation, Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.formats.encoded_names import id_to_name
 from rubricate.formats.encoding import Head
-from rubricate.formats.frame import FRAME_NAME, feature_labels
+from rubricate.formats.frame import FRAME_NAME, feature_labels, id_to_name
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
-from rubricate.study.agreement import measure_agreement
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
+from rubricate.study.measuring import measure_agreement
 from rubricate.study.population import Variable, read_population
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.settings import AnnotatorSettings

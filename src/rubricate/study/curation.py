@@ -168,13 +168,6 @@ def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, 
 
     The senior's annotations count; the second's only where the senior found nothing.
 
-    Raises
-    ------
-    InputError
-        If a senior is not an annotator of the corpus, or a row was judged twice by others.
-
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> settled = settle_by_seniors(load_corpus("open-notes"), ["reference"])
     >>> len(settled), {row.decided_by for row in settled} >= {"rule identical"}

@@ -30,9 +30,8 @@ from rubricate.study.curation import (
     settle_by_choice,
     settle_by_rules,
 )
-from rubricate.study.record import StepResult, Study, run_step
+from rubricate.study.record import StepResult, Study, read_table, run_step, write_table
 from rubricate.study.summaries import CurateSummary
-from rubricate.study.tables import read_table, write_table
 
 #: Where the curator's decisions lie, unless told otherwise.
 DECISIONS = "4-reference/decisions.csv"

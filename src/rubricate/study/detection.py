@@ -12,8 +12,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
 from rubricate.study.planning import present_notes
 from rubricate.study.population import Variable
-from rubricate.study.record import Study
-from rubricate.study.tables import read_table
+from rubricate.study.record import Study, read_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
@@ -25,15 +26,18 @@ from rubricate.stats import (
     oversampled,
     refuse_unweighted_recall,
 )
-from rubricate.stats.limits import F64
-from rubricate.study.agreement import (
+from rubricate.study.decisions import REFERENCE
+from rubricate.study.measuring import (
+    DesignNotes,
     characters_estimate,
+    design_bootstrap,
+    design_posterior,
+    measure_sites,
     pair_evaluation,
     presence_estimate,
     variable_counts,
     variable_presence,
 )
-from rubricate.study.decisions import REFERENCE
 from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_json
 from rubricate.study.sampling import NONE
@@ -45,12 +49,6 @@ from rubricate.study.summaries import (
     StratumJson,
     VariableResult,
     WidthJson,
-)
-from rubricate.study.weighting import (
-    DesignNotes,
-    design_bootstrap,
-    design_posterior,
-    measure_sites,
 )
 
 _NAMES = ("precision", "recall", "f1")

@@ -13,7 +13,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.formats.encoding import Json
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.measures.pairing import annotator_number
 from rubricate.rubric import Feature
@@ -32,8 +32,8 @@ from rubricate.stats import (
     plan_variables,
     summarise_clusters,
 )
-from rubricate.stats.checks import design_faults, one_of, raise_if_any
-from rubricate.study.tables import read_table
+from rubricate.stats.limits import design_faults, one_of, raise_if_any
+from rubricate.study.record import read_table
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
 _NUMBERS = ("precision", "recall", "frequency")

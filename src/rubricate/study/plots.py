@@ -10,7 +10,7 @@ from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
-from rubricate.reports.plots.svg import drawing, element, label, wrap
+from rubricate.reports.plots.ink import drawing, element, label, wrap
 from rubricate.stats import Plan, plan_curve
 from rubricate.stats.curves import Varied
 

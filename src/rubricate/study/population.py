@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
 from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
-from rubricate.rows import I64, Rows
+from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features
 from rubricate.study.record import StepResult, Study, run_step, write_json

@@ -20,9 +20,8 @@ from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import REHEARSAL, RETURNED
-from rubricate.study.record import Study
+from rubricate.study.record import Study, write_table
 from rubricate.study.settings import STUDY_FILE
-from rubricate.study.tables import write_table
 
 #: Each hospital with its share of notes on asthma, and how often it writes it in other words.
 _HOSPITALS = {

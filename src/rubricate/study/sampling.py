@@ -8,20 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.progress import Progress, silent
-from rubricate.rows import I64
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
 from rubricate.stats.plans import PlanJson
 from rubricate.study.detection import Detection, detect, detection_inputs
 from rubricate.study.planning import Design, make_plan
 from rubricate.study.population import Variable, read_population, site_of
-from rubricate.study.record import StepResult, Study, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_json, write_table
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
-from rubricate.study.tables import write_table
 
 SIDES = ("positive", "negative")
 #: How a warning of a frequency that was not found begins.

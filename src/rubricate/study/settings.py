@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
-from rubricate.stats.checks import at_least, inside_unit, one_of
+from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
 
 STUDY_FILE = "study.toml"

@@ -1,14 +1,12 @@
 """How far scores can be trusted: untouched files, leniency, drift, fairness, copies, gaming."""
 
-from rubricate.trust.audit import AuditLine, audit_run
 from rubricate.trust.changes import Changes, compare_runs, run_of_corpus, run_of_scores
-from rubricate.trust.differential import ItemBias, differential_items
 from rubricate.trust.drift import Drift, measure_drift
 from rubricate.trust.duplicates import Cluster, find_duplicates
 from rubricate.trust.fairness import Fairness, compare_groups
-from rubricate.trust.gaming import Flag, GamingLimits, flag_note, flag_notes
-from rubricate.trust.leniency import Leniency, measure_leniency
-from rubricate.trust.verification import RunVerification, check_tables, verify_run
+from rubricate.trust.gaming import Flag, flag_note, flag_notes
+from rubricate.trust.leniency import ItemBias, Leniency, differential_items, measure_leniency
+from rubricate.trust.verification import AuditLine, audit_run, check_tables, verify_run
 
 __all__ = [
     "AuditLine",
@@ -17,10 +15,8 @@ __all__ = [
     "Drift",
     "Fairness",
     "Flag",
-    "GamingLimits",
     "ItemBias",
     "Leniency",
-    "RunVerification",
     "audit_run",
     "check_tables",
     "compare_groups",

@@ -10,12 +10,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 from rubricate.progress import Progress, silent, watched
-from rubricate.run.scored_run import F64, ScoredRun
+from rubricate.run.reading import ScoredRun
 from rubricate.stats import adjust_p_values
 from rubricate.text.words import find_words
-from rubricate.trust.rates import FeatureDrift, feature_rates
+from rubricate.trust.changes import FeatureDrift, feature_rates
 
 Design = Literal["same notes", "different notes"]
 #: Values relabelled at a time.
@@ -26,8 +27,6 @@ _CHUNK = 4_000_000
 class DriftSettings:
     """What counts as drift: both a small enough p value and a large enough effect.
 
-    Examples
-    --------
     >>> DriftSettings().min_rate
     0.1
     """
@@ -199,8 +198,6 @@ def _judged(one: MeasureDrift, adjusted: float, settings: DriftSettings) -> Meas
 def word_counts(texts: Mapping[str, str]) -> F64:
     """Return each note's length in words.
 
-    Examples
-    --------
     >>> word_counts({"n": "58 yo M, no fever"}).tolist()
     [5.0]
     """
@@ -214,8 +211,6 @@ def unknown_shares(before: Mapping[str, str], after: Mapping[str, str]) -> tuple
     earlier note's words are looked up in all other earlier notes, a later one's in all earlier
     notes with another id.
 
-    Examples
-    --------
     >>> before = {"a": "no fever", "b": "no cough", "c": "fever"}
     >>> [side.tolist() for side in unknown_shares(before, {"d": "no pyrexia"})]
     [[0.0, 0.5, 0.0], [0.5]]
@@ -245,8 +240,6 @@ def ks_distance(before: F64, after: F64) -> float:
 
     D = max |F(x) - G(x)| over x (Smirnov 1939).
 
-    Examples
-    --------
     >>> ks_distance(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
     0.5
     """
@@ -262,8 +255,6 @@ def ks_p_value(
     p = (1 + b) / (1 + m) with b of m relabellings at least as far apart (Phipson & Smyth 2010).
     Ties, which make the textbook distribution wrong, do no harm.
 
-    Examples
-    --------
     >>> ks_p_value(np.arange(30.0), np.arange(30.0) + 40, permutations=99)
     0.01
     """
@@ -290,8 +281,6 @@ def superiority(before: F64, after: F64) -> float:
     A = U / (m n), the Mann-Whitney statistic over its maximum (Vargha & Delaney 2000); 0.5 means
     no shift.
 
-    Examples
-    --------
     >>> superiority(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
     0.875
     """

@@ -13,13 +13,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I64, U64
 from rubricate.corpus import Note
 from rubricate.errors import InputError
 from rubricate.progress import Progress, silent, watched
 
 Likeness = Literal["identical", "same words", "near"]
-I64 = npt.NDArray[np.int64]
-U64 = npt.NDArray[np.uint64]
 _WORD = re.compile(r"\w+")
 #: A run shared by more sets than this links each of them to its nearest in size only.
 _CROWD = 200

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
-from rubricate.run.scored_run import F64, I64, ScoredRun, paired_items, shared_notes
+from rubricate.run.reading import ScoredRun, paired_items, shared_notes
 from rubricate.run.tables import cell_text
 from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
 
@@ -229,8 +230,6 @@ def _left_out(sizes: Mapping[str, int], least: int, without: Sequence[str]) -> d
 def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
     """Return the group of each note from its metadata; notes without one are left out.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Metadata
     >>> notes = [Note("a", "c", "no fever", Metadata(site="x")), Note("b", "c", "fever")]
     >>> groups_of_notes(notes, "site")

@@ -291,8 +291,6 @@ def measure_writing(
 ) -> Writing:
     """Measure how a note is written, from its words.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Feature
     >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"),))
     >>> found = measure_writing(find_words("he has chest pain, fever"), rubric, {})

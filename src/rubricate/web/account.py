@@ -1,22 +1,24 @@
-"""Signing in and out, passwords, preferences and tokens."""
+"""Signing in and out, passwords, preferences and tokens: asked by programs and on pages."""
 
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, delete, select
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.store import people
 from rubricate.store import tables as t
 from rubricate.store.answers import MeAnswer, MemberOf, ProjectsAnswer
-from rubricate.store.database import RefusedError, iso
+from rubricate.store.database import RefusedError, iso, missing
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import Bench, Call
+from rubricate.web.rendering import STATIC, fault_lines, form_field, render
 
 SHORTEST = 12
 #: Long passwords that many people choose all the same.
@@ -98,6 +100,11 @@ def set_cookie(response: Response, bench: Bench, secret: str) -> Response:
     return response
 
 
+def signed_in(call: Call, secret: str, goal: str) -> Response:
+    """Send who has just signed in on to a page."""
+    return set_cookie(RedirectResponse(goal, 303), call.bench, secret)
+
+
 def post_session(call: Call) -> Response:
     """Sign in."""
     secret = sign_in(call, call.body.name, call.body.password)
@@ -165,12 +172,17 @@ def post_token(call: Call) -> dict[str, str]:
     body = call.body
     if call.me.scopes is not None:
         raise RefusedError(403, "forbidden", "A token makes no tokens: sign in.")
-    if body.project is not None and not call.read(people.roles_of, body.project, call.me.person):
-        raise RefusedError(404, "not_found", "There is no such project.")
+    return _new_token(call, body.name, body.scopes, body.days, body.project)
+
+
+def _new_token(
+    call: Call, name: str, scopes: list[str], days: int, project: str | None
+) -> dict[str, str]:
+    if project is not None and not call.read(people.roles_of, project, call.me.person):
+        raise missing("There is no such project.")
     own, secret = call.write(
-        people.make_token, call.me.person, body.name, body.scopes,
-        days=body.days, project=body.project,
-    )  # fmt: skip
+        people.make_token, call.me.person, name, scopes, days=days, project=project
+    )
     return {"id": own, "token": secret}
 
 
@@ -178,4 +190,176 @@ def delete_token(call: Call) -> None:
     """Revoke one's own token."""
     own = (t.token.c.id == call.path["id"]) & (t.token.c.person == call.me.person)
     if not call.write(lambda c: c.execute(delete(t.token).where(own)).rowcount):
-        raise RefusedError(404, "not_found", "There is no such token of yours.")
+        raise missing("There is no such token of yours.")
+
+
+def sign_in_page(call: Call) -> Response:
+    """Show the form to sign in."""
+    return render("signin.html", call, next=call.query.get("next", "/"))
+
+
+def own_page(next_page: str) -> str:
+    """Return where to go after signing in; only this server's own pages."""
+    own = next_page.startswith("/") and not next_page.startswith(("//", "/\\"))
+    return next_page if own else "/"
+
+
+def sign_in_by_form(call: Call) -> Response:
+    """Sign in by a form."""
+    goal = own_page(form_field(call, "next"))
+    try:
+        secret = sign_in(call, form_field(call, "name"), form_field(call, "password"))
+    except RefusedError as error:
+        return render("signin.html", call, error.status, next=goal, error=str(error))
+    return signed_in(call, secret, goal)
+
+
+def sign_out(call: Call) -> Response:
+    """Sign out by a form."""
+    if call.secret:
+        call.write(people.close_session, call.secret)
+    return RedirectResponse("/signin", 303)
+
+
+def link_page(call: Call) -> Response:
+    """Show the form behind a set-up link or an invitation."""
+    for kind in ("setup", "invite"):
+        try:
+            row = call.read(people.find_link, kind, call.path["code"])
+        except RefusedError:
+            continue
+        name = row.person and call.read(_name_of, row.person)
+        return render("link.html", call, kind=kind, code=call.path["code"], name=name)
+    raise missing("This link was used already, or is too old. Ask for another one.")
+
+
+def _name_of(connection: Connection, person: str) -> str:
+    return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
+
+
+def set_up(call: Call) -> Response:
+    """Make the first account, which administers."""
+    call.read(people.find_link, "setup", call.path["code"])
+    return _with_password(call, "setup", form_field(call, "name"))
+
+
+def accept(call: Call) -> Response:
+    """Set the password of who was invited."""
+    row = call.read(people.find_link, "invite", call.path["code"])
+    return _with_password(call, "invite", call.read(_name_of, row.person))
+
+
+def _with_password(call: Call, kind: str, name: str) -> Response:
+    try:
+        hashed = hash_password(name, form_field(call, "password"))
+
+        def work(connection: Connection) -> str:
+            row = people.use_link(connection, kind, call.path["code"])
+            person = row.person or people.add_person(connection, name, admin=True)
+            people.set_password(connection, person, hashed)
+            return people.open_session(connection, person)
+
+        secret = call.bench.database.write(work)
+    except InputError as error:
+        more = {"kind": kind, "code": call.path["code"], "faults": fault_lines(error)}
+        return render("link.html", call, 400, name=name if kind == "invite" else None, **more)
+    return signed_in(call, secret, "/")
+
+
+def enter(call: Call) -> Response:
+    """Sign in by a link of the demonstration."""
+    row = call.read(people.find_link, "enter", call.path["code"])
+    secret = call.write(people.open_session, row.person)
+    return signed_in(call, secret, row.target)
+
+
+def account_page(call: Call, **more: Any) -> Response:
+    """Show one's own account."""
+    tokens = get_tokens(call)["tokens"]
+    given = {"secret": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
+    own = call.read(own_projects, call.me)
+    return render("account.html", call, tokens=tokens, projects=own, **{**given, **more})
+
+
+def change_password(call: Call) -> Response:
+    """Set another password; all other sessions end."""
+    try:
+        sign_in(call, call.me.name, form_field(call, "old"))
+        hashed = hash_password(call.me.name, form_field(call, "password"))
+    except RubricateError as error:
+        return account_page(call, faults=fault_lines(error))
+
+    def work(connection: Connection) -> str:
+        people.set_password(connection, call.me.person, hashed)
+        return people.open_session(connection, call.me.person)
+
+    secret = call.bench.database.write(work)
+    return signed_in(call, secret, "/account")
+
+
+def end_sessions(call: Call) -> Response:
+    """Sign out everywhere."""
+    call.write(people.end_sessions, call.me.person)
+    return RedirectResponse("/signin", 303)
+
+
+def make_token(call: Call) -> Response:
+    """Make a token by a form; its secret is shown once."""
+    scopes = [scope for scope in people.SCOPES if form_field(call, scope)]
+    name, project = form_field(call, "name") or "token", form_field(call, "project") or None
+    try:
+        secret = _new_token(call, name, scopes, 90, project)["token"]
+    except InputError as error:
+        return account_page(call, faults=fault_lines(error))
+    return account_page(call, secret=secret)
+
+
+def end_token(call: Call) -> Response:
+    """Let a token work no longer, by the button beside it."""
+    delete_token(call)
+    return RedirectResponse("/account", 303)
+
+
+def users_page(call: Call, **more: Any) -> Response:
+    """Show everybody who has an account."""
+    more_of = (t.vouched.c.email, t.vouched.c.subject)
+    found = select(t.person, *more_of).outerjoin(t.vouched).order_by(t.person.c.name)
+    rows = call.read(lambda c: c.execute(found).all())
+    return render("users.html", call, people=rows, **{"invite": None, "copy": None, **more})
+
+
+def back_up(call: Call) -> Response:
+    """Copy the whole database beside it, while the work goes on."""
+    database, place = call.bench.database, call.bench.folder / "workbench" / "backups"
+    kind = "sqlite" if database.is_sqlite else "dump"
+    target = place / f"{datetime.now(UTC):%Y%m%d-%H%M%S}.{kind}"
+    try:
+        database.backup(target)
+    except RubricateError as error:
+        return users_page(call, faults=fault_lines(error))
+    return users_page(call, copy=str(target.relative_to(call.bench.folder)))
+
+
+def change_user(call: Call) -> Response:
+    """Invite somebody, or let somebody in no longer."""
+    name, what, email = (form_field(call, one) for one in ("name", "what", "email"))
+
+    def work(connection: Connection) -> str | None:
+        found = select(t.person.c.id).where(t.person.c.name == name)
+        person = connection.scalar(found) or ""
+        if what in ("disable", "enable"):
+            if person == call.me.person:
+                raise InputError("nobody disables their own account")
+            own = t.person.update().where(t.person.c.id == person)
+            connection.execute(own.values(disabled=what == "disable"))
+            people.end_sessions(connection, person)
+            return None
+        person = person or people.add_person(connection, name, admin=what == "admin")
+        if email:
+            people.set_email(connection, person, email)
+        return f"/invite/{people.make_link(connection, 'invite', person)}"
+
+    try:
+        return users_page(call, invite=call.bench.database.write(work))
+    except RubricateError as error:
+        return users_page(call, faults=fault_lines(error))

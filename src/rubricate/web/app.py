@@ -29,7 +29,7 @@ from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.database import RefusedError, missing
 from rubricate.store.people import Identity, session_identity, token_identity, touch_session
-from rubricate.store.sight import ALL, of_person, of_project
+from rubricate.store.transaction import ALL, of_person, of_project
 from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
 
 log = logging.getLogger("rubricate.web")

@@ -80,7 +80,7 @@ class Call:
     address: str = ""
     host: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
-    #: Whose work the database shows: see `rubricate.store.sight`.
+    #: Whose work the database shows: see `rubricate.store.transaction`.
     sees: str = ""
 
     def read(

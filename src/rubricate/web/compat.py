@@ -19,11 +19,11 @@ from starlette.responses import Response
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
+from rubricate.formats.annotations import from_utf16
 from rubricate.formats.cas.write import TOKEN, require_cassis
 from rubricate.formats.encoding import Json
 from rubricate.formats.frame import feature_labels
 from rubricate.formats.limits import unsafe_xml
-from rubricate.formats.utf16 import from_utf16
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.rubric import Rubric
 from rubricate.store.database import missing

@@ -21,7 +21,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
 from rubricate.rubric import Metadata
-from rubricate.store import answers, chain, dashboards, exporting, people, projects, rubrics
+from rubricate.store import answers, chain, exporting, people, projects, rubrics
 from rubricate.store.database import Database, RefusedError
 from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
@@ -187,12 +187,12 @@ def post_suggestions(call: Call) -> dict[str, str]:
 
 def get_progress(call: Call) -> answers.ProgressAnswer:
     """Return how far a project is."""
-    return call.read(dashboards.progress, call.project)
+    return call.read(exporting.progress, call.project)
 
 
 @lru_cache(8)
-def _live(database: Database) -> dashboards.LiveAgreement:
-    return dashboards.LiveAgreement(database)
+def _live(database: Database) -> exporting.LiveAgreement:
+    return exporting.LiveAgreement(database)
 
 
 def get_agreement(call: Call) -> answers.AgreementAnswer:
@@ -241,7 +241,7 @@ def get_events(call: Call) -> Response:
 
 def get_record(call: Call) -> answers.RecordAnswer:
     """Return a page of the record."""
-    return call.read(dashboards.record, call.project, **call.page())
+    return call.read(exporting.record, call.project, **call.page())
 
 
 def get_verify(call: Call) -> answers.VerifyAnswer:

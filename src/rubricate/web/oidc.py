@@ -20,8 +20,7 @@ from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.encoding import Json
 from rubricate.store import people
 from rubricate.store.database import RefusedError, missing
-from rubricate.web import account
-from rubricate.web.account_pages import own_page
+from rubricate.web.account import own_page, signed_in
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import LOOPBACK, Call
 from rubricate.web.rendering import render
@@ -202,4 +201,4 @@ def _let_in(call: Call, claims: Json, goal: str) -> Response:
         return people.open_session(connection, found)
 
     secret = call.bench.database.write(work)
-    return account.set_cookie(RedirectResponse(goal, 303), call.bench, secret)
+    return signed_in(call, secret, goal)

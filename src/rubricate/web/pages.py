@@ -19,7 +19,7 @@ from rubricate.formats import read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import with_only_case
 from rubricate.formats.rubric.files import read_rubrics
-from rubricate.store import chain, curating, dashboards, people, projects, rubrics
+from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web import account
 from rubricate.web.bodies import AssignmentsBody, ExportBody, ProjectBody, SuggestionsBody
@@ -238,6 +238,6 @@ def export(call: Call) -> Response:
 
 def audit_page(call: Call) -> Response:
     """Show the record."""
-    found = call.read(dashboards.record, call.project, **call.page())
+    found = call.read(exporting.record, call.project, **call.page())
     asked = "check" in call.query and "manager" in call.roles
     return render("audit.html", call, checked=get_verify(call) if asked else None, **found)

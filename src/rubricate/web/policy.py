@@ -12,7 +12,7 @@ import msgspec
 from rubricate import __version__
 from rubricate.formats.encoding import Json
 from rubricate.store.answers import HealthAnswer
-from rubricate.web import account, account_pages, bodies, compat, manage, oidc, pages, work
+from rubricate.web import account, bodies, compat, manage, oidc, pages, work
 from rubricate.web.calls import ADMINS, ANYBODY, MEMBERS, PERSON, Call, Rule, only
 
 ANNOTATOR, CURATOR, REVIEWER = only("annotator"), only("curator"), only("reviewer")
@@ -101,24 +101,24 @@ API = [
 ]  # fmt: skip
 PAGES = [
     Rule("GET", "/", PERSON, pages.projects_page),
-    Rule("GET", "/signin", ANYBODY, account_pages.sign_in_page),
-    Rule("POST", "/signin", ANYBODY, account_pages.sign_in, dict),
+    Rule("GET", "/signin", ANYBODY, account.sign_in_page),
+    Rule("POST", "/signin", ANYBODY, account.sign_in_by_form, dict),
     Rule("GET", "/oidc", ANYBODY, oidc.leave),
     Rule("GET", "/oidc/callback", ANYBODY, oidc.come_back),
-    Rule("POST", "/signout", ANYBODY, account_pages.sign_out, dict),
-    Rule("GET", "/setup/{code}", ANYBODY, account_pages.link_page),
-    Rule("POST", "/setup/{code}", ANYBODY, account_pages.set_up, dict),
-    Rule("GET", "/invite/{code}", ANYBODY, account_pages.link_page),
-    Rule("POST", "/invite/{code}", ANYBODY, account_pages.accept, dict),
-    Rule("GET", "/enter/{code}", ANYBODY, account_pages.enter),
-    Rule("GET", "/account", PERSON, account_pages.account_page),
-    Rule("POST", "/account/password", PERSON, account_pages.change_password, dict),
-    Rule("POST", "/account/sessions", PERSON, account_pages.end_sessions, dict),
-    Rule("POST", "/account/tokens", PERSON, account_pages.make_token, dict),
-    Rule("POST", "/account/tokens/{id}", PERSON, account_pages.end_token, dict),
-    Rule("GET", "/users", ADMINS, account_pages.users_page),
-    Rule("POST", "/users", ADMINS, account_pages.change_user, dict),
-    Rule("POST", "/users/backup", ADMINS, account_pages.back_up, dict),
+    Rule("POST", "/signout", ANYBODY, account.sign_out, dict),
+    Rule("GET", "/setup/{code}", ANYBODY, account.link_page),
+    Rule("POST", "/setup/{code}", ANYBODY, account.set_up, dict),
+    Rule("GET", "/invite/{code}", ANYBODY, account.link_page),
+    Rule("POST", "/invite/{code}", ANYBODY, account.accept, dict),
+    Rule("GET", "/enter/{code}", ANYBODY, account.enter),
+    Rule("GET", "/account", PERSON, account.account_page),
+    Rule("POST", "/account/password", PERSON, account.change_password, dict),
+    Rule("POST", "/account/sessions", PERSON, account.end_sessions, dict),
+    Rule("POST", "/account/tokens", PERSON, account.make_token, dict),
+    Rule("POST", "/account/tokens/{id}", PERSON, account.end_token, dict),
+    Rule("GET", "/users", ADMINS, account.users_page),
+    Rule("POST", "/users", ADMINS, account.change_user, dict),
+    Rule("POST", "/users/backup", ADMINS, account.back_up, dict),
     Rule("GET", "/projects/new", ADMINS, pages.new_project_page),
     Rule("POST", "/projects/new", ADMINS, pages.make_project, dict, most_bytes=_LARGE),
     Rule("GET", "/p/{project}/annotate", ANNOTATOR, pages.annotate_page),

@@ -22,7 +22,7 @@ from rubricate.store import tables as t
 from rubricate.store.chain import Checked, verify
 from rubricate.store.database import Database
 from rubricate.store.people import Identity, make_link
-from rubricate.store.sight import is_enforced
+from rubricate.store.transaction import is_enforced
 from rubricate.study.assignment import Task
 from rubricate.web.calls import LOOPBACK, Bench
 

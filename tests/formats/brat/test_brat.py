@@ -12,8 +12,8 @@ from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_brat
 from rubricate.formats.brat.ann import cut_at_breaks, from_line, parse_ann, to_line
-from rubricate.formats.faults import Faults
 from rubricate.formats.format import count_losses
+from rubricate.formats.limits import Faults
 from rubricate.rows import Detail
 from stripping import stripped
 

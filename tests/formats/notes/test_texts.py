@@ -10,7 +10,7 @@ from rubricate.errors import InputError
 from rubricate.formats import detect_format
 from rubricate.formats.limits import ReadLimits
 from rubricate.formats.notes import open_notes, understood_as
-from rubricate.formats.notes.texts import docx_text
+from rubricate.formats.notes.plain import docx_text
 
 
 def word_file(path: Path, *lines: str) -> None:

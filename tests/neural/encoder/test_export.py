@@ -10,6 +10,7 @@ import torch
 
 from rubricate.errors import InputError
 from rubricate.neural.encoder import export
+from rubricate.neural.encoder.backbone import wrapped_network
 from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.export import (
     export_int8,
@@ -21,7 +22,6 @@ from rubricate.neural.encoder.export import (
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.model_folder import EncoderSettings, model_files
 from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.wrapped import wrapped_network
 from rubricate.neural.training.measuring import tensors
 
 PASSES = [

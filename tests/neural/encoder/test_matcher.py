@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
+from rubricate.arrays import F64
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
-from rubricate.neural.encoder.decoding import F64, lexicon_votes
+from rubricate.neural.encoder.decoding import lexicon_votes
 from rubricate.neural.encoder.matcher import EncoderMatcher, average_models
 from rubricate.neural.encoder.model_folder import SETTINGS_FILE
 from rubricate.stats.calibration import logit

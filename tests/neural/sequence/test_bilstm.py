@@ -12,8 +12,7 @@ from rubricate.neural.sequence.bilstm import (
     log_partition,
     path_scores,
 )
-from rubricate.neural.sequence.chain import Chain, expect
-from rubricate.neural.sequence.states import FORBIDDEN, Scheme, cut_text
+from rubricate.neural.sequence.states import FORBIDDEN, Chain, Scheme, cut_text, expect
 from rubricate.neural.sequence.training import SequenceLesson, hiding_chances
 from rubricate.neural.sequence.vocabulary import UNSEEN, Vocabulary, make_batch
 

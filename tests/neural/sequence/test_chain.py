@@ -5,15 +5,15 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from rubricate.neural.sequence.chain import (
+from rubricate.neural.sequence.states import (
     Chain,
+    Scheme,
     best_states,
     expect,
     log_absence,
     log_sum_exp,
     pad_emissions,
 )
-from rubricate.neural.sequence.states import Scheme
 
 LENGTHS = (1, 4, 3)
 

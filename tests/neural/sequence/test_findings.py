@@ -5,15 +5,14 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
-from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.findings import (
+from rubricate.neural.sequence.matcher import (
     SequenceFinder,
     choose_bonus,
     favoured,
     labelled_sequences,
     shared_labels,
 )
-from rubricate.neural.sequence.states import Scheme, Tokens
+from rubricate.neural.sequence.states import Chain, Scheme, Tokens
 from rubricate.rubric import Rubric
 
 

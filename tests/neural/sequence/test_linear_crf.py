@@ -3,7 +3,6 @@ import pytest
 from scipy.optimize import check_grad
 
 from rubricate import Corpus
-from rubricate.neural.sequence.findings import labelled_sequences
 from rubricate.neural.sequence.linear_crf import (
     _Objective,
     feature_table,
@@ -11,6 +10,7 @@ from rubricate.neural.sequence.linear_crf import (
     number_features,
     token_features,
 )
+from rubricate.neural.sequence.matcher import labelled_sequences
 from rubricate.neural.sequence.states import Scheme, cut_text
 
 

@@ -39,7 +39,7 @@ def test_other_encoders_read_too(
 ) -> None:
     """Words narrower than states, a filler that is not number 0, few positions."""
     transformers = pytest.importorskip("transformers")
-    from rubricate.neural.encoder.wrapped import wrapped_network
+    from rubricate.neural.encoder.backbone import wrapped_network
 
     config = transformers.AutoConfig.for_model(
         kind, vocab_size=maker.n_pieces + 1, hidden_size=32, embedding_size=16,

@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rubricate.reports.plots import UNDEFINED, Guide, Labels, Point
-from rubricate.reports.plots.canvas import Canvas, mark_key, point_mark
-from rubricate.reports.plots.scales import Scale
+from rubricate.reports.plots.canvas import Canvas, Scale, mark_key, point_mark
 
 SVG = "{http://www.w3.org/2000/svg}"
 Read = Callable[[str], ElementTree.Element]

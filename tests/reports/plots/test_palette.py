@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.reports.plots.palette import HATCHES, hatching
+from rubricate.reports.plots.ink import HATCHES, hatching
 
 SIDE = st.floats(0.5, 200)
 

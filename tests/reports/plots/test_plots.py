@@ -22,13 +22,13 @@ from rubricate.reports.plots import (
     bar_plot,
     confusion_plot,
     curve_plot,
-    dot_plot,
     dot_plots,
     forest_plot,
     histogram,
     matrix_plot,
     reliability_plot,
 )
+from rubricate.reports.plots.points import dot_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 Read = Callable[[str], ElementTree.Element]

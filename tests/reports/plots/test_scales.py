@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.reports.plots.scales import Scale, round_values, share_scale, tick_text
+from rubricate.reports.plots.canvas import Scale, round_values, share_scale, tick_text
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 12))

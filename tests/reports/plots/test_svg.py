@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.reports.plots.svg import element, number, shorten, text_width, wrap
+from rubricate.reports.plots.ink import element, number, shorten, text_width, wrap
 
 
 @given(st.text(max_size=60), st.floats(20, 300))

@@ -8,9 +8,9 @@ from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.reports.scoring import ScoringReport, write_scoring_report
 from rubricate.reports.scoring.checks import CHECKS, Seen
-from rubricate.reports.scoring.data import Cohort, without_numbers
-from rubricate.run import CounterEvidence, Evidence
-from rubricate.run.evidence import EvidenceLine
+from rubricate.reports.scoring.viewer import Cohort, without_numbers
+from rubricate.run import Evidence
+from rubricate.run.results import CounterEvidence, EvidenceLine
 from rubricate.scoring import ScoreSettings, UnsureRange, judge_note, score_notes
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever", 2.0), Feature("g", "c", "Cough")))

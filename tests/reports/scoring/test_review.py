@@ -14,7 +14,8 @@ from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.reports.scoring import ScoringReport
 from rubricate.run import read_results
-from rubricate.scoring import ScoreSettings, read_corrections, score_notes
+from rubricate.scoring import ScoreSettings, score_notes
+from rubricate.scoring.corrections import read_corrections
 
 pytestmark = pytest.mark.browser
 WIDE, NARROW = (1280, 900), (390, 844)

@@ -27,11 +27,16 @@ from rubricate.formats.brat.ann import (
     stated_text,
     to_line,
 )
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.frame import (
+    Frame,
+    feature_labels,
+    id_to_name,
+    name_to_id,
+    read_frame,
+    write_frame,
+)
+from rubricate.formats.limits import Faults, first_bytes
 from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
@@ -100,7 +105,7 @@ def _ann_lines(text: str, found: list[Labelled]) -> Iterator[str]:
 
 
 def _attribute_name(name: str) -> str:
-    """Return the name without blanks; `rubricate.formats.encoded_names.name_to_id` undoes it."""
+    """Return the name without blanks; `rubricate.formats.frame.name_to_id` undoes it."""
     return quote(name, safe="", errors="surrogatepass") or "%"
 
 

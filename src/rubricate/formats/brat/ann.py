@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rubricate.formats.encoded_names import name_to_id
-from rubricate.formats.faults import Faults
+from rubricate.formats.frame import name_to_id
+from rubricate.formats.limits import Faults
 from rubricate.rows import Detail
 
 Pair = tuple[int, int]

@@ -29,11 +29,10 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.formats.cas.read import ReadCas, read_cas_file
 from rubricate.formats.cas.write import INITIAL, write_cas, write_cas_json
-from rubricate.formats.encoded_names import name_to_id
-from rubricate.formats.faults import Faults, read_text
+from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import FRAME_NAME, read_frame
-from rubricate.formats.json_text import parse_json
+from rubricate.formats.frame import FRAME_NAME, name_to_id, read_frame
+from rubricate.formats.limits import Faults, read_text
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {".xmi", ".json", ".zip"}

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import InputError
-from rubricate.formats.annotations import LARGEST, located_text
+from rubricate.formats.annotations import LARGEST, Utf16Map, located_text
 from rubricate.formats.cas.write import LAYER, METADATA, NAMED, TYPES_NAME, require_cassis
-from rubricate.formats.faults import Faults, no_json
-from rubricate.formats.json_text import parse_json
-from rubricate.formats.limits import check_archive, read_whole, unsafe_xml
-from rubricate.formats.utf16 import Utf16Map
+from rubricate.formats.encoding import parse_json
+from rubricate.formats.limits import Faults, check_archive, no_json, read_whole, unsafe_xml
 from rubricate.rows import Detail, PlainAnnotation
 
 #: Types whose annotations are no labelled spans: tokens, sentences, part of speech and the like.

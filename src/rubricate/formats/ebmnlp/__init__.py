@@ -28,10 +28,9 @@ from rubricate.formats.ebmnlp.layout import (
     list_ann_files,
     need_folders,
 )
-from rubricate.formats.encoded_names import name_to_id
-from rubricate.formats.faults import Faults
 from rubricate.formats.format import HELD_BY_FRAME, Format
-from rubricate.formats.frame import Frame, feature_labels, read_frame, write_frame
+from rubricate.formats.frame import Frame, feature_labels, name_to_id, read_frame, write_frame
+from rubricate.formats.limits import Faults
 from rubricate.formats.token_labels import (
     CASE,
     PICO,

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from rubricate.corpus import Annotator
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults
-from rubricate.formats.frame import frame_path
+from rubricate.formats.frame import frame_path, id_to_name, name_to_id
+from rubricate.formats.limits import Faults
 
 #: How far below the corpus's root a folder may lie that is named for reading.
 _DEPTH = 7

@@ -28,12 +28,11 @@ from xml.sax.saxutils import quoteattr
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import Json
-from rubricate.formats.faults import Faults
+from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
-from rubricate.formats.json_text import first_value
 from rubricate.formats.labelstudio.regions import FRAGMENT, read_regions
+from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Judged,
     MarkedText,

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rubricate.formats.annotations import linked_groups, located_text
+from rubricate.formats.annotations import Utf16Map, linked_groups, located_text
 from rubricate.formats.encoding import is_real
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import span_pair
-from rubricate.formats.utf16 import Utf16Map
 from rubricate.rows import Detail, PlainAnnotation
 
 #: The label of the relation between two fragments of one annotation.

@@ -21,11 +21,10 @@ from rubricate.builder import RowsBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import first_annotator
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults, read_text, refuse_link
+from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format, foreign_rows
-from rubricate.formats.frame import Frame, read_frame, write_frame
-from rubricate.formats.json_text import parse_json
+from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
+from rubricate.formats.limits import Faults, read_text, refuse_link
 from rubricate.formats.nbme.annotations import (
     Known,
     find_rows,

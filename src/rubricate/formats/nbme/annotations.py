@@ -13,7 +13,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.formats.tables import MOST_DIGITS, CsvTable, is_number, read_table, write_table
 from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows

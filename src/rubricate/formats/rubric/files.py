@@ -19,8 +19,7 @@ import numpy as np
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
-from rubricate.formats.faults import Faults
-from rubricate.formats.limits import ReadLimits, limits_in_force
+from rubricate.formats.limits import Faults, ReadLimits, limits_in_force
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
 from rubricate.formats.rubric.school_tables import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from rubricate.columns import plain_name
 from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.faults import Faults
+from rubricate.formats.limits import Faults
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
 #: Every name of each column, in lower case, with single spaces for all that is no letter or digit.

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubricate.errors import Fault, InputError, MissingExtraError, shown
-from rubricate.formats.faults import Faults
-from rubricate.formats.limits import read_whole
+from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.rubric.records import (
     WRITTEN,
     Records,

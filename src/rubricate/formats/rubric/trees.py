@@ -13,8 +13,7 @@ from typing import Any
 from rubricate.errors import MissingExtraError, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
-from rubricate.formats.faults import Faults, read_text
-from rubricate.formats.limits import limits_now, need_within
+from rubricate.formats.limits import Faults, limits_now, need_within, read_text
 from rubricate.formats.rubric.records import Records, match_columns
 from rubricate.rubric import Rubric, Scalar
 

@@ -10,14 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.formats.annotations import refuse_outside
-from rubricate.formats.encoded_names import id_to_name, name_to_id
-from rubricate.formats.faults import Faults
+from rubricate.formats.annotations import Utf16Map, refuse_outside
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import Frame, read_frame, write_frame
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
+from rubricate.formats.limits import Faults, first_bytes
 from rubricate.formats.marked_texts import Labelled, judged_notes
-from rubricate.formats.utf16 import Utf16Map
 from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,

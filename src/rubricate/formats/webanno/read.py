@@ -9,10 +9,9 @@ from itertools import chain, zip_longest
 from urllib.parse import parse_qsl, quote, urlencode
 
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.annotations import has_fragments
-from rubricate.formats.faults import Faults
+from rubricate.formats.annotations import Utf16Map, has_fragments
 from rubricate.formats.frame import Frame
-from rubricate.formats.utf16 import Utf16Map
+from rubricate.formats.limits import Faults
 from rubricate.formats.webanno.values import (
     NO_ANNOTATION,
     NO_VALUE,

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from rubricate.arrays import F32
 from rubricate.neural.encoder.decoding import Decoded
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.text.negation import NegationScope, find_negations
-
-F32 = npt.NDArray[np.float32]
 
 
 def whole_words(text: str, runs: Sequence[Decoded]) -> list[Decoded]:
@@ -56,8 +52,6 @@ def contradicting_words(text: str, pieces: Pieces, chance: F32) -> tuple[tuple[i
 
     The network learned whole clauses here, so neighbours that are nearly as likely belong to it.
 
-    Examples
-    --------
     >>> place = lambda *x: np.array(x, np.int32)
     >>> pieces = Pieces(place(1, 2, 3, 4), place(0, 5, 11, 30), place(4, 10, 15, 33))
     >>> contradicting_words("Left upper pain, otherwise fit now", pieces,
@@ -105,8 +99,6 @@ def join_fragments(
     that cue along; a run that is nothing but such a cue is no annotation of its own. All other
     runs stay alone: joining neighbours in a sentence is wrong about as often as right.
 
-    Examples
-    --------
     >>> text = "Denies fever, cough and chills. Has pain"
     >>> runs = [Decoded(0, 12, 0.75), Decoded(24, 30, 0.5), Decoded(36, 40, 0.75)]
     >>> for found in join_fragments(text, runs):

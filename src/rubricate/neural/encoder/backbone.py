@@ -1,14 +1,17 @@
-"""Where a network's first weights come from: an encoder in a folder, or by name from a hub."""
+"""Where a network's first weights come from: a folder or a hub, in our form or transformers'."""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rubricate.errors import Fault, InputError
 from rubricate.neural.encoder.hub import (
@@ -25,6 +28,176 @@ from rubricate.neural.encoder.model_folder import (
     EncoderSettings,
 )
 from rubricate.neural.encoder.network import Network, Shape
+
+#: Added to the attention of pieces that are not seen; bfloat16 holds it too.
+UNSEEN = -1e9
+_LAYER_NUMBER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """How an architecture is told where a piece stands and what it may look at."""
+
+    after_padding: bool = False
+    ordered: bool = False
+
+
+#: The architectures that can be read, by the name ``config.json`` gives as ``model_type``.
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "albert": Architecture(),
+    "bert": Architecture(),
+    "camembert": Architecture(after_padding=True),
+    "data2vec-text": Architecture(after_padding=True),
+    "deberta": Architecture(ordered=True),
+    "deberta-v2": Architecture(ordered=True),
+    "distilbert": Architecture(),
+    "electra": Architecture(),
+    "ernie": Architecture(),
+    "megatron-bert": Architecture(),
+    "modernbert": Architecture(),
+    "mpnet": Architecture(after_padding=True),
+    "nomic_bert": Architecture(),
+    "rembert": Architecture(),
+    "roberta": Architecture(after_padding=True),
+    "roberta-prelayernorm": Architecture(after_padding=True),
+    "xlm-roberta": Architecture(after_padding=True),
+    "xlm-roberta-xl": Architecture(after_padding=True),
+}
+
+
+class WrappedEncoder(nn.Module):
+    """A model of the transformers library, called like our own `Encoder`."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        if getattr(model, "pooler", None) is not None:
+            model.pooler = None
+        self.model: Any = model.float()
+        self.config = model.config
+        how = ARCHITECTURES[model.config.model_type]
+        self._ordered = how.ordered
+        words = model.get_input_embeddings()
+        self._first = int(words.padding_idx) + 1 if how.after_padding else 0
+        taken = inspect.signature(model.forward).parameters
+        types = int(getattr(model.config, "type_vocab_size", 0) or 0)
+        self._n_sides = types if "token_type_ids" in taken else 0
+
+    @property
+    def word_weights(self) -> Tensor:
+        """What the words mean before the first layer, one row a piece."""
+        weight: Tensor = self.model.get_input_embeddings().weight
+        return weight
+
+    def replace_words(self, words: nn.Module) -> None:
+        """Let another module look words up."""
+        self.model.set_input_embeddings(words)
+
+    @property
+    def first_position(self) -> int:
+        """The number the model knows our first position by."""
+        return self._first
+
+    def plain_config(self) -> dict[str, Any]:
+        """Return the configuration as ``config.json`` holds it, without where it came from."""
+        plain = dict(self.config.to_diff_dict())
+        plain.pop("_name_or_path", None)
+        return plain
+
+    def depth(self, name: str) -> int:
+        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        found = _LAYER_NUMBER.search(name)
+        if found is not None:
+            return int(found.group(1)) + 1
+        below = "embed" in name or "relative_attention_bias" in name
+        return 0 if below else int(self.config.num_hidden_layers)
+
+    def forward(self, pieces: Tensor, positions: Tensor, sides: Tensor, seen: Tensor) -> Tensor:
+        """Return the last layer's states."""
+        if self._ordered:
+            return self._in_order(pieces, positions, sides, seen)
+        mask = self._mask(pieces, positions, seen)
+        return self._run(pieces, positions, sides, mask)
+
+    def _run(self, pieces: Tensor, positions: Tensor, sides: Tensor, mask: Any) -> Tensor:
+        given = {
+            "input_ids": pieces,
+            "position_ids": positions + self._first,
+            "attention_mask": mask,
+        }
+        if self._n_sides:
+            given["token_type_ids"] = sides.clamp(max=self._n_sides - 1)
+        with self._precision(pieces.device.type):
+            last: Tensor = self.model(**given).last_hidden_state
+        return last
+
+    def _precision(self, device: str) -> contextlib.AbstractContextManager[Any]:
+        if self.config.model_type != "deberta":
+            return contextlib.nullcontext()
+        # The first DeBERTa hides pieces with a number that half precision cannot hold.
+        return torch.autocast(device, enabled=False)
+
+    def _in_order(self, pieces: Tensor, positions: Tensor, sides: Tensor, seen: Tensor) -> Tensor:
+        """Run with the padding at the end: in between it would move the features away."""
+        # The start piece sees everything that is no padding. Positions, which some of these
+        # architectures do not ask for, must stay among the inputs of an exported network.
+        valid = seen[:, 0, 0] & (positions >= 0)
+        before = valid.long().cumsum(1)
+        place = torch.arange(valid.shape[1], device=pieces.device).unsqueeze(0)
+        moved = torch.where(valid, before - 1, before[:, -1:] + place - before)
+        order = torch.zeros_like(moved).scatter(1, moved, place.expand_as(moved))
+        states = self._run(
+            pieces.gather(1, order),
+            positions.gather(1, order),
+            sides.gather(1, order),
+            valid.long().gather(1, order),
+        )
+        return states.gather(1, moved.unsqueeze(2).expand(-1, -1, states.shape[2]))
+
+    def _mask(self, pieces: Tensor, positions: Tensor, seen: Tensor) -> Any:
+        if self.config.model_type == "mpnet":
+            return self._added(seen) + self._moved_bias(pieces, positions)
+        if "sliding_attention" in (getattr(self.config, "layer_types", None) or ()):
+            apart = (positions.unsqueeze(1) - positions.unsqueeze(2)).abs().unsqueeze(1)
+            near = seen & (apart <= self.config.sliding_window)
+            return {"full_attention": self._for(seen), "sliding_attention": self._for(near)}
+        return self._for(seen)
+
+    def _for(self, seen: Tensor) -> Tensor:
+        return seen if self.config._attn_implementation == "sdpa" else self._added(seen)
+
+    def _added(self, seen: Tensor) -> Tensor:
+        return torch.zeros_like(seen, dtype=torch.float32).masked_fill(~seen, UNSEEN)
+
+    def _moved_bias(self, pieces: Tensor, positions: Tensor) -> Tensor:
+        """Return what turns MPNet's bias by place in the sequence into one by position."""
+        encoder = self.model.encoder
+        apart = positions.unsqueeze(1) - positions.unsqueeze(2)
+        wanted = encoder.relative_attention_bias(encoder.relative_position_bucket(apart))
+        moved: Tensor = wanted.permute(0, 3, 1, 2) - encoder.compute_position_bias(pieces)
+        return moved
+
+
+def shape_of_config(config: Any, *, first: int = 0, **scorer: Any) -> Shape:
+    """Return the sizes of a network around the encoder a configuration describes."""
+    how = ARCHITECTURES[config.model_type]
+    return Shape(
+        n_pieces=int(config.vocab_size),
+        dim=int(config.hidden_size),
+        layers=int(config.num_hidden_layers),
+        heads=int(config.num_attention_heads),
+        inner=int(getattr(config, "intermediate_size", None) or config.hidden_dim),
+        positions=int(config.max_position_embeddings) - first,
+        separate=not how.ordered,
+        architecture=str(config.model_type),
+        **scorer,
+    )
+
+
+def wrapped_network(model: Any, **scorer: Any) -> Network:
+    """Return a network whose encoder is a model of the transformers library, its scorer new."""
+    encoder = WrappedEncoder(model)
+    return Network(shape_of_config(model.config, first=encoder.first_position, **scorer), encoder)
+
 
 _EMBEDDINGS = {
     "words.weight": "embeddings.word_embeddings.weight",
@@ -117,7 +290,6 @@ def network_from(source: ModelSource, *, seed: int = 0) -> Network:
             stored = load_model(source).state_dict()
         start_from_bert(network, {name.removeprefix("bert."): w for name, w in stored.items()})
         return network
-    from rubricate.neural.encoder.wrapped import ARCHITECTURES, wrapped_network
 
     if config.get("model_type") not in ARCHITECTURES:
         raise InputError(
@@ -137,8 +309,6 @@ def network_from(source: ModelSource, *, seed: int = 0) -> Network:
 def is_plain_bert(config: Mapping[str, Any]) -> bool:
     """Tell whether our own `Encoder` computes what this configuration describes.
 
-    Examples
-    --------
     >>> is_plain_bert({"model_type": "bert"}), is_plain_bert({"model_type": "roberta"})
     (True, False)
     >>> is_plain_bert({"model_type": "bert", "hidden_act": "relu"})

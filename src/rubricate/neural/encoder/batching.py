@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
+from rubricate.arrays import I32, I64
 
 #: Owner of a padding piece in `Batch.owner`.
 NOBODY = -1
@@ -51,8 +49,6 @@ class SpecialPieces:
 def make_batch(passes: Sequence[Pass], special: SpecialPieces) -> Batch:
     """Put passes side by side.
 
-    Examples
-    --------
     >>> passes = [Pass(np.array([7, 8]), (np.array([5]), np.array([6, 9])))]
     >>> batch = make_batch(passes, SpecialPieces(start=1, stop=2, fill=0))
     >>> batch.note.tolist(), batch.feature.tolist(), batch.owner.tolist()
@@ -87,8 +83,6 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
     A pass longer than the budget goes alone. The order of the groups is that of length.
 
-    Examples
-    --------
     >>> list(by_length([5, 100, 6, 5], budget=16))
     [[0, 3], [2], [1]]
     """
@@ -105,8 +99,6 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 def divide(n: int, size: int | None) -> list[range]:
     """Cut ``n`` features into runs of at most ``size`` (None: all in one), as even as can be.
 
-    Examples
-    --------
     >>> divide(10, 4)
     [range(0, 4), range(4, 7), range(7, 10)]
     >>> divide(3, None)

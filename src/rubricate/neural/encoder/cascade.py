@@ -36,8 +36,6 @@ class CascadeMatcher(Parametrised):
     dial between its speed (both equal) and the other's accuracy (0 and 1). Only the features in
     doubt are read again. `fit` teaches the fast network; the accurate one stays as it is.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
     >>> few = corpus.select(notes=[corpus.notes[0].id])

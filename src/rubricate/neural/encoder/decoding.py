@@ -13,16 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, F64, I32, I64, Bools
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rubric import Rubric
 from rubricate.stats.calibration import logit
-
-Bool = npt.NDArray[np.bool_]
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 #: Logit of an annotation's beginning or ending inside what a network takes for one piece.
 UNLIKELY = -7.0
@@ -38,8 +33,8 @@ NEVER = -1e9
 class Runs(NamedTuple):
     """Which places of each row lie in a run, and at which of them a run begins."""
 
-    inside: Bool
-    begins: Bool
+    inside: Bools
+    begins: Bools
 
 
 def likeliest_runs(score: F64, opening: F64, closing: F64) -> Runs:
@@ -49,8 +44,6 @@ def likeliest_runs(score: F64, opening: F64, closing: F64) -> Runs:
     its last; runs may touch. The best of all choices is found by dynamic programming over two
     states, outside and inside (Viterbi 1967), for all rows at once.
 
-    Examples
-    --------
     >>> nothing = np.zeros((1, 4))
     >>> likeliest_runs(np.array([[1.0, 2.0, -1.0, 3.0]]), nothing, nothing).inside.tolist()
     [[True, True, False, True]]
@@ -218,8 +211,6 @@ def decode_pieces(
     A run goes from the first character of its first piece to the last of its last one, so it
     neither begins nor ends with white space. Thresholds may differ in presence only.
 
-    Examples
-    --------
     >>> place = lambda *x: np.array(x, np.int32)
     >>> pieces = Pieces(place(1, 2, 3), place(0, 3, 8), place(2, 7, 9))
     >>> said = Opinion(pieces, np.array([[0.75, 0.75, 0.1]], np.float32))
@@ -249,8 +240,6 @@ def decode_characters(
     character. Runs are trimmed of white space; the confidence of a run is the mean of what each
     network says of the pieces in it. One network alone gives what `decode_pieces` does.
 
-    Examples
-    --------
     >>> place = lambda *x: np.array(x, np.int32)
     >>> words = Pieces(place(1, 2), place(0, 6), place(5, 10))
     >>> halves = Pieces(place(1, 2, 3), place(0, 3, 6), place(3, 5, 10))

@@ -305,9 +305,8 @@ def write_network(network: Network, folder: Path, *, packed: bool = False) -> No
 
 
 def _read_wrapped(shape: Shape, folder: Path) -> Network:
-    from rubricate.neural.encoder.backbone import read_weights
+    from rubricate.neural.encoder.backbone import WrappedEncoder, read_weights
     from rubricate.neural.encoder.hub import empty_model
-    from rubricate.neural.encoder.wrapped import WrappedEncoder
 
     network = Network(shape, WrappedEncoder(empty_model(folder)))
     stored = read_weights(folder / WEIGHTS_FILE)
@@ -324,7 +323,7 @@ def _write_wrapped(network: Network, folder: Path) -> None:
     from safetensors.torch import save_file
 
     from rubricate.matchers.model_files import write_json
-    from rubricate.neural.encoder.wrapped import WrappedEncoder
+    from rubricate.neural.encoder.backbone import WrappedEncoder
 
     if not isinstance(network.encoder, WrappedEncoder):
         raise TypeError("a network whose shape names an architecture has a wrapped encoder")

@@ -47,8 +47,6 @@ class ModelSource:
 def find_source(backbone: str | Path) -> ModelSource:
     """Return the folder, or fetch the small files of the model a hub knows by this name.
 
-    Examples
-    --------
     >>> find_source("/nowhere/model")
     Traceback (most recent call last):
     ...

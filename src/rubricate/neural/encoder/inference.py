@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.encoder.batching import (
     Batch,
@@ -22,8 +23,6 @@ from rubricate.neural.encoder.batching import (
 from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
-
-F32 = npt.NDArray[np.float32]
 
 #: Pieces of a note read at once; positions 32 to 511 are the note's, less the two special ones.
 WINDOW = 448
@@ -230,8 +229,6 @@ def _tasks(
 def window_starts(length: int) -> list[int]:
     """Return where the windows of a note with this many pieces begin.
 
-    Examples
-    --------
     >>> window_starts(300), window_starts(700)
     ([0], [0, 252])
     >>> window_starts(0)

@@ -89,8 +89,6 @@ class EncoderSettings:
 def model_files(folder: Path) -> list[str]:
     """Return the names of the files a model folder's encoder consists of.
 
-    Examples
-    --------
     >>> model_files(shipped_folder("fast"))
     ['network.onnx', 'tokenizer.json', 'settings.json']
     """

@@ -122,8 +122,6 @@ def bucket(distance: Tensor) -> Tensor:
     Distances under 8 have a number each, larger ones share it by powers, from 128 on all do;
     places before and after are told apart.
 
-    Examples
-    --------
     >>> bucket(torch.tensor([0, 1, -1, 7, 100, 500])).tolist()
     [0, 17, 1, 23, 31, 31]
     """
@@ -339,8 +337,6 @@ class Network(nn.Module):
 def sees_block(block: Tensor) -> Tensor:
     """Tell which places of a sequence may see which, for the blocks they are in.
 
-    Examples
-    --------
     >>> sees_block(torch.tensor([0, 1, 2])).int().tolist()
     [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
     """

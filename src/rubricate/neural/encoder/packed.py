@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError
 from rubricate.matchers.model_files import read_json, write_json
 
-F32 = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
 
 #: Lists the files of packed weights.
@@ -40,8 +40,6 @@ _DAMAGE = (OSError, EOFError, TypeError, ValueError, KeyError, zipfile.BadZipFil
 def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     """Return the levels of a matrix and the scale of each row; of step 0 as fine as eight bits are.
 
-    Examples
-    --------
     >>> levels, scales = pack(np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 64))
     >>> levels.shape, scales.shape
     ((1, 64), (1, 1))

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I32
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.encoder.batching import SpecialPieces
-
-I32 = npt.NDArray[np.int32]
 
 #: What vocabularies call the pieces that begin and end a text, fill a batch and hide a word.
 USUAL_NAMES = {

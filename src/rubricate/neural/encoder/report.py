@@ -80,8 +80,6 @@ MEASURES = {"characters": "characters F1", "presence": "presence F1"}
 def encoder_report(settings: EncoderSettings) -> TrainingReport | None:
     """Return how an encoder was fitted; None for one that never was, as the shipped one.
 
-    Examples
-    --------
     >>> curve = [{"step": 20, "loss": 0.5, "seconds": 9.0, "characters": 0.8, "presence": 0.9}]
     >>> notes = {"learned_from": 16, "held_out": 4}
     >>> report = {"notes": notes, "recipe": {}, "curve": curve}

@@ -23,13 +23,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from rubricate.arrays import F32
 from rubricate.errors import InputError
 from rubricate.neural.recipe import BiLstmShape
-from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.states import Scheme
+from rubricate.neural.sequence.states import Chain, Scheme
 from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
-
-F32 = npt.NDArray[np.float32]
 
 
 @contextmanager
@@ -79,8 +77,6 @@ def log_likelihood(emissions: Tensor, states: Tensor, mask: Tensor, scores: Chai
     J. Lafferty, A. McCallum and F. Pereira (2001). Conditional random fields. ICML.
     G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
 
-    Examples
-    --------
     >>> scores = ChainScores(torch.zeros(2), torch.zeros(2, 2), torch.zeros(2))
     >>> states, mask = torch.tensor([[0, 1, 1]]), torch.ones(1, 3, dtype=torch.bool)
     >>> round(float(log_likelihood(torch.zeros(1, 3, 2), states, mask, scores).exp()), 6)

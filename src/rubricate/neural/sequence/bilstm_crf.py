@@ -8,15 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from rubricate.arrays import F64
 from rubricate.corpus import Corpus
 from rubricate.errors import MissingExtraError
 from rubricate.files import file_hash
 from rubricate.matchers.training_report import Course, Look, TrainingReport, flat_recipe
 from rubricate.neural.recipe import BiLstmShape, read_bilstm_recipe
-from rubricate.neural.sequence.chain import Chain
-from rubricate.neural.sequence.findings import F64, mean_span_f1
-from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel
-from rubricate.neural.sequence.states import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel, mean_span_f1
+from rubricate.neural.sequence.states import Chain, Context, Scheme, SchemeName, TokenRule, Tokens
 from rubricate.neural.sequence.vocabulary import Vocabulary, make_batch, read_vectors, vector_table
 from rubricate.progress import Progress, silent
 

@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.neural.sequence.chain import Chain, expect
 from rubricate.neural.sequence.matcher import Origin, SequenceMatcher, SequenceModel
-from rubricate.neural.sequence.states import Context, Scheme, SchemeName, TokenRule, Tokens
+from rubricate.neural.sequence.states import (
+    Chain,
+    Context,
+    Scheme,
+    SchemeName,
+    TokenRule,
+    Tokens,
+    expect,
+)
 from rubricate.neural.sequence.vocabulary import SHAPES, normal_form, shape_of
 from rubricate.progress import Progress, silent
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 #: Sequences of about one length worked on at once.
 _AT_ONCE = 512
@@ -34,8 +39,6 @@ _SHIFTS = (-3, -2, -1, 1, 2, 3)
 def token_features(tokens: Tokens) -> Iterator[list[str]]:
     """Yield, for each token of a sequence, the names of what holds for it.
 
-    Examples
-    --------
     >>> from rubricate.neural.sequence.states import cut_text
     >>> names = list(token_features(cut_text("no chest pain")[0]))
     >>> [name for name in names[0] if name.startswith("w")]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rubricate.arrays import I64
 from rubricate.errors import Fault, InputError
 from rubricate.neural.recipe import BiLstmRecipe
 from rubricate.neural.sequence.bilstm import Recogniser, hide_words
@@ -19,8 +20,6 @@ from rubricate.neural.sequence.bilstm_crf import Epoch
 from rubricate.neural.sequence.vocabulary import Encoded, TokenBatch, make_batch
 from rubricate.neural.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from rubricate.progress import Progress, silent
-
-I64 = npt.NDArray[np.int64]
 
 
 class SequenceLesson(NamedTuple):

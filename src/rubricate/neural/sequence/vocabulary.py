@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, I64
 from rubricate.errors import Fault, InputError
-from rubricate.formats.faults import read_text
+from rubricate.formats.limits import read_text
 from rubricate.neural.sequence.states import STANDINGS, Tokens
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 #: Number 0 is padding and 1 whatever was not seen in training, in every table.
 UNSEEN = 1
@@ -32,8 +30,6 @@ SHAPES = ("lower", "title", "upper", "mixed", "number", "mark")
 def normal_form(word: str) -> str:
     """Return the word as it is looked up: lower case, every digit a zero.
 
-    Examples
-    --------
     >>> normal_form("T2N0")
     't0n0'
     """
@@ -43,8 +39,6 @@ def normal_form(word: str) -> str:
 def shape_of(word: str) -> int:
     """Return the number of the word's shape, from 2 on, in the order of `SHAPES`.
 
-    Examples
-    --------
     >>> [SHAPES[shape_of(word) - 2] for word in ("pain", "Pain", "CP", "mmHg", "3.5", "%")]
     ['lower', 'title', 'upper', 'mixed', 'number', 'mark']
     """
@@ -73,8 +67,6 @@ class Encoded(NamedTuple):
 class Vocabulary:
     r"""The words, endings and characters seen in training, by number.
 
-    Examples
-    --------
     >>> from rubricate.neural.sequence.states import cut_text
     >>> seen = Vocabulary.learn(cut_text("no chest pain\nno fever"))
     >>> seen.encode(cut_text("No cough")[0]).columns[:, 0].tolist()
@@ -221,8 +213,6 @@ def read_vectors(path: Path) -> dict[str, F32]:
 def vector_table(vectors: Mapping[str, F32]) -> F32:
     """Return the vectors in order from row 2 on, brought to unit variance; rows 0 and 1 are 0.
 
-    Examples
-    --------
     >>> vector_table({"a": np.array([2, -2], np.float32)}).tolist()
     [[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]
     """

@@ -143,8 +143,6 @@ def feature_thresholds(
 
     Best is the highest presence F1; of thresholds that tie, the one nearest one half.
 
-    Examples
-    --------
     >>> chance = np.tile(np.array([0.3, 0.1], np.float32), 20)
     >>> feature_thresholds(chance, chance > 0.2, ["f"] * 40)
     {'f': 0.3}

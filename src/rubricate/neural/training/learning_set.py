@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I32, I64, U16
 from rubricate.neural.encoder.pieces import PieceMaker, Pieces
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-U16 = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rubricate.arrays import F32, F64, I32, I64, Bools
 from rubricate.neural.encoder.batching import Batch, SpecialPieces
 from rubricate.neural.encoder.decoding import (
     NEVER,
@@ -27,12 +28,6 @@ from rubricate.neural.encoder.pieces import Pieces
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats.calibration import logit
-
-Bool = npt.NDArray[np.bool_]
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 #: Thresholds that are tried, of pieces and of presence.
 INSIDE = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
@@ -225,7 +220,7 @@ class Ruler:
         first[self._units] = begins
         return Runs(inside[unit_of], first)
 
-    def _before(self, inside: Bool) -> Bool:
+    def _before(self, inside: Bools) -> Bools:
         """Tell of each piece whether the one before it in its row is inside."""
         before = np.zeros_like(inside)
         before[1:] = inside[:-1] & (self._row_of[1:] == self._row_of[:-1])
@@ -270,11 +265,11 @@ class Ruler:
         nearest = np.minimum.accumulate(place[::-1])[::-1]
         return np.asarray(nearest[1:], np.int64)
 
-    def figures(self, scored: Scored, at: Thresholds, among: Bool | None = None) -> Figures:
+    def figures(self, scored: Scored, at: Thresholds, among: Bools | None = None) -> Figures:
         """Return the F1 values, of all rows or of those ``among`` names."""
         return self.figures_of(self.decide(scored, at), among)
 
-    def figures_of(self, found: Runs, among: Bool | None = None) -> Figures:
+    def figures_of(self, found: Runs, among: Bools | None = None) -> Figures:
         """Return the F1 values of what was found."""
         own = slice(None) if among is None else among
         shared, covered, total = (part[own] for part in self.counts(found))
@@ -287,7 +282,7 @@ class Ruler:
         )
 
     def best_thresholds(
-        self, scored: Scored, among: Bool | None = None, *, progress: Progress = silent
+        self, scored: Scored, among: Bools | None = None, *, progress: Progress = silent
     ) -> Thresholds:
         """Return the thresholds with the highest sum of the figures.
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, Bools
 from rubricate.neural.encoder.batching import Batch, Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.inference import WINDOW
 from rubricate.neural.recipe import ALL, EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import Scored
-
-F32 = npt.NDArray[np.float32]
-Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,7 +26,7 @@ class Lesson:
 
     batch: Batch
     targets: F32
-    judged: Bool
+    judged: Bools
     rehearsed: bool = False
 
 

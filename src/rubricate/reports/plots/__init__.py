@@ -16,7 +16,7 @@ from rubricate.reports.plots.data import (
     paged_groups,
     worst_rows,
 )
-from rubricate.reports.plots.points import dot_plot, dot_plots, forest_plot, label_room
+from rubricate.reports.plots.points import dot_plots, forest_plot, label_room
 
 __all__ = [
     "UNDEFINED",
@@ -32,7 +32,6 @@ __all__ = [
     "confusion_plot",
     "curve_plot",
     "difference_plot",
-    "dot_plot",
     "dot_plots",
     "forest_plot",
     "histogram",

@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rubricate.reports.plots import palette
-from rubricate.reports.plots.canvas import Canvas, Key, axis_line
+from rubricate.reports.plots import ink
+from rubricate.reports.plots.canvas import Canvas, Key, Scale, axis_line, round_end
 from rubricate.reports.plots.data import Labels, Point, Series, check_lengths, limits
-from rubricate.reports.plots.palette import hatching
-from rubricate.reports.plots.scales import Scale, round_end
-from rubricate.reports.plots.svg import (
+from rubricate.reports.plots.ink import (
     INK,
     MUTED,
     drawing,
     element,
+    hatching,
     label,
     short_label,
     text_width,
@@ -46,7 +45,7 @@ def bar_plot(
     several = len(series) > 1
     canvas = Canvas(labels, width, _LABEL + 12, width - 70)
     if several:
-        keys = [Key(palette.hatched(i, -11, -6, 22, 12), one.name) for i, one in enumerate(series)]
+        keys = [Key(ink.hatched(i, -11, -6, 22, 12), one.name) for i, one in enumerate(series)]
         canvas.legend(keys, left=6)
     thick = 14.0 if several else 18.0
     step = thick * max(len(series), 1) + 10
@@ -74,11 +73,11 @@ def _bar(
     (top, thick), end = at, scale(point.value)
     middle, edge = top + thick / 2, end
     words = tooltip(f"{name}: {point}")
-    parts = [palette.hatched(place, scale.start, top, end - scale.start, thick, words)]
+    parts = [ink.hatched(place, scale.start, top, end - scale.start, thick, words)]
     if point.has_interval:
         low, high = scale(point.low), scale(point.high)
         edge = max(end, high)
-        parts.append(palette.interval(middle, low, high, lying=True, stroke=INK, class_="human"))
+        parts.append(ink.interval(middle, low, high, lying=True, stroke=INK, class_="human"))
     shown = f"{point.value:,.0f}" if whole else f"{point.value:.3f}"
     return "".join(parts) + label(edge + 5, middle + 4, shown, size=11, muted=True)
 
@@ -118,7 +117,7 @@ def histogram(
             wide = max(end - start - 1, 0.5)
             canvas.add(
                 element("rect", name, x=start + 0.5, y=height, width=wide,
-                        height=canvas.bottom - height, fill=palette.colour(0), class_="f0")
+                        height=canvas.bottom - height, fill=ink.colour(0), class_="f0")
             )  # fmt: skip
     canvas.x_axis(x, grid=False)
     canvas.base_line()
@@ -219,8 +218,6 @@ def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels:
 def shade(share: float, *, warm: bool = False) -> tuple[str, str]:
     """Return a fill that darkens with the share, and an ink that is legible on it.
 
-    Examples
-    --------
     >>> shade(0.0), shade(1.0)[1]
     (('#ffffff', '#1c1c1c'), '#ffffff')
     """

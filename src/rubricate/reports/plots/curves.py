@@ -7,11 +7,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricate.reports.plots import palette
-from rubricate.reports.plots.canvas import Canvas, Key, axis_line, point_mark
+from rubricate.reports.plots import ink
+from rubricate.reports.plots.canvas import (
+    Canvas,
+    Key,
+    Scale,
+    axis_line,
+    point_mark,
+    round_end,
+    share_scale,
+)
 from rubricate.reports.plots.data import Guide, Labels, Line, Point, limits
-from rubricate.reports.plots.scales import Scale, round_end, share_scale
-from rubricate.reports.plots.svg import MUTED, element, label, line, number, tooltip
+from rubricate.reports.plots.ink import MUTED, element, label, line, number, tooltip
 
 _LEFT, _RIGHT = 68.0, 30.0
 #: The least x of a logarithmic axis: half of a smaller number may be 0, which has no place there.
@@ -58,16 +65,16 @@ def curve_plot(
 
 
 def _key(place: int, name: str) -> Key:
-    stroke = palette.colour(place)
-    bar = line(-13, 0, 13, 0, stroke=stroke, class_=palette.stroke_class(place), width=2,
-               dash=palette.dash(place))  # fmt: skip
-    return Key(bar + palette.shape(place, 0, 0, radius=3.5), name)
+    stroke = ink.colour(place)
+    bar = line(-13, 0, 13, 0, stroke=stroke, class_=ink.stroke_class(place), width=2,
+               dash=ink.dash(place))  # fmt: skip
+    return Key(bar + ink.shape(place, 0, 0, radius=3.5), name)
 
 
 def _ring(place: int, x: float, y: float) -> str:
     return element(
-        "circle", cx=x, cy=y, r=8, fill="none", stroke=palette.colour(place), stroke_width=2,
-        class_=palette.stroke_class(place),
+        "circle", cx=x, cy=y, r=8, fill="none", stroke=ink.colour(place), stroke_width=2,
+        class_=ink.stroke_class(place),
     )  # fmt: skip
 
 
@@ -108,15 +115,15 @@ def _band(place: int, points: list[tuple[float, Point]], x: Scale, y: Scale) -> 
     known = [(at, point) for at, point in points if point.has_interval]
     if len(known) < 2:
         return "".join(
-            palette.whisker(place, x(at), y(point.low), y(point.high)) for at, point in known
+            ink.whisker(place, x(at), y(point.low), y(point.high)) for at, point in known
         )
     upper = [(x(at), y(point.high)) for at, point in known]
     lower = [(x(at), y(point.low)) for at, point in reversed(known)]
-    classes = f"{palette.fill_class(place)} {palette.stroke_class(place)}"
+    classes = f"{ink.fill_class(place)} {ink.stroke_class(place)}"
     return element(
         "polygon", points=" ".join(f"{number(u)},{number(v)}" for u, v in upper + lower),
-        fill=palette.colour(place), class_=classes, fill_opacity=0.13,
-        stroke=palette.colour(place), stroke_opacity=0.35, stroke_width=0.8,
+        fill=ink.colour(place), class_=classes, fill_opacity=0.13,
+        stroke=ink.colour(place), stroke_opacity=0.35, stroke_width=0.8,
     )  # fmt: skip
 
 
@@ -126,13 +133,13 @@ def _path(place: int, points: list[tuple[float, Point]], x: Scale, y: Scale) -> 
     places = [(x(at), y(point.value)) for at, point in points]
     path = "M" + "L".join(f"{number(u)} {number(v)}" for u, v in places)
     drawn = element(
-        "path", d=path, fill="none", stroke=palette.colour(place),
-        class_=palette.stroke_class(place), stroke_width=2, stroke_dasharray=palette.dash(place),
+        "path", d=path, fill="none", stroke=ink.colour(place),
+        class_=ink.stroke_class(place), stroke_width=2, stroke_dasharray=ink.dash(place),
     )  # fmt: skip
     # Many points make a curve; a mark on each would hide it, so some carry the shape
     every = max(1, math.ceil(len(points) / 12))
     marks = [
-        palette.shape(place, u, v, tooltip(f"{at:g}: {point}"), radius=3.5)
+        ink.shape(place, u, v, tooltip(f"{at:g}: {point}"), radius=3.5)
         for i, ((u, v), (at, point)) in enumerate(zip(places, points, strict=True))
         if i % every == 0 or i == len(points) - 1
     ]
@@ -174,8 +181,8 @@ def difference_plot(
     for name, p in sorted(levels, key=lambda level: -level[1].value):
         names[name] = above = max(y(p.value) + 4, above + 14)
     for place, (name, p) in enumerate(levels):
-        colour, at = palette.colour(min(place, 1)), y(p.value)
-        fill, stroke = palette.fill_class(min(place, 1)), palette.stroke_class(min(place, 1))
+        colour, at = ink.colour(min(place, 1)), y(p.value)
+        fill, stroke = ink.fill_class(min(place, 1)), ink.stroke_class(min(place, 1))
         if p.has_interval:
             canvas.add(
                 element("rect", x=canvas.left, y=y(p.high), width=canvas.right - canvas.left,
@@ -191,7 +198,7 @@ def difference_plot(
         name = tooltip(f"mean {mean:g}, difference {difference:+g}, n = {n:,}")
         canvas.add(
             element("circle", name, cx=x(mean), cy=y(difference), r=min(radius, 14),
-                    fill=palette.colour(0), class_="f0", fill_opacity=0.5)
+                    fill=ink.colour(0), class_="f0", fill_opacity=0.5)
         )  # fmt: skip
     canvas.base_line()
     return canvas.finish()
@@ -248,7 +255,7 @@ def _bin_bar(one: PlotBin, x: Scale, base: float, size: float, name: str) -> str
     left, right = x(one.edges[0]), x(one.edges[1])
     bar = element(
         "rect", name, x=left + 1, y=base - size, width=max(right - left - 2, 1), height=size,
-        fill=palette.colour(0), class_="f0", fill_opacity=0.55,
+        fill=ink.colour(0), class_="f0", fill_opacity=0.55,
     )  # fmt: skip
     middle = (left + right) / 2
     return bar + label(middle, base - size - 4, f"{one.n:,}", anchor="middle", size=10, muted=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricate.reports.plots.canvas import Canvas, Key, mark_key, point_mark
+from rubricate.reports.plots.canvas import Canvas, Key, Scale, mark_key, point_mark, share_scale
 from rubricate.reports.plots.data import (
     ForestGroup,
     ForestRow,
@@ -17,8 +17,7 @@ from rubricate.reports.plots.data import (
     check_lengths,
     limits,
 )
-from rubricate.reports.plots.scales import Scale, share_scale
-from rubricate.reports.plots.svg import (
+from rubricate.reports.plots.ink import (
     INK,
     element,
     label,
@@ -45,8 +44,6 @@ def dot_plot(
 ) -> str:
     """Draw values by case, as Figure 2 of the NBME paper (Yaneva et al. 2022).
 
-    Examples
-    --------
     >>> points = (Point(0.53, 0.5, 0.56), Point(0.6))
     >>> svg = dot_plot(["200", "201"], [Series("exact", points)], Labels("F1 by case", y="F1"))
     >>> svg.count("<circle"), "201: exact 0.600" in svg

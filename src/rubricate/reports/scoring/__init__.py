@@ -14,10 +14,10 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.scoring.checks import CHECKS, Seen
-from rubricate.reports.scoring.data import Cohort
 from rubricate.reports.scoring.page import Shown, cohort_page
 from rubricate.reports.scoring.viewer import (
     CHUNK,
+    Cohort,
     ShownNote,
     chunk_script,
     index_entry,

@@ -19,8 +19,7 @@ from rubricate.reports.scoring.viewer import ShownNote, counted, named_notes, no
 from rubricate.reports.tables import Cell, Value, html_table
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
-from rubricate.run.reading import Spill
-from rubricate.run.scored_run import RunCollector
+from rubricate.run.reading import RunCollector, Spill
 from rubricate.trust import (
     Changes,
     Cluster,

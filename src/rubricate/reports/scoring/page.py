@@ -20,8 +20,14 @@ from rubricate.reports.plots import (
     histogram,
 )
 from rubricate.reports.scoring.checks import ReportCheck
-from rubricate.reports.scoring.data import MOST_LISTED, Cohort
-from rubricate.reports.scoring.viewer import case_title, counted, named_notes, notes_link
+from rubricate.reports.scoring.viewer import (
+    MOST_LISTED,
+    Cohort,
+    case_title,
+    counted,
+    named_notes,
+    notes_link,
+)
 from rubricate.reports.tables import Cell, Value, html_table, percent
 from rubricate.run import ItemResult
 from rubricate.run.tables import BETWEEN
