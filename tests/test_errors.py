@@ -19,6 +19,13 @@ def test_errors_are_also_what_python_calls_them() -> None:
     assert "rubricate[formats]" in str(MissingExtraError("CAS", "formats"))
 
 
+def test_of_very_many_known_names_only_the_first_are_shown() -> None:
+    names = [f"note {i}" for i in range(SHOWN_FAULTS)]
+    assert str(UnknownNameError("note", "x", names)).endswith(f"Known: {', '.join(names)}")
+    message = str(UnknownNameError("note", "x", [*names, "last but one", "last"]))
+    assert names[-1] in message and "last" not in message and "2 more" in message
+
+
 def test_a_place_is_told_as_far_as_known() -> None:
     assert str(Fault("bad", Path("a"), 3)) == "a, line 3: bad"
     assert str(Fault("bad", line=3)) == "line 3: bad"

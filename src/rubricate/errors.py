@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: How many faults a message prints; ``InputError.faults`` always holds all of them.
+#: How many faults, or known names, a message prints; ``InputError.faults`` holds all of them.
 SHOWN_FAULTS = 20
 #: The longest name that a message quotes; a longer one may be a piece of a note.
 LONGEST_SHOWN = 80
@@ -84,7 +84,7 @@ class InputError(RubricateError, ValueError):
 
 
 class UnknownNameError(RubricateError, LookupError):
-    """A name that is not known, with the nearest one that is.
+    """A name that is not known, with the nearest one that is, and the first of all there are.
 
     >>> print(UnknownNameError("format", "brta", ["brat", "nbme"]))
     no format 'brta'; did you mean 'brat'? Known: brat, nbme
@@ -93,7 +93,8 @@ class UnknownNameError(RubricateError, LookupError):
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known)}")
+        more = f", ... and {len(known) - SHOWN_FAULTS:,} more" if len(known) > SHOWN_FAULTS else ""
+        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_FAULTS])}{more}")
         self.name = name
 
 

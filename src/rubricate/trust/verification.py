@@ -145,11 +145,11 @@ def check_tables(folder: str | Path) -> None:
         return
     outputs = read_record(place)["outputs"]
     tables = [_verified(place, name, outputs.get(name, "")) for name in (SCORES, ITEMS)]
+    hint = "score again, or use --accept-edited to go on with it as it is"
     faults = [
-        Fault(f"not the table that the run wrote ({table.status})", place / table.name)
+        Fault(f"not the table that the run wrote ({table.status}): {hint}", place / table.name)
         for table in tables
         if table.differs
     ]
     if faults:
-        hint = "Score again, or use --accept-edited to go on with them as they are"
-        raise InputError([*faults, Fault(hint)])
+        raise InputError(faults)
