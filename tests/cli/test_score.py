@@ -198,3 +198,14 @@ def test_an_output_that_is_a_file_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine", encoding="utf-8")
     assert score(*NOTES, "--out", str(tmp_path / "out"), "--overwrite").exit_code == 2
     assert (tmp_path / "out").read_text(encoding="utf-8") == "mine"
+
+
+def test_who_stops_a_run_is_told_how_it_goes_on(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rubricate.scoring.score_notes", stop)
+    done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 1 and "goes on" in done.stderr

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +132,7 @@ def score_command(
     )
     source = open_notes(notes_path, format=from_format, where=where)
     report = None if no_report else ScoringReport(previous, review)
-    with shown_progress() as progress:
+    with _told_when_stopped(), shown_progress() as progress:
         run = score_notes(
             source,
             out,
@@ -149,6 +150,15 @@ def score_command(
         _print(run)
         if report is not None:
             click.echo(f"report: {out / 'report.html'}")
+
+
+@contextmanager
+def _told_when_stopped() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nstopped; finished batches are kept, and the same command goes on", err=True)
+        raise
 
 
 def _unsure_range(text: str) -> UnsureRange | None:
