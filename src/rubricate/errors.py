@@ -20,8 +20,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: How many faults, or known names, a message prints; ``InputError.faults`` holds all of them.
+#: How many faults a message prints; ``InputError.faults`` always holds all of them.
 SHOWN_FAULTS = 20
+#: How many known names it prints: all formats and matchers, not all notes of a run.
+SHOWN_NAMES = 40
 #: The longest name that a message quotes; a longer one may be a piece of a note.
 LONGEST_SHOWN = 80
 
@@ -93,8 +95,8 @@ class UnknownNameError(RubricateError, LookupError):
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        more = f", ... and {len(known) - SHOWN_FAULTS:,} more" if len(known) > SHOWN_FAULTS else ""
-        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_FAULTS])}{more}")
+        more = f", ... and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
+        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_NAMES])}{more}")
         self.name = name
 
 
