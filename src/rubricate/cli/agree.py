@@ -101,8 +101,8 @@ def agree_command(
         ]
         if unknown:
             click.echo(
-                f"warning: {path} does not know {', '.join(unknown)}: what others marked of it is not "
-                "compared. Name the same features in all of them (in BRAT: annotation.conf)",
+                f"warning: {path} does not know {', '.join(unknown)}: what others marked of it is "
+                "not compared. Name the same features in all of them (in BRAT: annotation.conf)",
                 err=True,
             )
     with shown_progress() as progress:
@@ -182,8 +182,8 @@ def _print_corrected(found: Agreement) -> None:
     )
     if kappa.value < ac1.value - _PARADOX:
         click.echo(
-            f"they agree on {(pabak.value + 1) / 2:.1%} of the rows; kappa is lower than AC1 where one "
-            "answer is much more frequent (the prevalence paradox)"
+            f"they agree on {(pabak.value + 1) / 2:.1%} of the rows; kappa is lower than AC1 where "
+            "one answer is much more frequent (the prevalence paradox)"
         )
     met = found.pooled.evaluation.span_outcomes()
     click.echo(
