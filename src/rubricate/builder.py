@@ -326,8 +326,8 @@ def _disagreements(first: Corpus, corpora: Mapping[str, Corpus], shared: list[st
             faults.append(
                 Fault(
                     f"{name}: features {_listed(unknown)} are not in the rubrics of "
-                    f"{next(iter(corpora))}. Name the same features in all of them (in BRAT: annotation.conf), also those "
-                    "that somebody never found"
+                    f"{next(iter(corpora))}. Name the same features in all of them (in "
+                    "BRAT: annotation.conf), also those that somebody never found"
                 )
             )
     return faults
