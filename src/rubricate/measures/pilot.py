@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.corpus import Corpus
-from rubricate.errors import UnknownNameError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures.evaluate import evaluate
 from rubricate.measures.formulas import Measure
 from rubricate.stats import (
@@ -55,6 +55,11 @@ def plan_from_pilot(
     known = ("characters", "presence")
     if measure not in known:
         raise UnknownNameError("measure", measure, known)
+    if len(pilot.annotators) < 2:
+        raise InputError(
+            f"a pilot needs two annotators, the reference and the system; it has "
+            f"{len(pilot.annotators)}"
+        )
     evaluation = evaluate(
         pilot,
         pilot,
