@@ -1,6 +1,13 @@
 from pathlib import Path
 
-from rubricate.errors import SHOWN_FAULTS, Fault, InputError, MissingExtraError, UnknownNameError
+from rubricate.errors import (
+    SHOWN_FAULTS,
+    SHOWN_NAMES,
+    Fault,
+    InputError,
+    MissingExtraError,
+    UnknownNameError,
+)
 
 
 def test_all_faults_are_kept_even_where_not_all_are_shown() -> None:
@@ -17,6 +24,13 @@ def test_errors_are_also_what_python_calls_them() -> None:
     assert isinstance(UnknownNameError("format", "a", ["b"]), LookupError)
     assert isinstance(MissingExtraError("CAS", "formats"), ImportError)
     assert "rubricate[formats]" in str(MissingExtraError("CAS", "formats"))
+
+
+def test_of_very_many_known_names_only_the_first_are_shown() -> None:
+    names = [f"note {i}" for i in range(SHOWN_NAMES)]
+    assert str(UnknownNameError("note", "x", names)).endswith(f"Known: {', '.join(names)}")
+    message = str(UnknownNameError("note", "x", [*names, "last but one", "last"]))
+    assert names[-1] in message and "last" not in message and "2 more" in message
 
 
 def test_a_place_is_told_as_far_as_known() -> None:

@@ -1,12 +1,15 @@
+import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.files import file_hash, hold_folder, is_plain_name, whole_output
+from rubricate.files import FolderLock, file_hash, hold_folder, is_plain_name, whole_output
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -15,6 +18,29 @@ def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
         (place / "half").write_text("x", encoding="utf-8")
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [whole_output, hold_folder])
+def test_a_full_disk_is_told_with_what_could_not_be_written(
+    write: Callable[[Path], AbstractContextManager[object]], tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    with pytest.raises(InputError, match="out cannot be written: no room"), write(target):
+        raise OSError(errno.ENOSPC, "no room")
+    with pytest.raises(PermissionError), write(target):
+        raise PermissionError(errno.EACCES, "not yours")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int, body: bytes) -> int:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr("rubricate.files.os.write", full)
+    lock = FolderLock.take(tmp_path)
+    assert lock is not None and FolderLock.take(tmp_path) is None
+    lock.release()
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_overwritten_unless_asked(tmp_path: Path) -> None:

@@ -324,7 +324,11 @@ def _disagreements(first: Corpus, corpora: Mapping[str, Corpus], shared: list[st
         ]  # fmt: skip
         if unknown:
             faults.append(
-                Fault(f"{name}: features {_listed(unknown)} are not in the first rubrics")
+                Fault(
+                    f"{name}: features {_listed(unknown)} are not in the rubrics of "
+                    f"{next(iter(corpora))}. Name the same features in all of them (in "
+                    "BRAT: annotation.conf), also those that somebody never found"
+                )
             )
     return faults
 

@@ -22,6 +22,8 @@ from pathlib import Path
 
 #: How many faults a message prints; ``InputError.faults`` always holds all of them.
 SHOWN_FAULTS = 20
+#: How many known names it prints: all formats and matchers, not all notes of a run.
+SHOWN_NAMES = 40
 #: The longest name that a message quotes; a longer one may be a piece of a note.
 LONGEST_SHOWN = 80
 
@@ -84,7 +86,7 @@ class InputError(RubricateError, ValueError):
 
 
 class UnknownNameError(RubricateError, LookupError):
-    """A name that is not known, with the nearest one that is.
+    """A name that is not known, with the nearest one that is, and the first of all there are.
 
     >>> print(UnknownNameError("format", "brta", ["brat", "nbme"]))
     no format 'brta'; did you mean 'brat'? Known: brat, nbme
@@ -93,7 +95,8 @@ class UnknownNameError(RubricateError, LookupError):
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known)}")
+        more = f", ... and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
+        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_NAMES])}{more}")
         self.name = name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import os
@@ -70,10 +71,12 @@ class FolderLock:
                 if os.path.samestat(os.fstat(number), path.stat()):
                     break
             os.close(number)
-        os.ftruncate(number, 0)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         said = f"process {os.getpid()} on {platform.node() or 'this machine'}, since {now}\n"
-        os.write(number, said.encode(errors="replace"))
+        # On a full disk the lock holds all the same, and what is written next fails.
+        with suppress(OSError):
+            os.ftruncate(number, 0)
+            os.write(number, said.encode(errors="replace"))
         return FolderLock(path, number)
 
     @staticmethod
@@ -118,6 +121,19 @@ def _lock(number: int) -> bool:
 
 
 @contextmanager
+def _full_disk_named(path: Path) -> Iterator[None]:
+    """Say what could not be written when the disk is full; the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}. Make room and run the same command again."
+        ) from error
+
+
+@contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
     """Make a folder and keep other processes out of it; InputError if one is at work there."""
     try:
@@ -132,7 +148,8 @@ def hold_folder(folder: Path) -> Iterator[None]:
             "Wait until it has ended, or write somewhere else."
         )
     try:
-        yield
+        with _full_disk_named(folder):
+            yield
     finally:
         lock.release()
         if made:
@@ -189,7 +206,8 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from error
     try:
-        yield staging / target.name
+        with _full_disk_named(path):
+            yield staging / target.name
         written = sorted(part for part in staging.iterdir() if part.name != LOCK_FILE)
         if not overwrite:
             for part in written:

@@ -55,3 +55,20 @@ def test_a_group_nobody_has_is_refused_in_words(tmp_path: Path) -> None:
     done = agree(tmp_path, {("ann", "n1"): [(0, 4)]}, "--reference-group", "expert")
     assert done.exit_code == 1
     assert "no groups" in done.output
+
+
+def test_a_label_that_only_one_folder_has_is_never_passed_over(tmp_path: Path) -> None:
+    for name, label in (("ann", "Cough"), ("bob", "Fever")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "n.txt").write_text("fever, cough", encoding="utf-8")
+        marks = f"T1\tCough 7 12\tcough\nT2\t{label} 0 5\tfever\n"
+        (tmp_path / name / "n.ann").write_text(marks, encoding="utf-8")
+    ann, bob = (["agree", str(tmp_path / name)] for name in ("ann", "bob"))
+    refused = CliRunner().invoke(main, [*ann, bob[1]])
+    assert refused.exit_code == 1 and "Fever" in refused.output
+    done = CliRunner().invoke(main, [*bob, ann[1], "--resamples", "20"])
+    assert done.exit_code == 0 and "does not know Fever" in done.stderr
+    for path in (ann[1], bob[1]):
+        Path(path, "annotation.conf").write_text("[entities]\nCough\nFever\n", encoding="utf-8")
+    done = CliRunner().invoke(main, [*ann, bob[1], "--resamples", "20"])
+    assert done.exit_code == 0 and "warning" not in done.stderr, done.output

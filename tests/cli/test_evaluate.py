@@ -26,6 +26,14 @@ def test_json_has_what_was_promised(tmp_path: Path) -> None:
     assert len(value["features"]) == 16
 
 
+def test_a_corpus_that_is_measured_against_itself_is_warned_of() -> None:
+    same = ["evaluate", "open-notes", "open-notes", "--where", "case=0", *FAST]
+    done = RUN(main, [*same, "--predicted-annotator", "reference"])
+    assert done.exit_code == 0 and "against itself" in done.stderr
+    other = RUN(main, [*same, "--predicted-annotator", "second_rater", "--missing", "skip"])
+    assert other.exit_code == 0 and "against itself" not in other.stderr
+
+
 def test_two_systems_are_compared(tmp_path: Path) -> None:
     for name in ("reference", "second_rater"):
         RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--to", "jsonl",

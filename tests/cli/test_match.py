@@ -50,6 +50,8 @@ def test_nothing_is_overwritten_and_names_are_checked(tmp_path: Path) -> None:
     assert wrong.exit_code == 1
     assert "exact" in wrong.output
     assert RUN(main, ["match", "open-notes", "--matcher", "exact", "--out", "x.pdf"]).exit_code == 2
+    both = ["match", "open-notes", "--model", "fast", "--matcher", "exact"]
+    assert RUN(main, [*both, "--out", str(tmp_path / "x.jsonl")]).exit_code == 2
 
 
 def test_compare_prints_a_table_and_json(tmp_path: Path) -> None:

@@ -211,6 +211,19 @@ def test_other_methods_name_what_is_missing_and_what_is_idle() -> None:
     assert "--kappa means nothing" in run(*ASTHMA, "--frequency", ".48", "--kappa", ".8").output
 
 
+def test_an_unknown_method_is_named_before_anything_is_missing() -> None:
+    done = run("--method", "kapa")
+    assert done.exit_code == 1 and "did you mean 'kappa'" in done.output
+    assert "--precision" not in done.output
+
+
+def test_a_pilot_of_one_annotator_is_no_pilot(tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("fever", encoding="utf-8")
+    (tmp_path / "n.ann").write_text("T1\tFever 0 5\tfever\n", encoding="utf-8")
+    done = run("--pilot", str(tmp_path))
+    assert done.exit_code == 1 and "two annotators" in done.output
+
+
 def test_a_pilot_is_measured_as_the_study_will_be() -> None:
     found = plan(
         "--pilot", "open-notes", "--reference-annotator", "reference", "--annotator",

@@ -42,6 +42,13 @@ def test_a_rubric_is_shown_and_converted(files: Path) -> None:
     )
 
 
+def test_points_are_shown_as_people_write_them(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("Item;Points\nFever;0,5\nCough;2\n", encoding="utf-8")
+    shown = RUN(main, ["rubric", str(path)]).stdout.splitlines()
+    assert [line.split()[-1] for line in shown if line.startswith("r-")] == ["0.5", "2"]
+
+
 def test_every_verb_takes_the_table_and_the_rubric(files: Path) -> None:
     notes, out = str(files / "notes.csv"), files / "out"
     how = ["--columns", "id=Matrikel,text=Befund", "--rubric", str(files / "rubric.csv")]

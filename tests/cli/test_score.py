@@ -97,7 +97,7 @@ def test_texts_that_are_no_notes_are_for_review_unless_told(tmp_path: Path) -> N
 
 def test_wrong_settings_are_refused(model: Path, tmp_path: Path) -> None:
     out = ["--model", str(model), "--out", str(tmp_path / "out")]
-    assert score(*NOTES, *out, "--batch-size", "0").exit_code == 1
+    assert score(*NOTES, *out, "--batch-size", "0").exit_code == 2
     assert score(*NOTES, *out, "--workers", "1", "--dask", "tcp://127.0.0.1:9").exit_code == 1
     assert score("open-notes", "--where", "split", *out).exit_code == 2
     assert not (tmp_path / "out" / "run.json").exists()
@@ -175,3 +175,37 @@ def test_terminal_report_and_record_tell_the_same_counts(model: Path, tmp_path: 
     warned = page[page.index('class="warnings"') : page.index("</aside>")]
     for note in ("lorem", "empty", "copy"):
         assert f">{note}</a>" in warned
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--workers", "-1"],
+        ["--batch-size", "0"],
+        ["--longest", "0"],
+        ["--note-seconds", "-1"],
+        ["--unsure", ".9,1"],
+        ["--model", "fast", "--matcher", "lexicon"],
+    ],
+)
+def test_options_that_make_no_sense_are_usage_errors(options: list[str], tmp_path: Path) -> None:
+    done = score(*NOTES, "--out", str(tmp_path / "out"), *options)
+    assert done.exit_code == 2 and options[-2] in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_is_a_file_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine", encoding="utf-8")
+    assert score(*NOTES, "--out", str(tmp_path / "out"), "--overwrite").exit_code == 2
+    assert (tmp_path / "out").read_text(encoding="utf-8") == "mine"
+
+
+def test_who_stops_a_run_is_told_how_it_goes_on(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rubricate.scoring.score_notes", stop)
+    done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 1 and "goes on" in done.stderr

@@ -34,6 +34,22 @@ def test_verify_says_what_was_changed(tmp_path: Path) -> None:
     assert "3 faults" in done.output
 
 
+def test_verify_says_that_there_is_nothing_to_check(tmp_path: Path) -> None:
+    with open_bench(tmp_path):
+        pass
+    done = run("verify", tmp_path)
+    assert done.exit_code == 0 and "no project" in done.output
+
+
+def test_a_port_that_no_machine_has_is_a_usage_error(tmp_path: Path) -> None:
+    assert run(tmp_path, "--port", "99999").exit_code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_group_says_where_its_options_are() -> None:
+    assert "start --help" in run("--help").output and "--port" in run("start", "--help").output
+
+
 def test_backup_keeps_what_is_there(tmp_path: Path) -> None:
     with open_bench(tmp_path) as bench:
         small_project(bench.database)

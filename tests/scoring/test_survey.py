@@ -55,3 +55,9 @@ def test_what_is_no_note_has_a_reason(text: str) -> None:
 
 def test_a_case_without_rubric_has_a_reason() -> None:
     assert "'d'" in why_not_scored(Note("1", "d", "no fever"), {"c"})
+
+
+def test_a_note_without_a_case_has_a_reason_of_its_own() -> None:
+    note = Note("1", "", "no fever")
+    assert why_not_scored(note, {"c"}) != why_not_scored(note, {""}) == ""
+    assert "''" not in why_not_scored(note, {"c"})

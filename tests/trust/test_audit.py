@@ -106,6 +106,13 @@ def test_a_decision_is_about_one_text(tmp_path: Path) -> None:
     assert [one.standing for one in audit_run(out)] == ["holds"]
 
 
+def test_a_decision_holds_for_the_first_note_of_its_id(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    again = Note("n1", "Case 1", "Chest pain. pmh htn.")
+    score(out, "n1,d,no,Ann,2026-11-14,\n", notes=(NOTE, OTHER, again))
+    assert [one.standing for one in audit_run(out)] == ["holds"]
+
+
 def test_of_one_day_the_decision_handed_in_later_holds(tmp_path: Path) -> None:
     out = tmp_path / "out"
     score(out, "n1,d,no,Ann,2026-11-14T16:00,\n")

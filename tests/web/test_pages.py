@@ -39,6 +39,22 @@ def test_a_rubric_file_becomes_a_new_version(
     assert str(tmp_path) not in wrong.text
 
 
+def test_sheets_that_say_more_than_the_case_are_its_rubric(
+    bench: Bench, browsers: Browsers
+) -> None:
+    boss = browsers.of(small_project(bench.database).who["manager"])
+    rubric = b"Case,Item\nStation 3 - Abdomen,%s\nStation 7,Headache\n"
+    files = {"notes": ("notes.csv", b"id,case,text\na,Station 3,fever\nb,Station 7,no fever\n"),
+             "rubric": ("rubric.csv", rubric % b"Fever")}  # fmt: skip
+    made = boss.post("/projects/new", data={"name": "exam"}, files=files)
+    assert made.url.path.endswith("/people"), made.text
+    page = made.url.path.replace("/people", "/rubric")
+    assert "Version 2" in boss.post(page, files={"rubric": ("r.csv", rubric % b"High fever")}).text
+    other = {"notes": ("notes.csv", b"id,case,text\nc,Station 9,fever\n")}
+    refused = boss.post(page.replace("/rubric", "/notes"), files=other)
+    assert "Station 9" in refused.text and "Station 7" in refused.text
+
+
 def test_suggestions_are_computed_when_they_are_switched_on(
     bench: Bench, browsers: Browsers
 ) -> None:

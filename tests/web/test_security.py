@@ -167,6 +167,7 @@ def test_uploads_make_a_project_and_faults_are_said(
     made = client.post("/projects/new", data={"name": "table"}, files=table)
     assert "1 notes" in made.text
     broken = {"notes": ("notes.jsonl", b"{")}
-    answer = client.post("/projects/new", data={"name": "new"}, files=broken)
+    answer = client.post("/projects/new", data={"name": "<n>"}, files=broken)
+    assert 'value="&lt;n&gt;"' in answer.text  # what was typed need not be typed again
     assert 'role="alert"' in answer.text
     assert str(tmp_path.parent) not in answer.text

@@ -95,6 +95,16 @@ def agree_command(
         if len(own.notes) > len(corpus.notes):
             left_out = len(own.notes) - len(corpus.notes)
             click.echo(f"warning: {left_out:,} notes of {path} are not in all the others", err=True)
+        cases = {note.case for note in corpus.notes}
+        unknown = [
+            f.id for f in corpus.features if f.case in cases and f.id not in own.feature_index
+        ]
+        if unknown:
+            click.echo(
+                f"warning: {path} does not know {', '.join(unknown)}: what others marked of it is "
+                "not compared. Name the same features in all of them (in BRAT: annotation.conf)",
+                err=True,
+            )
     with shown_progress() as progress:
         found = agree(
             keep_annotators(keep_where(corpus, where), annotators),
@@ -172,8 +182,8 @@ def _print_corrected(found: Agreement) -> None:
     )
     if kappa.value < ac1.value - _PARADOX:
         click.echo(
-            "kappa is low because one answer is rare, not because annotators disagree often (the "
-            "prevalence paradox)"
+            f"they agree on {(pabak.value + 1) / 2:.1%} of the rows; kappa is lower than AC1 where "
+            "one answer is much more frequent (the prevalence paradox)"
         )
     met = found.pooled.evaluation.span_outcomes()
     click.echo(

@@ -123,6 +123,10 @@ def evaluate_command(
             margin=margin,
             progress=progress,
         )
+    for path, system in zip(predicted_paths, found.systems.values(), strict=True):
+        own = system.evaluation
+        if path == reference_path and own.predicted_annotator == own.reference_annotator:
+            click.echo(f"warning: {path} is measured against itself", err=True)
     if report:
         from rubricate.reports import write_evaluation_report
 

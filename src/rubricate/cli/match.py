@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     open_corpus,
     overwrite_option,
     put_rubric,
+    refuse_matcher_of_model,
     refuse_touching,
     rubric_option,
     set_features_per_pass,
@@ -96,6 +97,7 @@ def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None)
     """Return the matcher that was asked for; without a model one that knows only the rubric."""
     from rubricate.matchers import default_matcher, fit_matcher
 
+    refuse_matcher_of_model(models, name)
     if models:
         return load_models(models)
     # Only the rubric is learned from: annotations of the notes to be matched must not leak in.

@@ -227,6 +227,12 @@ models_option = click.option(
 )  # fmt: skip
 
 
+def refuse_matcher_of_model(models: Sequence[Path | str], matcher: str | None) -> None:
+    """Refuse ``--matcher`` beside ``--model``: what was asked for would be passed over."""
+    if models and matcher is not None:
+        raise click.UsageError("--matcher: a model has its own matcher. Give --model or --matcher.")
+
+
 def load_models(models: Sequence[Path | str]) -> Any:
     """Return the matcher saved in a folder or shipped; several encoders become their mean."""
     from rubricate.matchers import load_matcher

@@ -170,6 +170,14 @@ def _answer(method: str, options: Given, as_json: bool) -> None:
         click.echo(words)
 
 
+def _refuse_unknown(method: str) -> None:
+    from rubricate.errors import UnknownNameError
+    from rubricate.study.planning import METHODS_OF_PLAN
+
+    if method not in METHODS_OF_PLAN:
+        raise UnknownNameError("--method", method, [*METHODS_OF_PLAN, *KINDS])
+
+
 def _refuse_idle(given: PlanOptions, others: Given) -> None:
     """Refuse options that would change nothing beside the others."""
     from click.core import ParameterSource
@@ -216,6 +224,8 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
         if value is None
     ]
     if faults:
+        # Other methods need other numbers: what is missing may not be.
+        _refuse_unknown(given.method)
         raise InputError(faults)
 
     def made(make: Callable[[], T]) -> T | None:

@@ -87,5 +87,5 @@ def _print(rubric: Rubric, maximum: float, odd: Sequence[str]) -> None:
 
 def _short(value: str | float) -> str | float:
     if isinstance(value, float):
-        return int(value) if value.is_integer() else value
+        return f"{value:g}".rjust(len("points"))
     return value if len(value) <= 60 else f"{value[:57]}..."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rubricate.cli.options import (
     models_option,
     open_rubric,
     overwrite_option,
+    refuse_matcher_of_model,
     rubric_option,
     seed_option,
     set_features_per_pass,
@@ -40,7 +42,8 @@ FILE = click.Path(path_type=Path, exists=True)
 @models_option
 @click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
 @features_per_pass_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Folder to write to.")  # fmt: skip
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
 @click.option(
     "--unsure",
@@ -56,13 +59,14 @@ FILE = click.Path(path_type=Path, exists=True)
     type=FILE,
     help="What people decided: corrections.csv, or scores.xlsx filled in.",
 )
-@click.option("--workers", type=int, default=0, show_default=True,
+@click.option("--workers", type=click.IntRange(0), default=0, show_default=True,
               help="Worker processes; 0: this process.")  # fmt: skip
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, e.g. tcp://host:8786.")
-@click.option("--batch-size", type=int, default=200, show_default=True, help="Notes of a batch.")
-@click.option("--longest", type=int, default=100_000, show_default=True,
+@click.option("--batch-size", type=click.IntRange(1), default=200, show_default=True,
+              help="Notes of a batch.")  # fmt: skip
+@click.option("--longest", type=click.IntRange(1), default=100_000, show_default=True,
               help="Most characters of a note that is scored.")  # fmt: skip
-@click.option("--note-seconds", type=float, default=120.0, show_default=True,
+@click.option("--note-seconds", type=click.FloatRange(0), default=120.0, show_default=True,
               help="Longest a note may take; 0: any time.")  # fmt: skip
 @click.option("--previous", metavar="DIR", type=FILE, help="An earlier run, to show changes.")
 @click.option("--no-report", is_flag=True, help="Leave the HTML report out (it holds all notes).")
@@ -107,6 +111,7 @@ def score_command(
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
+    refuse_matcher_of_model(models, matcher)
     done = (out / "run.json").exists() and not overwrite
     if done and not no_report and not (out / "report.html").exists():
         raise RubricateError(
@@ -127,7 +132,7 @@ def score_command(
     )
     source = open_notes(notes_path, format=from_format, where=where)
     report = None if no_report else ScoringReport(previous, review)
-    with shown_progress() as progress:
+    with _told_when_stopped(), shown_progress() as progress:
         run = score_notes(
             source,
             out,
@@ -147,7 +152,17 @@ def score_command(
             click.echo(f"report: {out / 'report.html'}")
 
 
+@contextmanager
+def _told_when_stopped() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nstopped; finished batches are kept, and the same command goes on", err=True)
+        raise
+
+
 def _unsure_range(text: str) -> UnsureRange | None:
+    from rubricate.errors import RubricateError
     from rubricate.scoring import UnsureRange
 
     if text == "off":
@@ -157,7 +172,10 @@ def _unsure_range(text: str) -> UnsureRange | None:
     except ValueError:
         message = f"{text!r}: need two numbers, e.g. 0.2,0.8, or off."
         raise click.BadParameter(message, param_hint="--unsure") from None
-    return UnsureRange(low, high)
+    try:
+        return UnsureRange(low, high)
+    except RubricateError as error:
+        raise click.BadParameter(str(error), param_hint="--unsure") from error
 
 
 def _one_model(

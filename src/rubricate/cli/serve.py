@@ -37,7 +37,10 @@ class ServeGroup(click.Group):
 
 @click.group("serve", cls=ServeGroup, epilog=EPILOG)
 def serve_command() -> None:
-    """Annotate, curate and review in a browser: rubricate serve [FOLDER]."""
+    """Annotate, curate and review in a browser: rubricate serve [FOLDER].
+
+    What it can be told (--port, --demo, ...): rubricate serve start --help.
+    """
 
 
 @serve_command.command("start", epilog=EPILOG)
@@ -47,7 +50,8 @@ def serve_command() -> None:
 )
 @database_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8421, show_default=True, help="The port; 0: any that is free.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8421, show_default=True,
+              help="The port; 0: any that is free.")  # fmt: skip
 @click.option("--certificate", type=FILE, help="The TLS certificate (PEM).")
 @click.option("--key", type=FILE, help="Its key (PEM).")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks TLS.")
@@ -121,6 +125,8 @@ def verify_command(folder: Path, database: str, as_json: bool) -> None:
     found = verify_folder(folder, database)
     if as_json:
         print_json([one._asdict() for one in found])
+    elif not found:
+        click.echo("there is no project yet, so nothing to check")
     else:
         for one in found:
             state = "intact" if not one.faults else f"{len(one.faults)} faults"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.display import table_html
-from rubricate.errors import UnknownNameError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
 from rubricate.measures.families import MeasureKey, count_rows
@@ -356,6 +356,11 @@ def plan_from_pilot(
     known = ("characters", "presence")
     if measure not in known:
         raise UnknownNameError("measure", measure, known)
+    if len(pilot.annotators) < 2:
+        raise InputError(
+            f"a pilot needs two annotators, the reference and the system; it has "
+            f"{len(pilot.annotators)}"
+        )
     evaluation = evaluate(
         pilot,
         pilot,

@@ -293,7 +293,10 @@ def _unknown_features(predicted: Corpus, index: I32, translation: I64) -> list[F
     """Name the predicted features that the reference does not have."""
     used = _used(index, len(translation))
     return [
-        Fault(f"feature {predicted.features[i].id!r} is predicted but not in the reference corpus")
+        Fault(
+            f"feature {predicted.features[i].id!r} is predicted but not in the reference corpus: "
+            "name the same features on both sides (in BRAT: annotation.conf)"
+        )
         for i in used[translation[used] < 0].tolist()
     ]
 

@@ -361,6 +361,8 @@ def why_not_scored(note: Note, cases: Container[str], *, longest: int = LONGEST)
         text.encode()
     except UnicodeEncodeError as error:
         return f"the note is not text: half a surrogate pair at {error.start}"
+    if not note.case and "" not in cases:
+        return "the note names no case"
     if note.case not in cases:
         return f"no rubric for case {note.case!r}"
     return ""

@@ -73,7 +73,8 @@ def add_notes(
     faults += [Fault(f"note {one!r} comes twice") for one, k in
                Counter(n.id for n in notes).items() if k > 1]  # fmt: skip
     cases = rubrics_of(connection, project).keys()
-    faults += [Fault(f"there is no rubric for case {case!r}") for case in
+    there_are = ", ".join(map(repr, sorted(cases))) or "none"
+    faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in
                sorted({n.case for n in notes} - cases)]  # fmt: skip
     if faults:
         raise InputError(faults)

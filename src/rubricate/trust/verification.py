@@ -148,14 +148,14 @@ def check_tables(folder: str | Path) -> None:
         return
     outputs = read_record(place)["outputs"]
     tables = [_verified(place, name, outputs.get(name, "")) for name in (SCORES, ITEMS)]
+    hint = "score again, or use --accept-edited to go on with it as it is"
     faults = [
-        Fault(f"not the table that the run wrote ({table.status})", place / table.name)
+        Fault(f"not the table that the run wrote ({table.status}): {hint}", place / table.name)
         for table in tables
         if table.differs
     ]
     if faults:
-        hint = "Score again, or use --accept-edited to go on with them as they are"
-        raise InputError([*faults, Fault(hint)])
+        raise InputError(faults)
 
 
 HOLDS, CONFIRMED, SUPERSEDED = "holds", "confirmed", "superseded"
@@ -198,7 +198,9 @@ def audit_run(folder: str | Path, note: str | None = None) -> list[AuditLine]:
     notes: dict[str, None] = {}
     names = ("note", "feature", "feature_text", "corrected_by", "corrected_at")
     for own, feature, wording, by, at in read_texts(place / ITEMS, names):
-        wordings[feature], now[own, feature] = wording, (by, at)
+        wordings[feature] = wording
+        # Decisions are the first note's where several have the id.
+        now.setdefault((own, feature), (by, at))
         notes[own] = None
     lines: list[AuditLine] = []
     given: list[Correction | None] = []

@@ -18,7 +18,7 @@ from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.formats import read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import with_only_case
-from rubricate.formats.rubric.files import read_rubrics
+from rubricate.formats.rubric.files import read_rubric_file
 from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web import account
@@ -46,7 +46,7 @@ def projects_page(call: Call) -> Response:
 
 def new_project_page(call: Call, **more: Any) -> Response:
     """Show the form for a new project."""
-    return render("new_project.html", call, **more)
+    return render("new_project.html", call, **{"name": "", **more})
 
 
 def make_project(call: Call) -> Response:
@@ -66,7 +66,7 @@ def make_project(call: Call) -> Response:
 
         project = call.bench.database.write(work)
     except RubricateError as error:
-        return new_project_page(call, faults=fault_lines(error))
+        return new_project_page(call, faults=fault_lines(error), name=name)
     return RedirectResponse(f"/p/{project}/people", 303)
 
 
@@ -94,7 +94,7 @@ def _uploaded(call: Call) -> Corpus:
         corpus = read_corpus(_placed(scratch / "notes", _upload(call, "notes", "notes")))
         if call.body.get("rubric"):
             place = _placed(scratch / "rubric", _upload(call, "rubric", "a rubric"))
-            own = read_rubrics(place)
+            own = read_rubric_file(place).for_cases(note.case for note in corpus.notes)
             by_case = {one.case: one for one in own}
             corpus = Corpus(tuple(with_only_case(corpus.notes, by_case)), own)
         return corpus
@@ -156,7 +156,8 @@ def change_rubric(call: Call) -> Response:
     """Take a file of rubrics: what is there in other words becomes a new version."""
     try:
         with _scratch() as scratch:
-            given = read_rubrics(_placed(scratch / "rubric", _upload(call, "rubric", "a rubric")))
+            place = _placed(scratch / "rubric", _upload(call, "rubric", "a rubric"))
+            given = read_rubric_file(place).for_cases(call.read(rubrics.rubrics_of, call.project))
         same = bool(form_field(call, "same_meaning"))
         call.write(rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same)
     except RubricateError as error:

@@ -285,5 +285,10 @@ def test_a_filter_counts_what_each_condition_leaves() -> None:
     NoteFilter([]).check()
 
 
+def test_a_value_that_is_empty_is_listed_as_such() -> None:
+    notes = tuple(Note(v or "x", "c", "x", Metadata(site=v)) for v in ("", "North"))
+    assert refusal(Corpus(notes, ()), "site=East").endswith("site is one of (empty), North")
+
+
 def test_without_any_note_there_are_no_values_to_list() -> None:
     assert refusal(Corpus((), ()), "case=a") == "--where case=a: no note is left"

@@ -120,6 +120,9 @@ def test_bad_cells_matter_only_where_they_are_used(tmp_path: Path) -> None:
         (["Chest pain"], ["Chest"], ["Chest"]),
         (["Chestpain"], ["Chest"], None),
         (["Case 1", "Case 1 - old"], ["Case 1"], None),
+        (["Case 1", "Case 2"], ["Case 1", "Case 2", "1"], None),
+        (["Case 1 - Chest pain"], ["1", "Case 1"], ["Case 1"]),
+        (["Case 1 - Chest pain"], ["Case 1", "1"], ["Case 1"]),
     ],
 )
 def test_a_sheet_may_begin_with_its_case(

@@ -97,7 +97,8 @@ class NoteFilter:
         values = self._values[i]
         if not 0 < len(values) <= MOST_VALUES or max(map(len, values)) > LONGEST_VALUE:
             return ""
-        return f"; {self.conditions[i].name} is one of {', '.join(sorted(values))}"
+        listed = ", ".join(value or "(empty)" for value in sorted(values))
+        return f"; {self.conditions[i].name} is one of {listed}"
 
 
 def keep_where(corpus: Corpus, where: Sequence[str]) -> Corpus:

@@ -77,14 +77,17 @@ class RubricFile:
         >>> [(rubric.case, rubric.title) for rubric in found.for_cases(["Case 1", "Case 10"])]
         [('Case 1', 'Chest pain'), ('Case 10', '')]
         """
-        wanted = {case for case in cases if case} - {rubric.case for rubric in self.rubrics}
+        called = {case for case in cases if case}
+        wanted = called - {rubric.case for rubric in self.rubrics}
         if not self.named and len(self.rubrics) == 1 and len(wanted) == 1:
             return (_renamed(self.rubrics[0], wanted.pop(), ""),)
         found: dict[str, list[tuple[str, str]]] = {}
         for rubric in self.rubrics:
-            fits = [(c, rest) for c in wanted if (rest := _rest(rubric.case, c)) is not None]
-            # "Case 1 b" is more than "Case 1".
-            found[rubric.case] = sorted(fits, key=lambda fit: len(fit[1]))[:1]
+            # Some notes call it by its own name: a stray "1" must not take it from "Case 1".
+            open_to = () if rubric.case in called else wanted
+            fits = [(c, rest) for c in open_to if (rest := _rest(rubric.case, c)) is not None]
+            # "Case 1 b" is more than "Case 1", and "Case 1" says more than "1".
+            found[rubric.case] = sorted(fits, key=lambda fit: (len(fit[1]), -len(fit[0])))[:1]
         taken = Counter(case for fits in found.values() for case, _ in fits)
         return tuple(
             _renamed(rubric, *fits[0]) if fits and taken[fits[0][0]] == 1 else rubric

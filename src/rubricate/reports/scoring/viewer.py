@@ -26,7 +26,8 @@ from rubricate.run.results import FOR_REVIEW, RunCounts, fragments_text
 
 #: Single items and notes that the page lists; the viewer has all of them.
 MOST_LISTED = 50
-_NUMBER = re.compile(r"\d[\d.,]*\s?%?")
+#: A number, or a name in quotation marks, whose numbers tell it from others.
+_NUMBER = re.compile(r"('[^']*')|\d[\d.,]*(?:\s?%)?")
 
 
 @dataclass(slots=True)
@@ -163,7 +164,7 @@ def without_numbers(text: str) -> str:
     >>> without_numbers("found with certainty 0.62: estimated error 7.1%")
     'found with certainty …: estimated error …'
     """
-    return _NUMBER.sub("…", text)
+    return _NUMBER.sub(lambda match: match[1] or "…", text)
 
 
 VIEWER = "report/notes.html"
