@@ -29,6 +29,8 @@ def why(feature: str, marked: str) -> str | None:
     ("feature", "marked", "reason"),
     [
         ("Fever", "Denies [[fever]], chills.", "denied"),
+        ("Uvula midline", "voice thick, [[uvula pushed to L]].", "says left"),
+        ("Trachea central", "[[trachea to the right]], no stridor", "says right"),
         ("No fever", "Has had a [[fever]] since Monday.", "says it is there"),
         ("RLQ pain", "c/o [[pain in LLQ]] since last night", "says left"),
         ("Right upper quadrant pain", "[[RLQ discomfort]], colicky", "says lower"),

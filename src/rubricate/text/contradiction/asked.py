@@ -245,13 +245,16 @@ def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
 
 
 def _is_thing(token: Token) -> bool:
-    return token.kind == "word" and token.form not in EMPTY_WORDS and time_unit(token.form) is None
+    named = token.kind == "word" and token.form not in EMPTY_WORDS | _NO_THING
+    return named and time_unit(token.form) is None
 
 
 _TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
 
 
 _NO_COUNT = word_set("a an second first third fourth single once twice thrice")
+#: Smoking is a quantity, with its own units: "40 pack-years".
+_NO_THING = word_set("pack packs pk")
 
 
 def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from rubricate.text.contradiction.asked import read_asked
 
 #: A feature that is itself negative, normal, or about advice, plans and fears.
 _NEGATIVE = re.compile(
-    r"\b(?:no|not|non|absent|absence|negative|denies|without|never|lack|normal|free|clear|intact"
+    r"\b(?:no|not|non|absent|absence|negative|denies|denied|without|never|lack|normal|free|clear|intact"
     r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
     re.IGNORECASE,
 )
@@ -32,6 +32,7 @@ _ADVISED = re.compile(
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+_PLUS_BEFORE = re.compile(r"\+[^,;.\n]*$")
 _AGE = re.compile(
     r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
     re.IGNORECASE,
@@ -102,7 +103,8 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
 def _has_minus(text: str, start: int, end: int) -> bool:
     """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
     words, before = text[start:end], text[max(0, start - 6) : start]
-    if "+" in words or "+" in before or any(one.isdigit() for one in words):
+    # A plus right before the words is theirs, one behind a stop or comma that of others.
+    if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]
     return bool(
