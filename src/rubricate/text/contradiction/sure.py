@@ -7,26 +7,33 @@ from collections.abc import Sequence
 
 from rubricate.text.contradiction.asked import read_asked
 
-#: A feature that is itself negative, normal, or about advice, plans and fears.
+#: A feature that is itself negative or normal.
 _NEGATIVE = re.compile(
     r"\b(?:no|not|non|absent|absence|negative|denies|denied|without|never|lack|normal|free|clear|intact"
     r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
     re.IGNORECASE,
 )
-_ABOUT_ADVICE = re.compile(
-    r"\b(?:advi|recommend|plan|counsel|educat|instruct|discuss|refer|order|request|schedul|goal|want"
-    r"|desire|inten[dt]|wish|need|due|overdue|pending|await|consider|concern|worr|fear|risk|return"
-    r"|precaution|follow|motivat|read[iy]|contempl|attempt|warn|explain|suggest|urge|encourag|future"
-    r"|next|upcoming|barrier|reluct|told|safety|reassur|prescri|hope)",
-    re.IGNORECASE,
-)
 #: Opens the words, or stands right before them.
 _ADVISED = re.compile(
     r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
-    r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that)"
+    r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that|re)"
     r"|needs to (?:lose|stop|cut|quit)"
     r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))(?!\w)"
     r"(?: (?:any|a|an|the|her|his))?\s*",
+    re.IGNORECASE,
+)
+#: What may stand between such a cue and a thing: "if any new weakness".
+_QUALITY = r"(?:(?:any|an?|the|there is|worse|worsening|new|recurrent|further|severe|persistent) )*"
+#: A word of a list, and none that begins a statement.
+_LISTED = r"(?!(?:has|is|was|had|denies|no|not|he|she|pt|they|takes|then|but)\b)[\w'-]+[ ,/]{1,2}"
+#: "If fever", and all that is told to look out for: "A&E if pain, fever, collapse".
+_IN_CASE = re.compile(
+    r"(?<!\bas )(?<!\bsure )(?<!\bknow )(?<!\bwonder )(?<!\bwonders )(?<!\bask )\bif "
+    rf"{_QUALITY}$"
+    r"|(?:\b(?:return|come back|call|ring|phone|ed|er|a&e|911|999|re-?present|rtc|recontact"
+    r"|seek \w+|report|contact us)(?: \w+)? (?:if|should)|\bwarned (?:about|of|re)"
+    rf"|\b(?:watch|look out) for) (?:{_LISTED}){{0,10}}?"
+    rf"(?:(?<=[,/] )|(?<=[,/])|(?<=\bor )|(?<=\band )){_QUALITY}$",
     re.IGNORECASE,
 )
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
@@ -92,11 +99,14 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
                 return f"says {ages[0]}"
     if _NEGATIVE.search(feature):
         return None
-    if not _ABOUT_ADVICE.search(feature) and end - start <= 60:
+    about_advice = any(one.about_advice for one in read_asked(feature))
+    if not about_advice and end - start <= 60:
         clause = max(begin, text.rfind(",", 0, start) + 1)
         before = [match.end() for match in _ADVISED.finditer(text, clause, start)]
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
+        if _IN_CASE.search(text, max(begin, start - 120), start):
+            return "only in case"
     return "denied" if _has_minus(text, start, end) else None
 
 
