@@ -133,6 +133,9 @@ def test_years_of_packs_are_multiplied(text: str, value: float | None) -> None:
         ("Tachypnea", "18 month old, RR 44", "18 month old, RR 28"),
         ("Hypotension", "4 year old girl, BP 74/40", "4 year old girl, BP 94/60"),
         ("Heart rate above 150", "3 yo, HR 160", "3 yo, HR 110"),
+        ("Tachycardia", "3 yr 2 mo girl, HR 150", "3 yr 2 mo girl, HR 112"),
+        ("Tachypnoea", "DOL 3 male, RR 72", "DOL 3 male, RR 44"),
+        ("Tachycardia", "5/12 boy HR 195", "9mo M. HR 150"),
     ],
 )
 def test_childrens_values_are_read_by_their_age(
@@ -171,6 +174,12 @@ def test_the_scales_of_children_cover_every_age_once() -> None:
         ("Tachycardia", "HR irregular 122", "HR regular 88"),
         ("Fever", "Tm 38.9", "Tm 37.1"),
         ("Reduced ejection fraction", "EF of 25 percent", "an EF of 55 percent"),
+        ("Born preterm", "ex 31-weeker", "a 40 weeker"),
+        ("Fetal heart rate normal", "FETAL: FHR 140", "FETAL: FHR 88"),
+        ("HbA1c above 8%", "A1c 8.9 (was 7.1)", "A1c 7.1 (was 8.9)"),
+        ("Hemoglobin below 8", "Hb 72 g/L, MCV 104", "Hb 92 g/L, MCV 68"),
+        ("Raised ESR", "ESR 80. \nCTA", "pain 7. Jaw ok; ESR 8. \nCTA"),
+        ("Microalbuminuria", "ACR 42", "ACR 1.2"),
     ],
 )
 def test_values_without_a_name_or_from_two_readings(
@@ -233,6 +242,8 @@ def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
         ("Thrombocytopenia", "Platelets 2 units given"),
         ("Leukopenia", "LP: WBC 2"),
         ("Tachycardia", "newborn with HR 130"),
+        ("Tachycardia", "Toddler at daycare, HR 130"),
+        ("Lactate falling", "lactate 1.1"),
         ("Tachycardia", "34F, her 8-month-old is ill too. HR 130"),
         ("Anemia", "3 year old, Hgb 11.2"),
         ("Hypertensive", "5 year old, BP 118/70"),

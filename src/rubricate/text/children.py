@@ -8,6 +8,7 @@ hypotension, and high ones are left open, since they hang on height and sex.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -16,6 +17,15 @@ from rubricate.text.quantities import find_quantities
 
 #: From this age on a patient's values are those of adults.
 ADULT = 16
+#: Ages as they are written of children: "DOL 3", "3 yr 2 mo girl", "9mo M", "5/12 boy".
+_WHO = r"[ ,-]*(?:old|boy|girl|baby|infant|male|female|M|F)\b"
+_SMALL = re.compile(
+    r"\b(?:DOL|[Dd]ay of life) ?#?(?P<day>\d{1,2})\b"
+    r"|\b(?P<years>\d{1,2}) ?(?:y|yrs?|years?)[ ,]+(?:and )?(?P<more>\d{1,2})"
+    rf" ?(?:mo?|mths?|months?)(?={_WHO})"
+    rf"|\b(?P<months>\d{{1,2}}) ?(?:mo|mths?|months?|/12)(?={_WHO})"
+    rf"|\b(?P<weeks>\d{{1,2}}) ?(?:wks?|weeks?|/52)(?={_WHO})"
+)
 
 
 class ValueScale(NamedTuple):
@@ -72,6 +82,13 @@ def first_age(text: str) -> tuple[float, int] | None:
     --------
     >>> first_age("18 month old girl, sister is 4 years old"), first_age("Well child")
     ((1.5, 0), None)
+    >>> first_age("3 yr 6 mo girl"), first_age("5/12 boy")
+    ((3.5, 0), (0.4166666666666667, 0))
     """
-    ages = (one for one in find_quantities(text) if one.kind == "age" and one.low == one.high)
-    return next(((one.low, one.span.start) for one in ages), None)
+    read = (one for one in find_quantities(text) if one.kind == "age" and one.low == one.high)
+    ages = [(one.low, one.span.start) for one in read]
+    if match := _SMALL.search(text):
+        days, months, weeks = (int(match[one] or 0) for one in ("day", "months", "weeks"))
+        years = int(match["years"] or 0) + (int(match["more"] or 0) + months) / 12
+        ages.append((years + weeks / 52 + days / 365, match.start()))
+    return min(ages, key=lambda one: one[1], default=None)

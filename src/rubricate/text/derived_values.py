@@ -23,10 +23,11 @@ _PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)(\d)\d|(\d{1
 _FOR = re.compile(
     r",?\s?(?:for|x|×|over)?\s?(?:about |approximately |roughly |~|the past |the last )?"
 )
-#: "Born at 39 wks", "delivered 40+2", "Born 32/40".
+#: "Born at 39 wks", "delivered 40+2", "Born 32/40"; "ex 31-weeker".
 _BORN = re.compile(
     r"\b(?:born|delivered)(?: [a-z-]+){0,4}? ?(?:@ ?)?~?(?P<weeks>2[2-9]|3\d|4[0-3])"
-    r"(?:\+(?P<days>[0-6])\b| (?P<sevenths>[0-6])/7|/40|[ -]?(?:w|wk|wks|weeks?)\b)(?! ago)",
+    r"(?:\+(?P<days>[0-6])\b| (?P<sevenths>[0-6])/7|/40|[ -]?(?:w|wk|wks|weeks?)\b)(?! ago)"
+    r"|\b(?P<weeker>2[2-9]|3\d|4[0-3])[ -]?(?:wk|week)er\b",
     re.IGNORECASE,
 )
 _PRESSURE = r"(?:bp)?\W{0,3}(\d{2,3}) ?/ ?(\d{2,3})\b"
@@ -67,7 +68,9 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
     yield from _pack_years(text)
     for match in _BORN.finditer(text):
         days = int(match["days"] or match["sevenths"] or 0)
-        yield DerivedValue("gestation at birth", int(match["weeks"]) + days / 7, match.span())
+        yield DerivedValue(
+            "gestation at birth", int(match["weeks"] or match["weeker"]) + days / 7, match.span()
+        )
     for pattern in _POSTURES:
         for match in pattern.finditer(text):
             high, low, upright_high, upright_low = map(int, match.groups())

@@ -32,6 +32,9 @@ _NOT_NOW = word_set(
     " should desired prior previous previously old urine urinary ua dip dipstick csf lp synovial"
     " pleural ascitic fluid iron transferrin venous ionized ionised pro fetal foetal vitamin vit"
 )
+#: Before a further number: a value of before, or one that follows.
+_EARLIER = word_set("was from prev previously prior last baseline bl before")
+_AND_THEN = word_set("to then now and at or x repeat rpt again later up down")
 _DOSES = word_set(
     "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
 )
@@ -41,8 +44,14 @@ _OXYGEN = word_set(
 )
 #: The table is one of adults: of children these say something else.
 _CHILD = re.compile(
-    r"newborn|neonate|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
+    r"newborn|neonat|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
     r"|\b(?:\d|1[0-5])[ -]?(?:y/?o\b|y\.o\.|years?[- ]old|yrs?[- ]old)",
+    re.IGNORECASE,
+)
+#: The same of a note that states no age.
+_CHILDISH = re.compile(
+    r"\b(?:girl|boy|baby|toddler|schoolboy|schoolgirl|napp(?:y|ies)|diapers?|apgars?|daycare|nursery"
+    r"|kindergarten|playgroup|fontanelle?)\b",
     re.IGNORECASE,
 )
 _OF_ADULTS = word_set("pulse systolic diastolic bmi haemoglobin haematocrit creatinine") | {
@@ -148,16 +157,18 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
         if named is None:
             i += 1
             continue
-        if _is_name(text, tokens, i, named[1]):
+        if _is_name(text, tokens, i, *named):
             found += _read_values(text, tokens, named[0], i, named[1])
         i = named[1]
     starts = [token.start for token in tokens]
     for one in derive_values(text):
         if not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
-    if _CHILD.search(text) is None and child_years(text) is None:
+    years = child_years(text)
+    unclear = _CHILD.search(text) or (first_age(text) is None and _CHILDISH.search(text))
+    if years is None and not unclear:
         return tuple(found)
-    return tuple(one for one in found if _may_be_childs(one.measured, child_years(text)))
+    return tuple(one for one in found if _may_be_childs(one.measured, years))
 
 
 def _may_be_childs(measured: str, years: float | None) -> bool:
@@ -208,7 +219,7 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
     )
 
 
-def _is_name(text: str, tokens: Sequence[Token], i: int, end: int) -> bool:
+def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
     if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr"):
@@ -217,6 +228,8 @@ def _is_name(text: str, tokens: Sequence[Token], i: int, end: int) -> bool:
     # "An old value" is of another time, "8-month-old" and "2 year old" are not.
     aged = any(a == "old" and (b == "-" or time_unit(b)) for a, b in pairwise(forms))
     near = set(forms[:4]) - ({"old"} if aged else set())
+    if measured == "fetal heart rate":
+        near -= {"fetal", "foetal"}
     return _NOT_NOW.isdisjoint(near) and not _of_another(tokens, i)
 
 
@@ -233,7 +246,13 @@ def _read_values(
             token.kind == "newline" or token.form in (".", ";") or names.at(tokens, k)
         ):
             return
-        if token.kind == "number" and form_at(tokens, k - 1) not in ("x", "^"):
+        before = form_at(tokens, k - 1)
+        if not first and token.kind == "number" and before[:1].isalpha():
+            if before in _EARLIER:
+                continue
+            if before not in _AND_THEN:  # another name, which the table does not know
+                return
+        if token.kind == "number" and before not in ("x", "^"):
             own = list(_read_value(text, tokens, measured, i, k))
             if first and not own:
                 return
@@ -264,7 +283,7 @@ def _read_value(
         second = tokens[j + 2] if j + 2 < len(tokens) else None
         if second is not None and second.kind == "number":
             form, j = f"{form}/{second.form}", j + 2
-    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, form):
+    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, j):
         return
     after = form_at(tokens, j + 1)
     end = tokens[j + 1].end if after in ("%", "°") else tokens[j].end
@@ -309,8 +328,11 @@ def _is_value(text: str, tokens: Sequence[Token], j: int) -> bool:
     return not (after and time_unit(after)) and after not in _DOSES
 
 
-def _is_list_number(text: str, tokens: Sequence[Token], i: int, form: str) -> bool:
+def _is_list_number(text: str, tokens: Sequence[Token], i: int, j: int) -> bool:
     """Tell whether a number is that of the next line of a list: "2. TSH 3. CRP"."""
+    form = tokens[j].form
     if not form.isdecimal() or not 1 < int(form) <= 20:
+        return False
+    if not re.match(r"[.)][ \t]+\S", text[tokens[j].end :]):
         return False
     return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", text[: tokens[i].start]) is not None

@@ -39,6 +39,12 @@ _IN_CASE = re.compile(
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+#: Where signs behind words say what is there and what is not, a minus may stand before more words.
+_SIGNS = (re.compile(r"\w ?\+(?=[\s,;./)]|$)"), re.compile(r"\w ?[-−](?=[,;./)]|\n|$)"))
+_LEAST_SIGNS = 2
+_LOOSE_MINUS = re.compile(r"\s?[-−]\s")
+_LOOSE_WITHIN = re.compile(r"[\w/]+(?: [\w/]+){0,2} [-−] ")
+_LISTED_MINUS = re.compile(r"[,;]\s*[-−]\s?$")
 _PLUS_BEFORE = re.compile(r"\+[^,;.\n]*$")
 _AGE = re.compile(
     r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
@@ -117,6 +123,10 @@ def _has_minus(text: str, start: int, end: int) -> bool:
     if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]
+    if all(len(sign.findall(text)) >= _LEAST_SIGNS for sign in _SIGNS) and (
+        _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
+    ):
+        return True
     return bool(
         _MINUS.match(after)
         or _MINUS_BEFORE.search(before)
