@@ -52,6 +52,15 @@ def test_a_value_states_what_nothing_else_was_found_for() -> None:
     assert said.probabilities["1"] > 0.9
 
 
+@pytest.mark.parametrize("words", [["HR 118 BP"], ["24"], ["HR 118", "24"]])
+def test_where_only_values_were_found_the_one_that_states_is_the_evidence(words: list[str]) -> None:
+    said = held("Tachycardia", "HR 118 BP 122/78 RR 24", words, 0.4)
+    assert [one.spans for one in said.found] == [((0, 6),)]
+    assert said.probabilities["1"] > 0.9
+    worded = held("Tachycardia", "Tachycardic at 118, RR 24", ["Tachycardic at 118"], 0.4)
+    assert [one.spans for one in worded.found] == [((0, 18),)]
+
+
 def test_a_value_contradicts_bare_values_and_nothing_but_not_words() -> None:
     text = "Had fever at home. T 36.6, HR 80"
     for words in ([], ["T 36.6"], ["HR 80"]):

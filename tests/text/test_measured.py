@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubricate.text.children import ADULT, child_scale
 from rubricate.text.measured import asked_values, judge_measured, only_values
 from rubricate.text.measurements import find_measurements
 
@@ -111,12 +112,100 @@ def test_reads_values_in_the_units_notes_use(text: str, measured: str | None, va
         ("smoked 2 ppd x 15 yrs", 30),
         ("half a pack a day for 10 years", 5),
         ("1/2 ppd for 20 years", 10),
+        ("40+ pack-year smoker", 40),
+        ("20 cigarettes a day for 30 years", 30),
+        ("a pack a day for the past 40 years", 40),
+        ("smokes 1 ppd. Retired 20 years", None),
         ("smokes 1 pack per day", None),
     ],
 )
 def test_years_of_packs_are_multiplied(text: str, value: float | None) -> None:
     found = [one.value for one in find_measurements(text) if one.measured == "pack - years"]
     assert found == ([] if value is None else [value])
+
+
+@pytest.mark.parametrize(
+    ("feature", "states", "contradicts"),
+    [
+        ("Tachycardia", "2 yo boy, HR 152", "2 yo boy, HR 124"),
+        ("Tachycardia", "7yo F. HR 124", "8-month-old with HR 130"),
+        ("Bradycardia", "10 week old, HR 78", "15 yo, HR 72"),
+        ("Tachypnea", "18 month old, RR 44", "18 month old, RR 28"),
+        ("Hypotension", "4 year old girl, BP 74/40", "4 year old girl, BP 94/60"),
+        ("Heart rate above 150", "3 yo, HR 160", "3 yo, HR 110"),
+        ("Tachycardia", "3 yr 2 mo girl, HR 150", "3 yr 2 mo girl, HR 112"),
+        ("Tachypnoea", "DOL 3 male, RR 72", "DOL 3 male, RR 44"),
+        ("Tachycardia", "5/12 boy HR 195", "9mo M. HR 150"),
+    ],
+)
+def test_childrens_values_are_read_by_their_age(
+    feature: str, states: str, contradicts: str
+) -> None:
+    assert judge_measured([feature], states).states
+    assert judge_measured([feature], contradicts).contradicts
+
+
+def test_the_scales_of_children_cover_every_age_once() -> None:
+    for measured in ("pulse", "respiratory rate", "blood pressure"):
+        for months in range(12 * ADULT):
+            scale = child_scale(measured, months / 12)
+            assert scale is not None
+            assert scale.low <= scale.normal_from < scale.normal_to < scale.high
+        assert child_scale(measured, ADULT) is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "states", "contradicts"),
+    [
+        ("Born preterm", "Born at 33 wks, twin", "Born at 39 wks, SVD"),
+        ("Premature birth", "born by c-section at 35 weeks", "Born 40+2."),
+        ("Born at term", "delivered at 39 weeks", "born at 30+4"),
+        (
+            "Orthostatic hypotension",
+            "BP lying 142/70, standing 112/64",
+            "lying 142/70, standing 140/72",
+        ),
+        ("Postural drop", "142/80 lying, 134/66 standing", "120/80 supine, 118/80 standing"),
+        ("NIHSS greater than 10", "NIHSS 14", "NIHSS 7: 2 face"),
+        ("CD4 under 200", "CD4 88", "CD4 610"),
+        ("Fetal heart rate normal", "FHR 140", "FHR 88"),
+        ("Hypercholesterolemia", "cholesterol 7.1 mmol/L", "Chol was 4.1 in Jan"),
+        ("Tachycardia", "T 38, P 118, BP 110/70", "P 88, BP 112/70"),
+        ("Tachycardia", "HR irregular 122", "HR regular 88"),
+        ("Fever", "Tm 38.9", "Tm 37.1"),
+        ("Reduced ejection fraction", "EF of 25 percent", "an EF of 55 percent"),
+        ("Born preterm", "ex 31-weeker", "a 40 weeker"),
+        ("Fetal heart rate normal", "FETAL: FHR 140", "FETAL: FHR 88"),
+        ("HbA1c above 8%", "A1c 8.9 (was 7.1)", "A1c 7.1 (was 8.9)"),
+        ("Hemoglobin below 8", "Hb 72 g/L, MCV 104", "Hb 92 g/L, MCV 68"),
+        ("Raised ESR", "ESR 80. \nCTA", "pain 7. Jaw ok; ESR 8. \nCTA"),
+        ("Microalbuminuria", "ACR 42", "ACR 1.2"),
+    ],
+)
+def test_values_without_a_name_or_from_two_readings(
+    feature: str, states: str, contradicts: str
+) -> None:
+    assert judge_measured([feature], states).states
+    assert not judge_measured([feature], states).contradicts
+    said = judge_measured([feature], contradicts)
+    assert said.contradicts
+    assert only_values(contradicts, said.contradicts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "born 38 years ago",
+        "delivered 24 weeks ago",
+        "born in 1939",
+        "BP 120/80, P2 loud",
+        "locker P 88",
+    ],
+)
+def test_other_numbers_are_no_values(text: str) -> None:
+    assert {one.measured for one in find_measurements(text)} <= {
+        "blood pressure", "systolic", "diastolic",
+    }  # fmt: skip
 
 
 def test_a_pressure_is_high_in_either_number_and_low_in_the_first() -> None:
@@ -152,7 +241,13 @@ def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
         ("Hypoalbuminemia", "albumin 25% 100 mL"),
         ("Thrombocytopenia", "Platelets 2 units given"),
         ("Leukopenia", "LP: WBC 2"),
-        ("Tachycardia", "8-month-old with HR 130"),
+        ("Tachycardia", "newborn with HR 130"),
+        ("Tachycardia", "Toddler at daycare, HR 130"),
+        ("Lactate falling", "lactate 1.1"),
+        ("Tachycardia", "34F, her 8-month-old is ill too. HR 130"),
+        ("Anemia", "3 year old, Hgb 11.2"),
+        ("Hypertensive", "5 year old, BP 118/70"),
+        ("Tachycardia", "8-month-old with HR 185"),
         ("Fever", "mother's temp 39.2"),
         ("Poor glycaemic control", "would like A1c of 6.5"),
         ("High blood pressure", "BP 118/72 on lisinopril"),

@@ -4,10 +4,12 @@ import threading
 from functools import partial
 from pathlib import Path
 
+from sqlalchemy import select
 from workbench import Browsers, judge_all, small_project
 
 from rubricate.formats.rubric.files import write_rubrics
 from rubricate.rubric import Feature, Rubric
+from rubricate.store import tables as t
 from rubricate.store.database import Database
 from rubricate.web.calls import Bench
 
@@ -130,3 +132,23 @@ def test_a_token_is_ended_by_its_button(bench: Bench, browsers: Browsers) -> Non
     assert bob.post(f"/account/tokens/{token['id']}", data={}).status_code == 404
     assert ann.post(f"/account/tokens/{token['id']}", data={}).status_code == 200
     assert ann.get("/api/v1/me/tokens").json()["tokens"] == []
+
+
+def test_disabling_nobody_is_an_error_that_says_who_there_is(
+    bench: Bench, browsers: Browsers
+) -> None:
+    small = small_project(bench.database)
+    boss, names = browsers.of(small.who["manager"]), [one.name for one in small.who.values()]
+    for what in ("disable", "enable"):
+        said = boss.post("/users", data={"name": "nobody", "what": what}).text
+        assert "no account" in said
+        assert all(name in said for name in names)
+    named = small.who["observer"].name
+    assert "no account" not in boss.post("/users", data={"name": named, "what": "disable"}).text
+    assert person_disabled(bench.database, named)
+
+
+def person_disabled(database: Database, name: str) -> bool:
+    """Tell whether somebody is let in no longer."""
+    found = select(t.person.c.disabled).where(t.person.c.name == name)
+    return bool(database.read(lambda c: c.scalar(found)))

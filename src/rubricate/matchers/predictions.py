@@ -14,7 +14,7 @@ from rubricate.rubric import SYSTEM, Rubric
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
-from rubricate.text.measured import judge_measured, only_values
+from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
 
 
 class Found(NamedTuple):
@@ -50,7 +50,8 @@ OVERRULED, MEASURED = 0.05, 0.95
 def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
     """Return the findings without those all of whose words say something else for sure.
 
-    Of features found nowhere measured values decide, where they speak of nothing else.
+    Measured values decide about features that ask for nothing else, where none of their words or
+    only values were found.
 
     Examples
     --------
@@ -76,18 +77,20 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         ]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
         said = judge_measured(feature.wordings, text)
-        if said.contradicts and (
-            not own or only_values(text, [span for x in own for span in x.spans])
-        ):
+        # Where only values were found the table judges: a matcher may mark those beside them.
+        if own and not only_values(text, [span for x in own for span in x.spans]):
+            said = MeasuredVerdict()
+        if said.contradicts:
             first = said.contradicts[0]
             other = Contradiction((first,), None, f"says {text[slice(*first)]}")
-        elif said.states and not own:
+        elif said.states:
             own = [
                 Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
                 for x in said.states
             ]
             probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
             against.pop(feature.id, None)
+            other = None
         if other is None:
             found += own
         else:

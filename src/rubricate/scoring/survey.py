@@ -2,6 +2,7 @@
 
 The words and the rule by which a text reads like an English clinical note of its case lie beside
 this module (``note_words.tsv``, ``readable.json``); both are made by ``scripts/fit_readable.py``.
+Texts on the rubric's matter that are of no patient are told by `rubricate.scoring.other_texts`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
+from rubricate.scoring.other_texts import PATTERNS, why_other_text
 
 WORDS, RULE = "note_words.tsv", "readable.json"
 #: What the reason of a note begins with that reads like something else.
@@ -121,7 +123,8 @@ def readable_rule() -> ReadableRule:
 
 def rule_hash() -> str:
     """Return a hash of the rule and its words: what they say of a text is kept with evidence."""
-    return hashlib.sha256("\0".join(map(_beside, (RULE, WORDS))).encode()).hexdigest()
+    patterns = (one.pattern for one in PATTERNS)
+    return hashlib.sha256("\0".join([*map(_beside, (RULE, WORDS)), *patterns]).encode()).hexdigest()
 
 
 def _beside(name: str) -> str:
@@ -178,6 +181,8 @@ def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
     n_words = len(find_plain_words(text))
     if n_words > MOST_WORDS:
         return f"{NO_NOTE}: it has {n_words:,} words, more than {MOST_WORDS:,}"
+    if other := why_other_text(text, rubric):
+        return f"{NO_NOTE}: {other}"
     rule = readable_rule()
     signals = measure_text(text, rubric, n_met, typical=rule.typical, words=note_words())
     if rule.log_odds(signals) >= rule.least:

@@ -2,7 +2,8 @@
 
 The table ``measured_values.tsv`` (written by hand, adults) has one scale per row: below ``low`` a
 value is low, from ``normal from`` to ``normal to`` it is normal, from ``high`` on it is high; what
-lies between is left open. Further rows for what is measured already are further scales.
+lies between is left open. Further rows for what is measured already are further scales. Where a
+note states a child's age, the scales of `rubricate.text.children` take their place.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubricate.text.children import ValueScale, child_scale
 from rubricate.text.measurements import (
     Measurement,
-    ValueScale,
+    child_years,
     find_measurements,
     in_unit,
     measure_table,
@@ -22,8 +24,10 @@ from rubricate.text.measurements import (
 from rubricate.text.numbers import figure
 from rubricate.text.words import find_tokens, word_set
 
-_RAISED = word_set("elevated high raised increased abnormal rising")
-_LOWERED = word_set("low reduced decreased depressed impaired falling")
+_RAISED = word_set("elevated high raised increased abnormal")
+_LOWERED = word_set("low reduced decreased depressed impaired")
+#: A course, which no single value tells.
+_COURSE = word_set("rising falling")
 _ORDINARY = word_set("normal unremarkable wnl preserved")
 _ABOVE = word_set("above over > ≥ exceeding least more greater higher")
 _BELOW = word_set("below under < ≤ less most lower")
@@ -35,7 +39,7 @@ _FILLING = word_set(
     " presentation triage today current currently level levels value values reading count lab labs"
     " laboratory serum blood plasma resting rate room air ra admission arrival documented measured"
     " recorded found during visit clinic vitals vital signs sign physical percent mmhg bpm kg m2 mg"
-    " dl degrees celsius fahrenheit present evidence score result"
+    " dl degrees celsius fahrenheit present evidence score result born"
 )
 
 
@@ -84,8 +88,10 @@ def _denied(asked: AskedValues) -> AskedValues:
 
 
 @lru_cache(maxsize=4096)
-def asked_values(feature: str) -> tuple[AskedValues, ...]:
+def asked_values(feature: str, years: float | None = None) -> tuple[AskedValues, ...]:
     """Return what a feature asks of measured values; nothing unless it asks for nothing else.
+
+    ``years`` is a child's age: what is fast in an adult is not in an infant.
 
     Examples
     --------
@@ -122,11 +128,19 @@ def asked_values(feature: str) -> tuple[AskedValues, ...]:
     # "Fever and tachycardia" asks for both, "Fever or tachycardia" for one: left to the reader.
     if len(phrases) > 1 or (named == ["blood pressure"] and "high" in rest):
         return ()
-    return _asked(named, worded, frozenset(rest), figures)
+    worded = [(_scale_at(scale, years), state) for scale, state in worded]
+    scales = {name: _scale_at(measure_table().scales[name], years) for name in named}
+    return _asked(scales, worded, frozenset(rest), figures)
+
+
+def _scale_at(scale: ValueScale, years: float | None) -> ValueScale:
+    """Return the scale for a child of an age where there is one."""
+    own = None if years is None else child_scale(scale.measured, years)
+    return own or scale
 
 
 def _asked(
-    named: list[str],
+    named: dict[str, ValueScale],
     worded: list[tuple[ValueScale, str]],
     rest: frozenset[str],
     figures: list[float],
@@ -137,7 +151,6 @@ def _asked(
     if rest - _FILLING - _NEGATIONS - frozenset().union(*kinds) or len(figures) > 1:
         return ()
     denied = bool(rest & _NEGATIONS)
-    scales = measure_table().scales
     all_measured = dict.fromkeys([*named, *(scale.measured for scale, _ in worded)])
     if figures:
         if len(all_measured) != 1 or above == below or raised or lowered or ordinary or denied:
@@ -160,7 +173,7 @@ def _asked(
         state = "high" if raised else "low" if lowered else "normal"
         if rest & {"abnormal", "impaired"}:
             return ()
-        found = [_range(scales[named[0]], state)]
+        found = [_range(next(iter(named.values())), state)]
     else:
         return ()
     if not denied:
@@ -179,7 +192,7 @@ def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
     >>> judge_measured(["Hypoxia"], "SpO2 98% on room air")
     MeasuredVerdict(states=(), contradicts=((0, 8),))
     """
-    asked = [asked_values(wording) for wording in wordings]
+    asked = [asked_values(wording, child_years(text)) for wording in wordings]
     if not any(asked):
         return MeasuredVerdict()
     said = [_judge(one, find_measurements(text)) for one in asked]
@@ -220,4 +233,5 @@ def only_values(text: str, spans: Sequence[tuple[int, int]]) -> bool:
     if not any(a < end and start < z for start, end in spans for a, z in measured):
         return False
     forms = {token.form for start, end in spans for token in find_tokens(text[start:end])}
-    return forms.isdisjoint(measure_table().finding | _RAISED | _LOWERED | _ORDINARY)
+    findings = measure_table().finding - _FILLING
+    return forms.isdisjoint(findings | _RAISED | _LOWERED | _ORDINARY | _COURSE)

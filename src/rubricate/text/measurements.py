@@ -8,9 +8,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
-from rubricate.text.numbers import figure, form_at, time_unit
+from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
+from rubricate.text.derived_values import derive_values
+from rubricate.text.numbers import figure, form_at, in_celsius, time_unit
 from rubricate.text.opposites import PERSONS
 from rubricate.text.words import CueTable, Token, find_tokens, word_set
 
@@ -19,14 +22,19 @@ _SEPARATOR = " | "
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
     " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
-    " room air ra oral low high elevated normal + steady stable"
+    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg"
 )
+#: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
+_VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
 #: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
 _NOT_NOW = word_set(
     "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
     " should desired prior previous previously old urine urinary ua dip dipstick csf lp synovial"
     " pleural ascitic fluid iron transferrin venous ionized ionised pro fetal foetal vitamin vit"
 )
+#: Before a further number: a value of before, or one that follows.
+_EARLIER = word_set("was from prev previously prior last baseline bl before")
+_AND_THEN = word_set("to then now and at or x repeat rpt again later up down")
 _DOSES = word_set(
     "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
 )
@@ -34,20 +42,16 @@ _OXYGEN = word_set(
     "nc nrb bipap cpap fio2 cannula mask intubated ventilator vent liters litres liter litre l lpm"
     " nasal nonrebreather hfnc supplemental"
 )
-#: "G3P2", "G3P1102": pregnancies and births (term, preterm, abortions, living).
-_PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)(\d)\d|(\d{1,2}))(?!\d)")
-#: "40 pack-years", "2 ppd x 20 yrs".
-_PACK_YEARS = re.compile(
-    r"(?<![\d./-])(?P<total>\d+(?:\.\d+)?)\+?[ -]?(?:pack|pk)[ -]?(?:years?|yrs?)\b"
-    r"|(?<![\d./-])(?<!\d )(?P<daily>\d+(?:\.\d+)?|1/2|½|half an?) ?"
-    r"(?:ppd|(?:packs?|pk)(?: per | a | each |/)(?:day|d))\b,? ?(?:for|x|×)? ?(?P<years>\d+)"
-    r" ?(?:years?|yrs?|y)\b",
-    re.IGNORECASE,
-)
 #: The table is one of adults: of children these say something else.
 _CHILD = re.compile(
-    r"newborn|neonate|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
+    r"newborn|neonat|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
     r"|\b(?:\d|1[0-5])[ -]?(?:y/?o\b|y\.o\.|years?[- ]old|yrs?[- ]old)",
+    re.IGNORECASE,
+)
+#: The same of a note that states no age.
+_CHILDISH = re.compile(
+    r"\b(?:girl|boy|baby|toddler|schoolboy|schoolgirl|napp(?:y|ies)|diapers?|apgars?|daycare|nursery"
+    r"|kindergarten|playgroup|fontanelle?)\b",
     re.IGNORECASE,
 )
 _OF_ADULTS = word_set("pulse systolic diastolic bmi haemoglobin haematocrit creatinine") | {
@@ -62,22 +66,18 @@ _OTHER_UNITS = {
     "glucose": (1, 19.9, 18.0),
     "calcium": (1, 3.99, 4.0),
     "albumin": (10, 60, 0.1),
+    "cholesterol": (1.5, 15, 38.67),
+    "ldl": (0.3, 9.9, 38.67),
+    "hdl": (0.3, 5, 38.67),
+    "triglycerides": (0.2, 19.9, 88.57),
 }
 #: Whose table is in mmol/L already, or tells it by its range.
-_MOLAR = word_set("sodium potassium lactate calcium creatinine")
+_MOLAR = word_set(
+    "sodium potassium lactate calcium creatinine cholesterol ldl hdl triglycerides"
+) | {"anion gap"}
 _PERCENT = ("oxygen saturation", "a1c", "ejection fraction", "haematocrit")
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
-
-
-class ValueScale(NamedTuple):
-    """What values mean."""
-
-    measured: str
-    low: float
-    normal_from: float
-    normal_to: float
-    high: float
 
 
 class Measurement(NamedTuple):
@@ -125,8 +125,8 @@ def measure_table() -> MeasureTable:
 
 def in_unit(measured: str, value: float, unit: str = "") -> float | None:
     """Return a value in the table's unit; None where it cannot be one."""
-    if measured == "temperature" and 90 <= value <= 110:
-        return round((value - 32) / 1.8, 2)
+    if measured == "temperature":
+        return in_celsius(value, unit)
     if unit == "mmol" and measured == "glucose":
         return value * 18.0
     if unit in ("mmol", "umol", "µmol", "nmol", "kpa") and measured not in _MOLAR:
@@ -153,38 +153,53 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
     i = 0
     while i < len(tokens):
         named = names.at(tokens, i) if tokens[i].form in names else None
-        if named is None and tokens[i].form == "t" and text[tokens[i].start] == "T":
-            named = "temperature", i + 1
+        named = named or _named_by_letter(text, tokens, i)
         if named is None:
             i += 1
             continue
-        if _is_name(text, tokens, i, named[1]):
+        if _is_name(text, tokens, i, *named):
             found += _read_values(text, tokens, named[0], i, named[1])
         i = named[1]
     starts = [token.start for token in tokens]
-    for one in (*_pregnancies(text), *_pack_years(text)):
+    for one in derive_values(text):
         if not _of_another(tokens, bisect_left(starts, one.span[0])):
-            found.append(one)
-    child = _CHILD.search(text) is not None
-    return tuple(one for one in found if not (child and one.measured in _OF_ADULTS))
+            found.append(Measurement(*one))
+    years = child_years(text)
+    unclear = _CHILD.search(text) or (first_age(text) is None and _CHILDISH.search(text))
+    if years is None and not unclear:
+        return tuple(found)
+    return tuple(one for one in found if _may_be_childs(one.measured, years))
 
 
-def _pregnancies(text: str) -> Iterator[Measurement]:
-    for match in _PREGNANCIES.finditer(text):
-        births = int(match[5]) if match[5] else int(match[2]) + int(match[3])
-        yield Measurement("gravidity", float(match[1]), match.span())
-        yield Measurement("parity", float(births), match.span())
-        if match[3]:
-            yield Measurement("preterm births", float(match[3]), match.span())
-            yield Measurement("abortions", float(match[4]), match.span())
+def _may_be_childs(measured: str, years: float | None) -> bool:
+    """Tell whether a value of a child says something: by a scale of its age, or like an adult's."""
+    if measured not in _OF_ADULTS:
+        return True
+    return years is not None and child_scale(measured, years) is not None
 
 
-def _pack_years(text: str) -> Iterator[Measurement]:
-    for match in _PACK_YEARS.finditer(text):
-        daily = figure(match["daily"]) or 0.5 if match["daily"] else 1.0
-        yield Measurement(
-            "pack - years", daily * float(match["total"] or match["years"]), match.span()
-        )
+def child_years(text: str) -> float | None:
+    """Return the age of the child a note is about; None for adults, and where it is unclear.
+
+    Examples
+    --------
+    >>> child_years("2 yo boy brought by parents"), child_years("34F, her 2 yo boy is ill")
+    (2.0, None)
+    """
+    first = first_age(text)
+    if first is None or first[0] >= ADULT:
+        return None
+    tokens = find_tokens(text[: first[1] + 1])
+    return None if _of_another(tokens, len(tokens) - 1) else first[0]
+
+
+def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
+    """Return what "T" and, among vital signs, "P" name."""
+    written = text[tokens[i].start : tokens[i].end]
+    if written == "T":
+        return "temperature", i + 1
+    near = {token.form for token in tokens[max(0, i - 12) : i + 12]}
+    return ("pulse", i + 1) if written == "P" and near & _VITAL_SIGNS else None
 
 
 def _before(tokens: Sequence[Token], i: int, most: int) -> list[str]:
@@ -204,12 +219,17 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
     )
 
 
-def _is_name(text: str, tokens: Sequence[Token], i: int, end: int) -> bool:
+def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
     if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr"):
         return False
-    near = _before(tokens, i, 4)
+    forms = _before(tokens, i, 5)
+    # "An old value" is of another time, "8-month-old" and "2 year old" are not.
+    aged = any(a == "old" and (b == "-" or time_unit(b)) for a, b in pairwise(forms))
+    near = set(forms[:4]) - ({"old"} if aged else set())
+    if measured == "fetal heart rate":
+        near -= {"fetal", "foetal"}
     return _NOT_NOW.isdisjoint(near) and not _of_another(tokens, i)
 
 
@@ -226,7 +246,13 @@ def _read_values(
             token.kind == "newline" or token.form in (".", ";") or names.at(tokens, k)
         ):
             return
-        if token.kind == "number" and form_at(tokens, k - 1) not in ("x", "^"):
+        before = form_at(tokens, k - 1)
+        if not first and token.kind == "number" and before[:1].isalpha():
+            if before in _EARLIER:
+                continue
+            if before not in _AND_THEN:  # another name, which the table does not know
+                return
+        if token.kind == "number" and before not in ("x", "^"):
             own = list(_read_value(text, tokens, measured, i, k))
             if first and not own:
                 return
@@ -257,7 +283,7 @@ def _read_value(
         second = tokens[j + 2] if j + 2 < len(tokens) else None
         if second is not None and second.kind == "number":
             form, j = f"{form}/{second.form}", j + 2
-    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, form):
+    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, j):
         return
     after = form_at(tokens, j + 1)
     end = tokens[j + 1].end if after in ("%", "°") else tokens[j].end
@@ -302,8 +328,11 @@ def _is_value(text: str, tokens: Sequence[Token], j: int) -> bool:
     return not (after and time_unit(after)) and after not in _DOSES
 
 
-def _is_list_number(text: str, tokens: Sequence[Token], i: int, form: str) -> bool:
+def _is_list_number(text: str, tokens: Sequence[Token], i: int, j: int) -> bool:
     """Tell whether a number is that of the next line of a list: "2. TSH 3. CRP"."""
+    form = tokens[j].form
     if not form.isdecimal() or not 1 < int(form) <= 20:
+        return False
+    if not re.match(r"[.)][ \t]+\S", text[tokens[j].end :]):
         return False
     return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", text[: tokens[i].start]) is not None

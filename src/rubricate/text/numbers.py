@@ -187,6 +187,22 @@ def figure(form: str) -> float | None:
         return None
 
 
+def in_celsius(degrees: float, scale: str = "") -> float | None:
+    """Return a body's temperature in degrees Celsius; None where it can be none.
+
+    ``scale`` is the word or letter that follows; without one the number tells.
+
+    Examples
+    --------
+    >>> in_celsius(98.6), in_celsius(38.5, "c"), in_celsius(72), in_celsius(38.5, "f")
+    (37.0, 38.5, None, None)
+    """
+    fahrenheit = scale[:1] == "f" or (scale[:1] != "c" and degrees > 50)
+    if fahrenheit:
+        return round((degrees - 32) / 1.8, 2) if 90 <= degrees <= 110 else None
+    return degrees if 32 <= degrees <= 43 else None
+
+
 def ordinal(form: str) -> int | None:
     """Return the value of an ordinal.
 

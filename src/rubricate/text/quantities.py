@@ -16,6 +16,7 @@ from rubricate.text.numbers import (
     QuantityReading,
     figure,
     form_at,
+    in_celsius,
     read_amount,
     skip_hyphen,
 )
@@ -105,6 +106,8 @@ def read_measurement(tokens: Sequence[Token], amount: Amount) -> QuantityReading
      ('tobacco', 30.0, 30.0, 'pack-years'))
     """
     j = skip_hyphen(tokens, amount.end)
+    if form_at(tokens, j) == "+" and form_at(tokens, j + 1) in _PACKS:
+        j += 1
     form = form_at(tokens, j)
     if form in _PACKS:
         return _smoking(tokens, amount, j)
@@ -145,13 +148,10 @@ def _temperature(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityRea
         end += 1
     elif end == j and not hot:
         return None
-    fahrenheit = scale[:1] == "f" or (scale[:1] != "c" and value > 50)
-    if fahrenheit and 90 <= value <= 110:
-        low, high = ((degrees - 32) / 1.8 for degrees in (amount.low, amount.high))
-        return QuantityReading("temperature", low, high, "°C", amount.first, end)
-    if not fahrenheit and 33 <= value <= 43:
-        return QuantityReading("temperature", amount.low, amount.high, "°C", amount.first, end)
-    return None
+    low, high = in_celsius(amount.low, scale), in_celsius(amount.high, scale)
+    if low is None or high is None:
+        return None
+    return QuantityReading("temperature", low, high, "°C", amount.first, end)
 
 
 _STARTS = AMOUNT_STARTS | AGE_STARTS | DURATION_STARTS | FREQUENCY_STARTS | ORDINALS

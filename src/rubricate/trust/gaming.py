@@ -153,7 +153,7 @@ _Sign = tuple[Suspicion, str, float, float]
 
 def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
     forms = [word.form for word in words]
-    covered, held = _verbatim(forms, rubric)
+    covered, held = find_pasted(forms, rubric)
     longest = _longest(covered)
     share = held / len(rubric)
     # The whole wording of one feature, however long, is not the rubric: several must follow
@@ -163,8 +163,17 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
         yield "pasted rubric", "features word for word", share, limits.pasted_share
 
 
-def _verbatim(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
-    """Return which words are part of a feature's whole wording, and of how many features."""
+def find_pasted(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
+    """Return which words are part of a feature's whole wording, and of how many features.
+
+    Examples
+    --------
+    >>> from rubricate.rubric import Feature
+    >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
+    >>> covered, n_features = find_pasted(["chest", "pain", "today"], rubric)
+    >>> covered.tolist(), n_features
+    ([True, True, False], 1)
+    """
     where: dict[str, list[int]] = {}
     for i, form in enumerate(forms):
         where.setdefault(form, []).append(i)

@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, delete, select
 from starlette.responses import RedirectResponse, Response
 
-from rubricate.errors import Fault, InputError, RubricateError
+from rubricate.errors import Fault, InputError, RubricateError, UnknownNameError
 from rubricate.store import people
 from rubricate.store import tables as t
 from rubricate.store.answers import MeAnswer, MemberOf, ProjectsAnswer
@@ -350,6 +350,9 @@ def change_user(call: Call) -> Response:
         if what in ("disable", "enable"):
             if person == call.me.person:
                 raise InputError("nobody disables their own account")
+            if not person:
+                known = connection.scalars(select(t.person.c.name).order_by(t.person.c.name))
+                raise UnknownNameError("account", name, known.all())
             own = t.person.update().where(t.person.c.id == person)
             connection.execute(own.values(disabled=what == "disable"))
             people.end_sessions(connection, person)

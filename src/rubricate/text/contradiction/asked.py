@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -42,6 +43,7 @@ class AskedFor:
     drug_names: frozenset[str]
     matters: tuple[tuple[str, frozenset[str]], ...]
     forms: frozenset[str]
+    about_advice: bool
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +76,22 @@ def _read_alternative(text: str) -> AskedFor:
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
         forms=frozenset(forms),
+        about_advice=_ABOUT_ADVICE.search(text) is not None,
     )
+
+
+#: Features that are themselves about advice, plans, wishes, fears or what is only possible.
+_ABOUT_ADVICE = re.compile(
+    r"\b(?:advi[cs]|afraid|agree|anxi|asks\b|attempt|avoids\b|await|barrier|belie[fv]|candidate\b"
+    r"|chosen\b|concern|consider|contempl|counsel|decided\b|declin|desir|differential\b|discuss|due\b"
+    r"|educat|encourag|explain|fear|follow|future\b|goal|hop(?:e|es|ed|ing)\b|if\b|instruct|inten[dt]"
+    r"|motivat|needs?\b|next\b|offer|order(?:s|ed)?\b|overdue\b|pending\b|plan(?:s|ned|ning)?\b"
+    r"|possible\b|precaution|prescri|prevent|prophyla|read[iy]|reassur|recommend|reduce\b|refer|refus"
+    r"|reluct|request|requires\b|return|risk|safety\b|schedul|screen|seek|stopped\b|stress\b|suggest"
+    r"|suspect|thinks\b|told\b|turned\b|upcoming\b|up\b|urge[ds]?\b|waiting\b|wants?\b|wanted\b|warn"
+    r"|wish|worr|would\b)",
+    re.IGNORECASE,
+)
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
@@ -245,13 +262,16 @@ def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
 
 
 def _is_thing(token: Token) -> bool:
-    return token.kind == "word" and token.form not in EMPTY_WORDS and time_unit(token.form) is None
+    named = token.kind == "word" and token.form not in EMPTY_WORDS | _NO_THING
+    return named and time_unit(token.form) is None
 
 
 _TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
 
 
 _NO_COUNT = word_set("a an second first third fourth single once twice thrice")
+#: Smoking is a quantity, with its own units: "40 pack-years".
+_NO_THING = word_set("pack packs pk")
 
 
 def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:

@@ -35,14 +35,8 @@ _IN_ORDER = WELL | word_set("ok okay wnl nad unchanged steady same comfortable f
 def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return how words of a note contradict a feature, when it is known that they do.
 
-    Parameters
-    ----------
-    feature : str
-        The feature's wording; alternatives are separated by ``OR``.
-    text : str
-        The whole note.
-    spans : sequence of (int, int)
-        The words that contradict it, half-open, in code points.
+    It takes what `rubricate.text.contradiction.why_contradicted` takes; the words are those that
+    contradict the feature.
 
     Returns
     -------

@@ -18,10 +18,10 @@ _NOT_MEANT = CueTable(
         "|plan for|plans to|will start|will begin|going to start|offered|discussed starting"
         "|may need|might need|will need|you should|we could|we may|we might|talked about|booked for"
         "|awaiting|waiting for|waiting list for|listed for|referred for|scheduled for|due for"
-        "|declined|refused|refuses"
         "|wants to start|would like to try|considering|consider|thinking about|to start|may add"
         "|discussed|discuss|would start|would give|will give|would consider|might"
         "|hopes to|intends to|may start|could start|would like",
+        declined="declined|refused|refuses",
         hypothetical="return if|come back if|call if|if you get|if you have|if you develop"
         "|if you start|if you notice|if you feel|if symptoms|should you|in case of|come back with"
         "|if he develops|if she develops|watch for|look out for|if your|seek help if"
@@ -39,12 +39,12 @@ _NOT_MEANT = CueTable(
 _NOT_DONE = CueTable(
     cue_kinds(
         advised="advised|was advised|recommended|was recommended|were recommended|suggested"
-        "|was suggested|offered|was offered|declined|was declined|refused|turned down"
-        "|turned it down|turned this down|considered|under consideration|mooted|proposed"
+        "|was suggested|offered|was offered|considered|under consideration|mooted|proposed"
         "|being considered|was discussed|is planned|planned|not started|not yet started|pending"
         "|awaited|booked|to be booked|to be started|never picked up|never started|never tried"
         "|never taken|never given|never done|never used|never filled|never rebooked|never had it"
         "|not had it|not had one|did not attend|was cancelled|postponed|not taken up",
+        declined="declined|was declined|refused|turned down|turned it down|turned this down",
         hypothetical="if scan|if the|if needed|if required|if it|should it|were to",
         feared="suspected|queried|was suspected|was queried|looked for|was looked for|ruled out"
         "|was ruled out|excluded|was excluded|not confirmed|never confirmed|not found",
@@ -54,27 +54,15 @@ _NOT_DONE = CueTable(
 
 _NOT_MEANT_REASONS = {
     "advised": "only advised",
+    "declined": "declined",
     "hypothetical": "only in case",
     "feared": "only feared",
 }
 
 
-#: A feature with one of these is itself about advice, plans or fears.
-_MEANT = word_set(
-    "advised advice recommend recommended plan planned plans fear fears afraid worried worry"
-    " worries concern concerned counsel counselled counseled counseling offered offer discussed"
-    " scheduled referred referral awaiting waiting declined refused refuses refusal consider"
-    " considering request requests wants would return safety risk if prevent prevention"
-    " prophylaxis screening screen anxious anxiety suggests suggested upcoming due asks wishes"
-    " follow up followup intends goal goals needs requires candidate suspected possible"
-    " differential thinks stress stopped told belief believes desire desires decided reduce turned"
-    " planning seeking seeks hopes agrees agreed chosen avoids"
-)
-
-
 def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "only advised" and the like when the words say nothing of what is."""
-    if asked.negated or not _MEANT.isdisjoint(asked.forms):
+    if asked.negated or asked.about_advice:
         return None
     tokens = place.reading.tokens
     for i in range(place.first, place.inside[0] + 1):
@@ -250,6 +238,8 @@ def another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
             cue = context.cue_span.text(reading.text).lower().removesuffix("'s")
             if _is_the_patient(reading, context):
                 continue
+            if context.kind == "family" and (owners := _owners(place)):
+                return f"{min(owners)}'s"
             person = opposites.PERSONS.get(cue)
             if person is None and context.kind == "family":
                 own = persons_in(reading.tokens, place.around(REACH))
@@ -304,6 +294,11 @@ def _owners(place: SpokenPlace) -> frozenset[str]:
     ]
     if not persons or not matter:
         return frozenset()
+    last = matter[-1]
+    if last + 1 < place.end and tokens[last + 1].form in _IN:  # "diabetes in mother, gout in son"
+        following = [i for i in persons if last + 1 < i <= last + NEAR]
+        if following:
+            return persons[following[0]]
     before = [i for i in persons if i < matter[0]]
     chain = [before[-1]] if before else [next((i for i in persons if i > matter[0]), -1)]
     if chain[0] < 0:
@@ -320,4 +315,5 @@ def _owners(place: SpokenPlace) -> frozenset[str]:
     return frozenset([kin]) if kin else frozenset().union(*(persons[i] for i in chain))
 
 
+_IN = word_set("in of (")
 _JOINS = word_set(", and & / + both his her older younger elder maternal paternal")

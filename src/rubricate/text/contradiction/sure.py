@@ -7,31 +7,45 @@ from collections.abc import Sequence
 
 from rubricate.text.contradiction.asked import read_asked
 
-#: A feature that is itself negative, normal, or about advice, plans and fears.
+#: A feature that is itself negative or normal.
 _NEGATIVE = re.compile(
-    r"\b(?:no|not|non|absent|absence|negative|denies|without|never|lack|normal|free|clear|intact"
+    r"\b(?:no|not|non|absent|absence|negative|denies|denied|without|never|lack|normal|free|clear|intact"
     r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
-    re.IGNORECASE,
-)
-_ABOUT_ADVICE = re.compile(
-    r"\b(?:advi|recommend|plan|counsel|educat|instruct|discuss|refer|order|request|schedul|goal|want"
-    r"|desire|inten[dt]|wish|need|due|overdue|pending|await|consider|concern|worr|fear|risk|return"
-    r"|precaution|follow|motivat|read[iy]|contempl|attempt|warn|explain|suggest|urge|encourag|future"
-    r"|next|upcoming|barrier|reluct|told|safety|reassur|prescri|hope)",
     re.IGNORECASE,
 )
 #: Opens the words, or stands right before them.
 _ADVISED = re.compile(
     r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
-    r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that)"
+    r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that|re)"
     r"|needs to (?:lose|stop|cut|quit)"
     r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))(?!\w)"
     r"(?: (?:any|a|an|the|her|his))?\s*",
     re.IGNORECASE,
 )
+#: What may stand between such a cue and a thing: "if any new weakness".
+_QUALITY = r"(?:(?:any|an?|the|there is|worse|worsening|new|recurrent|further|severe|persistent) )*"
+#: A word of a list, and none that begins a statement.
+_LISTED = r"(?!(?:has|is|was|had|denies|no|not|he|she|pt|they|takes|then|but)\b)[\w'-]+[ ,/]{1,2}"
+#: "If fever", and all that is told to look out for: "A&E if pain, fever, collapse".
+_IN_CASE = re.compile(
+    r"(?<!\bas )(?<!\bsure )(?<!\bknow )(?<!\bwonder )(?<!\bwonders )(?<!\bask )\bif "
+    rf"{_QUALITY}$"
+    r"|(?:\b(?:return|come back|call|ring|phone|ed|er|a&e|911|999|re-?present|rtc|recontact"
+    r"|seek \w+|report|contact us)(?: \w+)? (?:if|should)|\bwarned (?:about|of|re)"
+    rf"|\b(?:watch|look out) for) (?:{_LISTED}){{0,10}}?"
+    rf"(?:(?<=[,/] )|(?<=[,/])|(?<=\bor )|(?<=\band )){_QUALITY}$",
+    re.IGNORECASE,
+)
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+#: Where signs behind words say what is there and what is not, a minus may stand before more words.
+_SIGNS = (re.compile(r"\w ?\+(?=[\s,;./)]|$)"), re.compile(r"\w ?[-−](?=[,;./)]|\n|$)"))
+_LEAST_SIGNS = 2
+_LOOSE_MINUS = re.compile(r"\s?[-−]\s")
+_LOOSE_WITHIN = re.compile(r"[\w/]+(?: [\w/]+){0,2} [-−] ")
+_LISTED_MINUS = re.compile(r"[,;]\s*[-−]\s?$")
+_PLUS_BEFORE = re.compile(r"\+[^,;.\n]*$")
 _AGE = re.compile(
     r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
     re.IGNORECASE,
@@ -91,20 +105,28 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
                 return f"says {ages[0]}"
     if _NEGATIVE.search(feature):
         return None
-    if not _ABOUT_ADVICE.search(feature) and end - start <= 60:
+    about_advice = any(one.about_advice for one in read_asked(feature))
+    if not about_advice and end - start <= 60:
         clause = max(begin, text.rfind(",", 0, start) + 1)
         before = [match.end() for match in _ADVISED.finditer(text, clause, start)]
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
+        if _IN_CASE.search(text, max(begin, start - 120), start):
+            return "only in case"
     return "denied" if _has_minus(text, start, end) else None
 
 
 def _has_minus(text: str, start: int, end: int) -> bool:
     """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
     words, before = text[start:end], text[max(0, start - 6) : start]
-    if "+" in words or "+" in before or any(one.isdigit() for one in words):
+    # A plus right before the words is theirs, one behind a stop or comma that of others.
+    if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]
+    if all(len(sign.findall(text)) >= _LEAST_SIGNS for sign in _SIGNS) and (
+        _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
+    ):
+        return True
     return bool(
         _MINUS.match(after)
         or _MINUS_BEFORE.search(before)

@@ -21,6 +21,15 @@ from rubricate.text.words import word_set
 
 #: A feature with such a word is stated by another drug: "Pain controlled without opioids".
 _NOT_TAKEN = word_set("without not limits limit instead caused unnecessary")
+#: Features of how much a weight has changed, and the least that is a body's own, in kg.
+_CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
+_LEAST_WEIGHT = 35
+_CYCLE = word_set("cycle cycles menses periods menstrual")
+#: What stands in the middle, and the words that say so.
+_MIDDLE_PARTS = word_set("uvula trachea tongue windpipe")
+_MIDDLE = word_set("midline central")
+#: One drug to those who prescribe it: the body makes the one of the other.
+_SAME_DRUG = ("prednisone", "prednisolone")
 #: How generic names of drugs end.
 _GENERIC = re.compile(
     "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
@@ -57,11 +66,21 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
             continue
         near = quantities_near(place, NEAR)
         said = [q for q in near if (q.kind, q.unit) == (kind, unit)]
+        if kind == "weight" and not _CHANGE.isdisjoint(asked.forms):
+            # "Lost 8 kg": "from 80 to 72 kg" gives weights and no loss.
+            said = [q for q in said if q.low < _LEAST_WEIGHT or wanted[0].low >= _LEAST_WEIGHT]
+        if kind == "duration" and asked.forms & _CYCLE and _is_repeated(around):
+            continue
         if said and not asked.numerals & numerals_of(
             forms_at(place, _outside(place, around, kind))
         ):
             return f"says {said[0].span.text(place.reading.text)}"
     return _another_count(asked, place)
+
+
+def _is_repeated(quantities: Sequence[Quantity]) -> bool:
+    """Tell whether one of them says how often: "cycles q28d x 7d" are cycles of 28 days."""
+    return any(one.kind == "frequency" for one in quantities)
 
 
 def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -91,6 +110,8 @@ def _outside(place: SpokenPlace, quantities: Sequence[Quantity], kind: str) -> l
 
 def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the side said where the feature asks for another."""
+    if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
+        return _not_midline(place)
     if len(asked.sides) != 1:
         return None
     reading = place.reading
@@ -100,6 +121,14 @@ def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
     if {"left", "right"} <= said:
         return None if asked.sides == {"both"} else "says both"
     return f"says {min(said)}" if said else None
+
+
+def _not_midline(place: SpokenPlace) -> str | None:
+    """Return the side to which something is said to be that should be in the middle."""
+    reading = place.reading
+    said = sides_in(reading.text, reading.tokens, place.inside)
+    around = forms_at(place, range(place.first, place.end))
+    return f"says {min(said)}" if len(said) == 1 and _MIDDLE.isdisjoint(around) else None
 
 
 def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -132,7 +161,8 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
     names = [name for name, _ in said]
     drugs = (*asked.drugs, *(drug for _, drug in said))
-    two = all(_GENERIC.search(name) for name in (*asked.drug_names, *names))
+    same = all(name in _SAME_DRUG for name in (*asked.drug_names, *names))
+    two = not same and all(_GENERIC.search(name) for name in (*asked.drug_names, *names))
     two = two and not any(drug.is_class for drug in drugs)
     return f"another drug: {names[0]}" if two else None
 

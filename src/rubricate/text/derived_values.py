@@ -1,0 +1,126 @@
+"""Values that a note gives without the name of what is measured, or as two readings.
+
+Pregnancies and births from "G3P2", pack-years from packs and years, weeks of gestation from
+"born at 39 wks", the fall of the pressure from one lying and one standing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from rubricate.text.numbers import days_in
+from rubricate.text.quantities import Quantity, find_quantities
+
+_YEAR = days_in("year")
+#: Cigarettes of a pack.
+_IN_A_PACK = 20
+#: "G3P2", "G3P1102": pregnancies and births (term, preterm, abortions, living).
+_PREGNANCIES = re.compile(r"\bG\s?(\d{1,2})[,/ ]{0,2}P\s?(?:(\d)(\d)(\d)\d|(\d{1,2}))(?!\d)")
+#: Between packs a day and for how long.
+_FOR = re.compile(
+    r",?\s?(?:for|x|×|over)?\s?(?:about |approximately |roughly |~|the past |the last )?"
+)
+#: "Born at 39 wks", "delivered 40+2", "Born 32/40"; "ex 31-weeker".
+_BORN = re.compile(
+    r"\b(?:born|delivered)(?: [a-z-]+){0,4}? ?(?:@ ?)?~?(?P<weeks>2[2-9]|3\d|4[0-3])"
+    r"(?:\+(?P<days>[0-6])\b| (?P<sevenths>[0-6])/7|/40|[ -]?(?:w|wk|wks|weeks?)\b)(?! ago)"
+    r"|\b(?P<weeker>2[2-9]|3\d|4[0-3])[ -]?(?:wk|week)er\b",
+    re.IGNORECASE,
+)
+_PRESSURE = r"(?:bp)?\W{0,3}(\d{2,3}) ?/ ?(\d{2,3})\b"
+_LYING = r"\b(?:lying|supine|sitting|seated|recumbent)\b"
+_STANDING = r"\b(?:standing|upright|stood)\b"
+#: "Lying 142/70, standing 110/60", "142/70 lying, 110/60 standing".
+_POSTURES = (
+    re.compile(
+        rf"{_LYING}\W{{0,3}}{_PRESSURE}[^\n;/]{{0,30}}?{_STANDING}\W{{0,3}}{_PRESSURE}", re.I
+    ),
+    re.compile(
+        rf"\b(\d{{2,3}})/(\d{{2,3}})\W{{0,3}}{_LYING}\D{{0,30}}(\d{{2,3}})/(\d{{2,3}})"
+        rf"[^\n;/\d]{{0,12}}{_STANDING}",
+        re.IGNORECASE,
+    ),
+)
+
+
+class DerivedValue(NamedTuple):
+    """A value of the table ``measured_values.tsv``, and where it stands."""
+
+    measured: str
+    value: float
+    span: tuple[int, int]
+
+
+def derive_values(text: str) -> Iterator[DerivedValue]:
+    """Yield the values that a text gives by other words than a name and a number.
+
+    Examples
+    --------
+    >>> [(one.measured, one.value) for one in derive_values("G3P2. 2 ppd x 20 yrs")]
+    [('gravidity', 3.0), ('parity', 2.0), ('pack - years', 40.0)]
+    >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75")]
+    [('postural fall', 25.0)]
+    """
+    yield from _pregnancies(text)
+    yield from _pack_years(text)
+    for match in _BORN.finditer(text):
+        days = int(match["days"] or match["sevenths"] or 0)
+        yield DerivedValue(
+            "gestation at birth", int(match["weeks"] or match["weeker"]) + days / 7, match.span()
+        )
+    for pattern in _POSTURES:
+        for match in pattern.finditer(text):
+            high, low, upright_high, upright_low = map(int, match.groups())
+            # A fall of 20 in the first number or of 10 in the second is one (Freeman et al. 2011).
+            fall = max(high - upright_high, 2 * (low - upright_low))
+            yield DerivedValue("postural fall", float(fall), match.span())
+
+
+def _pregnancies(text: str) -> Iterator[DerivedValue]:
+    for match in _PREGNANCIES.finditer(text):
+        births = int(match[5]) if match[5] else int(match[2]) + int(match[3])
+        yield DerivedValue("gravidity", float(match[1]), match.span())
+        yield DerivedValue("parity", float(births), match.span())
+        if match[3]:
+            yield DerivedValue("preterm births", float(match[3]), match.span())
+            yield DerivedValue("abortions", float(match[4]), match.span())
+
+
+def _pack_years(text: str) -> Iterator[DerivedValue]:
+    """Yield "40 pack-years", and packs a day times years; both ends of a range."""
+    quantities = find_quantities(text)
+    for one, following in pairwise([*quantities, None]):
+        if one is None:
+            continue
+        start, end = one.span.start, one.span.end
+        low, high = one.low, one.high
+        if one.unit != "pack-years":
+            daily, years = _packs(text, one), _years_after(text, one, following)
+            if daily == 0.0 or years is None or following is None:
+                continue
+            low, high, end = low * daily * years, high * daily * years, following.span.end
+        for value in dict.fromkeys((low, high)):
+            if value < 300:  # "more than 20 pack-years" has no upper end
+                yield DerivedValue("pack - years", round(value, 1), (start, end))
+
+
+def _packs(text: str, one: Quantity) -> float:
+    """Return how many packs a day one of a quantity is; 0 where it is no smoking."""
+    if one.unit == "packs/day":
+        return 1.0
+    smoked = one.unit == "per day" and re.search("cig", one.span.text(text), re.IGNORECASE)
+    return 1 / _IN_A_PACK if smoked else 0.0
+
+
+def _years_after(text: str, one: Quantity, following: Quantity | None) -> float | None:
+    """Return the years for which something went on, where they follow at once."""
+    if following is None or following.low != following.high:
+        return None
+    if not _FOR.fullmatch(text[one.span.end : following.span.start]):
+        return None
+    if following.kind == "age":  # "1 ppd, 20 years"
+        return following.low if "year" in following.span.text(text).lower() else None
+    return following.low / _YEAR if following.kind == "duration" else None
