@@ -31,17 +31,70 @@ _LACKING = word_set(
     " neglect abnormal irregular delayed infertility weak weakness paralysis numb numbness first"
     " new worsening worse deficit skipped skips tolerance intolerance unprotected unplanned"
     " incomplete avoid avoids avoidance declined refuses non isolated withdrawn apathy sudden"
-    " nulliparous nulligravid virgin homeless sedentary inactive overdue retention"
+    " nulliparous nulligravid virgin homeless sedentary inactive overdue retention persists"
+    " persisting continues continuing ongoing unresolved unhealed gone spared resolved remission"
+    " abstinence sober sobriety teetotal vegetarian vegan illiterate unvaccinated uninsured due"
+    " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
+    " unconscious comatose painless"
 )
 
 
-_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0")
+#: Words whose denial says that a feature is there ("fatigue": "no energy"), by the words that show
+#: such a feature.
+_SAID_BY_DENIAL = tuple(
+    (word_set(asked), word_set(said))
+    for asked, said in (
+        (
+            "fatigue fatigued tired tiredness exhaustion exhausted lethargy lethargic malaise",
+            "energy stamina strength pep oomph",
+        ),
+        (
+            "depression depressed mood depressive",
+            "joy pleasure interest enjoy enjoys fun enthusiasm motivation hope",
+        ),
+        ("constipation constipated obstipation ileus", "bm bms stool stools bowel poo motion gone"),
+        (
+            "menopause menopausal postmenopausal pregnant pregnancy",
+            "period periods menses bleeding",
+        ),
+        ("erectile erection dysfunction", "erection erections"),
+        ("aphasia mute dysphasia speech", "speak talk words speech talking name"),
+        ("blind blindness vision visual", "see sight read"),
+        ("deaf deafness hearing", "hear hears"),
+        ("drooling dysphagia odynophagia swallowing", "swallow swallows swallowing"),
+        ("hoarse hoarseness voice dysphonia", "voice speak talk"),
+        ("dyspnea dyspnoea breathlessness breathless shortness", "breathe breath catch air"),
+        ("orthopnea orthopnoea", "lie flat lay down"),
+        ("vomiting emesis hyperemesis", "keep down food fluids anything"),
+        (
+            "agitation agitated restless restlessness akathisia hyperactivity",
+            "sit still settle rest",
+        ),
+        (
+            "amnesia forgetful memory dementia confusion confused",
+            "remember recall memory know knows",
+        ),
+        ("disoriented disorientation", "know knows"),
+        ("incontinence incontinent urgency", "hold control"),
+        ("pruritus itch itching itchy", "scratching scratch"),
+        ("lonely loneliness isolation", "friends friend family visitors"),
+        ("dehydration dehydrated", "drinking fluids urine wet tears"),
+        ("apnea apnoea arrest", "breathing pulse breath"),
+        ("hopeless hopelessness", "hope future"),
+        ("photophobia", "light lights bright"),
+        ("exercise exertion exertional immobility", "walk climb stairs run"),
+    )
+)
+
+
+_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0", "-", "(-")
 
 
 #: A feature with one of these says that all is well.
 WELL = word_set(
     "normal unaffected preserved free intact well healthy nobody negative fine good regular clear"
-    " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal"
+    " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal benign dry"
+    " immune sterile"
 )
 
 
@@ -65,6 +118,9 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         return None
     if not _LACKING.isdisjoint(asked.forms) or not WELL.isdisjoint(asked.forms):
         return None
+    said = {reading.tokens[i].form for i in own}
+    if any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
+        return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
     plain = cue.startswith(_PLAIN_CUES)
@@ -80,8 +136,9 @@ def _affirmed(place: SpokenPlace) -> str | None:
         if reading.cue[i] >= 0 or reading.scope[i] >= 0 or reading.tokens[i].form in DENYING:
             return None
     before = reading.tokens[place.first - 1].form if place.first else ""
-    after = reading.tokens[place.end].form if place.end < len(reading.tokens) else ""
-    if before in (":", "-") or after in (":", "-", "?"):
+    # A mark that ends the clause is its last token.
+    after = {token.form for token in reading.tokens[place.end - 1 : place.end + 1]}
+    if before in (":", "-") or not after.isdisjoint((":", "-", "?")):
         return None
     return "says it is there"
 
@@ -94,7 +151,7 @@ _NORMAL = word_set(
 
 _NOT_NORMAL = word_set(
     "not than above below otherwise but nearly almost return back abnormal his her half becomes"
-    " became find feel when until till bed"
+    " became find feel when until till bed more less then others everyone everybody worse"
 )
 
 
@@ -109,6 +166,16 @@ _MAY_BE_FINE = (
 )
 
 
+def _of_the_matter(asked: AskedFor, place: SpokenPlace, i: int) -> bool:
+    """Tell whether a word stands in the part of a list that has the feature's words, if one has."""
+    tokens = place.reading.tokens
+    first, last = place.inside[0], place.inside[-1]
+    named = [k for k in range(first, last + 1) if stem(tokens[k].form) in asked.words]
+    commas = [k for k in range(first, last + 1) if tokens[k].form in (",", ";")]
+    between = (any(min(i, k) < comma < max(i, k) for comma in commas) for k in named)
+    return not named or not all(between)
+
+
 def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "says normal" where what a feature says is amiss is said to be in order."""
     if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
@@ -119,6 +186,8 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
         if tokens[i].form in _NORMAL:
+            if not _of_the_matter(asked, place, i):
+                return None
             near = {token.form for token in tokens[max(0, i - 2) : i + 2]}
             return None if near & _NOT_NORMAL else f"says {tokens[i].form}"
     return None

@@ -9,8 +9,9 @@ from rubricate.text.contradiction.asked import read_asked
 
 #: A feature that is itself negative, normal, or about advice, plans and fears.
 _NEGATIVE = re.compile(
-    r"\b(?:no|not|non|absent|absence|negative|denies|without|never|lack|normal|free|clear|intact"
-    r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
+    r"\b(?:no|not|non|absent|absence|negative|denie[sd]|without|never|lack|normal|free|clear(?:ed)?"
+    r"|intact|unremarkable|ruled out|excluded|none|gone|resolved|spared|ceased|stopped)\b"
+    r"|^(?:a|non|un|in)(?:febrile|icteric|tender)",
     re.IGNORECASE,
 )
 _ABOUT_ADVICE = re.compile(
@@ -25,7 +26,9 @@ _ADVISED = re.compile(
     r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
     r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that)"
     r"|needs to (?:lose|stop|cut|quit)"
-    r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))(?!\w)"
+    r"|(?:911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should)"
+    # "Seen in ED for chest pain" tells what was.
+    r"|(?<!\bin )(?<!\bthe )(?<!\bat )(?<!\bto )(?<!\bfrom )(?:ed|a&e) (?:if|for|should))(?!\w)"
     r"(?: (?:any|a|an|the|her|his))?\s*",
     re.IGNORECASE,
 )
@@ -101,7 +104,9 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
 
 def _has_minus(text: str, start: int, end: int) -> bool:
     """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
-    words, before = text[start:end], text[max(0, start - 6) : start]
+    # A sign before a comma belongs to what was named before: "guarding +, rigidity -".
+    words = text[start:end].lstrip("+-−–,; ")
+    before = re.split("[,;]", text[max(0, start - 6) : start])[-1]
     if "+" in words or "+" in before or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]

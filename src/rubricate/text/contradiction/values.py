@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rubricate.text import opposites
 from rubricate.text.contradiction.asked import (
@@ -30,6 +31,11 @@ _GENERIC = re.compile(
 )
 
 
+def _tells_change(forms: Sequence[str]) -> bool:
+    """Tell whether an arrow leads from one value to another."""
+    return "→" in forms or ("-", ">") in pairwise(forms)
+
+
 def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
     """Return the quantities at most so many words from the spans."""
     reading = place.reading
@@ -50,6 +56,9 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the number said where the feature asks for another of its kind."""
     if asked.negated:  # "No steroids in the past year": two years since the last.
         return None
+    weighed = any(quantity.kind == "weight" for quantity in asked.quantities)
+    if weighed and _tells_change(forms_at(place, place.around(NEAR))):
+        return None  # "82 → 72 kg" lost 10.
     for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
         wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
         around = quantities_near(place, REACH)
@@ -94,7 +103,8 @@ def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
     if len(asked.sides) != 1:
         return None
     reading = place.reading
-    if asked.sides & sides_in(reading.text, reading.tokens, range(place.first, place.end)):
+    around = sides_in(reading.text, reading.tokens, range(place.first, place.end))
+    if asked.sides & around or (asked.sides == {"both"} and {"left", "right"} <= around):
         return None
     said = sides_in(reading.text, reading.tokens, place.around(NEAR))
     if {"left", "right"} <= said:
@@ -112,8 +122,8 @@ def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
             return f"says {min(said)}"
     if not asked.sites:
         return None
-    said = values_named(opposites.SITES, inside)
-    if not said or opposites.places_fit(asked.sites, values_named(opposites.SITES, around)):
+    said = opposites.sites_named(inside)
+    if not said or opposites.places_fit(asked.sites, opposites.sites_named(around)):
         return None
     return f"says {min(said)}"
 
