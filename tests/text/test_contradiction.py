@@ -318,3 +318,27 @@ def test_fine_points(feature: str, marked: str, reason: str | None) -> None:
 )
 def test_whose_it_is(feature: str, marked: str, reason: str | None) -> None:
     assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Type 1 diabetes", "[[T2DM]] on tablets", "says type 2"),
+        ("Type 2 diabetes", "[[DM type II]]", None),
+        ("First seizure", "her [[3rd seizure]]", "says 3rd"),
+        ("First seizure", "[[1st seizure]], on the 3rd day", None),
+        ("Anti-CCP negative", "[[anti-CCP positive]]", "says positive"),
+        ("Positive tuberculin test", "[[tuberculin test neg, IGRA]] sent", "says neg"),
+        ("Positive tuberculin test", "[[tuberculin test positive]]", None),
+        ("Weight loss", "[[weight holding]] at 70 kg", "says holding"),
+        ("Weight loss", "[[weight loss]], mood stable", None),
+        ("Neck stiffness", "[[neck moves freely]]", "says freely"),
+        ("Painless lump", "[[sore lump]]", "says painful"),
+        ("Painless lump", "[[lump]], no pain", None),
+        ("Father with gout", "[[father gout]], brother fine", None),
+        ("No change in appetite", "[[appetite unchanged]]", None),
+        ("Former smoker", "[[tobacco stopped]] 2015, sexually active", None),
+    ],
+)
+def test_results_kinds_and_order(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason

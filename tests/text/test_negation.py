@@ -232,3 +232,17 @@ def test_each_of_two_denials_holds_where_neither_undoes_the_other() -> None:
 def test_painless_denies_pain() -> None:
     assert pairs("painless lump") == [("less", "pain")]
     assert asks_for_denial("Painless", find_tokens("Painless"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Afebrile today", [("A", "febrile")]),
+        ("weight unchanged", [("un", "changed")]),
+        ("anicteric sclerae", [("an", "icteric")]),
+        ("unchangeable, and annoyed", []),
+    ],
+)
+def test_syllables_that_deny(text: str, expected: list[tuple[str, str]]) -> None:
+    assert pairs(text) == expected
+    assert all(one.is_one_word for one in find_negations(text))

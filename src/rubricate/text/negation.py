@@ -22,6 +22,12 @@ from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.text.words import Token, find_tokens, word_set
 
 _NON = re.compile(NON_WORD, re.IGNORECASE)
+#: Syllables that deny the rest of their word.
+_SYLLABLE = re.compile(
+    "a(?=febrile|pyrexi|symptomatic|cyanotic|traumatic)|an(?=icteric)|un(?=changed|altered)",
+    re.IGNORECASE,
+)
+_WITHIN_WORDS = word_set("non a an un less")
 _SIGNED = re.compile(r"(?:^|[\s,;(])[+\-−–][^\W\d_]")
 _SIGNED_BEHIND = re.compile(r"\w(?: ?[+\-−–](?= ?(?:[,;./)]|\n|$))|[+\-−–](?= ))")
 _ITEM_ENDS = word_set(", ; . / ) | - : ! ?")
@@ -50,6 +56,12 @@ class NegationScope:
     cue_span: Span
     scope_span: Span
     kind: str = "negation"
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether the cue is a part of the word it negates: "nonsmoker", "painless"."""
+        cue, scope = self.cue_span, self.scope_span
+        return cue.end == scope.start or scope.end == cue.start
 
 
 def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[NegationScope]:
@@ -80,7 +92,8 @@ def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[Neg
 def asks_for_denial(text: str, tokens: Sequence[Token]) -> bool:
     """Tell whether a rubric's wording asks for a denial: "Nonsmoker", but not "Nonbloody stool"."""
     return any(
-        one.cue_span.text(text).lower() != "non" or not text[one.scope_span.end :].strip()
+        one.cue_span.text(text).lower() not in _WITHIN_WORDS
+        or not text[max(one.scope_span.end, one.cue_span.end) :].strip()
         for one in find_negations(text, tokens)
     )
 
@@ -249,6 +262,9 @@ class _Reader:
             self._add((i, i + 1), (begin, min(begin + 1, self.end)))
         elif form.startswith("non") and len(form) > 5 and _NON.match(self.text, token.start):
             middle = token.start + 3
+            self.found.append(NegationScope(Span(token.start, middle), Span(middle, token.end)))
+        elif form[:1] in ("a", "u") and (match := _SYLLABLE.match(self.text, token.start)):
+            middle = match.end()
             self.found.append(NegationScope(Span(token.start, middle), Span(middle, token.end)))
         elif form in _LESS:
             middle = token.start + form.index("less")

@@ -110,6 +110,10 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "level": _values(high="high", low="low"),
     "time of day": _values(morning="morning mornings", evening="evening evenings"),
     "warmth": _values(heat="heat hot", cold="cold"),
+    "pain": _values(
+        painless="painless painlessly",
+        painful="painful sore tender tenderness hurts hurting aching achy ache pain",
+    ),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
     "nearness": _values(proximal="proximal", distal="distal"),
     "front and back": _values(front="anterior", back="posterior"),

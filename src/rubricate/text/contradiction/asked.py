@@ -41,6 +41,7 @@ class AskedFor:
     drugs: tuple[DrugName, ...]
     drug_names: frozenset[str]
     matters: tuple[tuple[str, frozenset[str]], ...]
+    types: frozenset[str]
     forms: frozenset[str]
 
 
@@ -73,8 +74,23 @@ def _read_alternative(text: str) -> AskedFor:
         drugs=tuple(drug for _, drug in drugs),
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
+        types=types_in(forms),
         forms=frozenset(forms),
     )
+
+
+#: Shorthand for types of diabetes.
+_TYPES = {
+    **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
+    **dict.fromkeys(("t2dm", "dm2", "t2d", "niddm", "dmii"), "2"),
+}
+_ROMAN = {"i": "1", "ii": "2", "one": "1", "two": "2"}
+
+
+def types_in(forms: Sequence[str]) -> frozenset[str]:
+    """Return the types that word forms name: "type 2", "T1DM"."""
+    named = {_ROMAN.get(b, b) for a, b in pairwise(forms) if a == "type"}
+    return frozenset(named & {"1", "2"} | {_TYPES[form] for form in forms if form in _TYPES})
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:

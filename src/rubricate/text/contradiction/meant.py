@@ -26,12 +26,12 @@ _NOT_MEANT = CueTable(
         "|call 911 for|call 999 for|dial 999 for|dial 911 for|911 for|999 for|ring with|call with"
         "|come in for|come in with|return with|report any|seek care for|seek help for"
         "|red flags|safety net|safety netting|precautions for|return precautions|warned of"
-        "|warned about|warned that|warned :|warnings about|told to expect|told of|told about"
+        "|warned about|warned that|warnings about|told to expect"
         "|taught about|leaflet on|leaflets on|leaflet about|leaflets about|booklet on|brochure on"
         "|handout on|handout about|fact sheet on|educated on|educated about|education on"
         "|counselled on|counseled on|counselled about|counseled about|side effects of"
         "|side effects include|risks include|including the risk|may cause|can cause|may bring on"
-        "|can bring on|spoke of|spoken of",
+        "|can bring on|spoke of|was told of|were told of",
         feared="worried about|worries about|afraid of|scared of|fearful of|concerned about|risk of"
         "|at risk for|wonders if|wonders whether|wondered if|wondered whether|asks about"
         "|asked about|screening for|to prevent|prevention of|worried it could|worried that|fears"
@@ -193,7 +193,7 @@ _EASED = word_set(
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
 
 
-_STILL = word_set("still currently current continues smokes active actively ongoing")
+_STILL = word_set("still currently current continues smokes actively ongoing")
 
 
 _LEFT_OFF = word_set("former ex quit stopped formerly gave")
@@ -210,7 +210,7 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
     if not asked.negated and (said := _still_or_over(asked, place)):
         return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
-        around = set(forms_at(place, range(place.first, place.end)))
+        around = set(forms_at(place, place.around(2 * NEAR)))
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
             return None if around & (_LEFT_OFF | DENYING) else "says current"
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
-from rubricate.text.contradiction.place import SpokenPlace
+from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
+from rubricate.text.contradiction.place import SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
 from rubricate.text.stems import stem
 from rubricate.text.words import word_set
@@ -17,7 +17,7 @@ DENYING = word_set(
     " isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing resolved gone"
     " settled better disappeared cured healthy only neither unlikely excluded away until 0 zero"
     " allergic clean ø declined refused stable usual ↓ - ° nobody level soft steady strong missed"
-    " forgot nt n flat supple last"
+    " forgot nt n flat supple last unchanged same ineffective refractory failed unhelpful useless"
 )
 
 
@@ -98,6 +98,23 @@ WELL = word_set(
 )
 
 
+_POSITIVE = word_set("positive pos reactive")
+_NEGATIVE = word_set("negative neg nonreactive")
+_NO_RESULT = word_set("no not non never without nil none false gram rh")
+
+
+def _other_result(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the result of a test said where the feature asks for the other one."""
+    wants = (bool(asked.forms & _POSITIVE), bool(asked.forms & _NEGATIVE))
+    if wants[0] == wants[1]:
+        return None
+    near = set(forms_at(place, place.around(1)))
+    if near & _NO_RESULT or (near & _POSITIVE and near & _NEGATIVE):
+        return None
+    other = near & (_NEGATIVE if wants[0] else _POSITIVE)
+    return f"says {min(other)}" if other else None
+
+
 def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return why a span is denied that should not be, or affirmed that should be denied."""
     reading = place.reading
@@ -108,6 +125,8 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         and reading.tokens[i].kind == "word"
         and reading.tokens[i].form not in EMPTY_WORDS
     ]
+    if result := _other_result(asked, place):
+        return result
     named = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
     if asked.negated:
         return _affirmed(place) if named and asked.plainly_negated else None
@@ -145,8 +164,12 @@ def _affirmed(place: SpokenPlace) -> str | None:
 
 _NORMAL = word_set(
     "normal nml wnl fine ok okay comfortable unremarkable nad intact healthy unaffected spared"
-    " preserved"
+    " preserved freely comfortably"
 )
+
+
+#: Of a weight that should have changed these say that it has not.
+_STEADY = word_set("steady stable holding static unchanged maintained constant")
 
 
 _NOT_NORMAL = word_set(
@@ -182,12 +205,15 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
+    weighed = "weight" in asked.forms and not asked.forms.isdisjoint(("loss", "gain", "lost"))
     for i in range(max(place.first, first - 1), min(place.end, last + 4)):
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
-        if tokens[i].form in _NORMAL:
+        if tokens[i].form in _NORMAL or (weighed and tokens[i].form in _STEADY):
             if not _of_the_matter(asked, place, i):
                 return None
+            if (asked.persons or asked.any_relative) and persons_in(tokens, range(first + 1, i)):
+                return None  # "mom has diabetes, dad fine"
             near = {token.form for token in tokens[max(0, i - 2) : i + 2]}
             return None if near & _NOT_NORMAL else f"says {tokens[i].form}"
     return None

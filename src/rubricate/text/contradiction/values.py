@@ -13,6 +13,7 @@ from rubricate.text.contradiction.asked import (
     counts_in,
     numerals_of,
     sides_in,
+    types_in,
     values_named,
 )
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
@@ -147,8 +148,29 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     return f"another drug: {names[0]}" if two else None
 
 
+#: Ordinals beyond the first.
+_LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
+
+
+def _other_type(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the type said where the feature asks for another."""
+    said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
+    return f"says type {min(said)}" if said and said.isdisjoint(asked.types) else None
+
+
+def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the ordinal said where the feature asks for the first of its kind."""
+    if "first" not in asked.forms or asked.negated:
+        return None
+    near = forms_at(place, place.around(NEAR))
+    later = [form for form in near if _LATER.fullmatch(form)]
+    return f"says {later[0]}" if later and not {"first", "1st"} & set(near) else None
+
+
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the word said that excludes one of the feature's: better for worse."""
+    if other := _other_type(asked, place) or _not_the_first(asked, place):
+        return other
     if not asked.matters:
         return None
     inside = forms_at(place, place.inside)
