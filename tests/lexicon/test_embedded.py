@@ -64,6 +64,12 @@ def test_lay_terms_are_well_formed() -> None:
         ("EtOH", "alcohol use"),
         ("s/p", "status post"),
         ("♀", "female"),
+        ("flecainide", "Tambocor"),
+        ("loop diuretic", "Burinex"),
+        ("PTX", "pneumothorax"),
+        ("painless", "nontender"),
+        ("venereal disease", "STI"),
+        ("hepatic", "liver"),
     ],
 )
 def test_what_a_reader_of_notes_knows(phrase: str, synonym: str) -> None:

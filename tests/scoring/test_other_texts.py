@@ -6,7 +6,7 @@ import pytest
 
 from rubricate import Corpus, Feature, Rubric, load_corpus
 from rubricate.scoring.other_texts import why_other_text
-from rubricate.scoring.readable import NO_NOTE, rule_hash, why_no_note
+from rubricate.scoring.survey import NO_NOTE, rule_hash, why_no_note
 
 OTHERS = sorted((Path(__file__).parents[1] / "resources" / "other_texts").glob("*.txt"))
 NO_RUBRIC = Rubric("c", ())
@@ -74,5 +74,5 @@ def test_what_was_decided_by_other_patterns_is_decided_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = rule_hash()
-    monkeypatch.setattr("rubricate.scoring.readable.PATTERNS", ())
+    monkeypatch.setattr("rubricate.scoring.survey.PATTERNS", ())
     assert rule_hash() != before

@@ -262,6 +262,11 @@ def test_opposites(feature: str, words: str, said: str) -> None:
         ("Foreign body sensation", "feels as if a stone is in it", "a stone is in it", None),
         ("Cough", "Will call if worse, has cough", "cough", None),
         ("Return precautions", "return if pain, fever", "fever", None),
+        ("Rigidity", "guarding +, rigidity -", "+, rigidity", "denied"),
+        ("Guarding", "guarding +, rigidity -", "guarding +, rigidity", None),
+        ("Night sweats denied", "sweats (-), chills (+)", "sweats (-)", None),
+        ("Chest pain", "Seen in the ED for chest pain", "chest pain", None),
+        ("Chest pain", "ED for chest pain", "chest pain", "only advised"),
         ("Edema", "(-) edema", "edema", "denied"),
         ("No edema", "(-) edema", "edema", None),
         ("Knee pain", "- knee pain x 2 wks", "knee pain", None),
@@ -277,3 +282,91 @@ def test_opposites(feature: str, words: str, said: str) -> None:
 def test_signs_beside_the_words(feature: str, text: str, words: str, said: str | None) -> None:
     start = text.index(words)
     assert why_surely_not(feature, text, [(start, start + len(words))]) == said
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        # What has not stopped, and what has.
+        ("Current smoker", "[[Smoking]] until now, 15 a day", None),
+        ("Current smoker", "[[Smoking]] until 2011, 15 a day", "stopped"),
+        ("Smoker", "[[15 a day]], unable to quit", None),
+        ("Alcohol use", "[[A bottle of gin]] weekly, has not stopped", None),
+        ("Rash persists", "The [[rash]] has gone since Tuesday", "resolved"),
+        ("Rash persists", "The [[rash]] has not gone", None),
+        ("Rash resolved", "The [[rash has not cleared]]", "not over"),
+        ("Ankle swelling", "[[ankle swelling]] is gone", "resolved"),
+        ("Oxygen", "[[Oxygen need]] has gone up", None),
+        ("Warfarin use", "[[warfarin]] on hold", "stopped"),
+        ("Warfarin held", "[[warfarin on hold]]", None),
+        # What a denial says.
+        ("Fatigue", "has no [[energy]]", None),
+        ("Fatigue", "no [[fatigue]]", "denied"),
+        ("Vegan", "eats no [[meat]]", None),
+        ("Painless", "denies [[pain]]", None),
+        ("No drug injection", "[[injecting]]: never", None),
+        # What is normal, and of what.
+        ("Dyspnea on stairs", "[[out of breath on stairs more than normal]]", None),
+        ("Wakes early", "[[sleeps okay at first, wakes early]]", None),
+        ("Swollen gums", "[[gums normal]]", "says normal"),
+        # Advice and refusal.
+        ("Dizziness", "Warned: [[dizziness]], dry mouth", "only in case"),
+        ("Bleeding", "Ring for [[bleeding]]", "only in case"),
+        ("Eats poorly", "Refused breakfast, [[ate little]]", None),
+        ("Poor appetite", "[[off his food]], refused lunch", None),
+        ("Flu vaccine", "[[flu jab]] refused", "declined"),
+        # Places and values.
+        ("Ankle pain", "[[ankle pain comes back]] at dusk", None),
+        ("Hip fracture", "[[femoral neck fracture]]", None),
+        ("Lost 5 kg", "[[70 → 65 kg]]", None),
+        ("Lost 5 kg", "[[lost 9 kg]]", "says 9 kg"),
+        ("Bilateral wrist pain", "[[wrists sore]] (R=L)", None),
+        ("Pain on lifting above the head", "[[pain on lifting her arm]]", None),
+    ],
+)
+def test_fine_points(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Aunt with gout", "[[mother psoriasis, mat aunt gout]]", None),
+        ("Aunt with psoriasis", "[[mother psoriasis, mat aunt gout]]", "mother's"),
+        ("Mother with gout", "[[gout]] - paternal uncle", "uncle's"),
+        ("Mother with gout", "FH: brother - [[gout, mother]] well", "brother's"),
+        ("Brother with gout", "husband's [[brother has gout]]", "brother-in-law's"),
+        ("Nephew with gout", "her [[brother's little boy has gout]]", None),
+        ("Maternal aunt with gout", "[[father's sister has gout]]", "says paternal"),
+        ("Maternal uncle with gout", "her aunt has gout, her [[mother's brother gout]] too", None),
+        ("Brisk reflexes", "[[DTR 3+]] throughout", None),
+        ("Asthma", "lives with Dtr, Dtr has [[asthma]]", "daughter's"),
+        ("Needs help to rise", "[[wife pulls him up]]", None),
+    ],
+)
+def test_whose_it_is(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Type 1 diabetes", "[[T2DM]] on tablets", "says type 2"),
+        ("Type 2 diabetes", "[[DM type II]]", None),
+        ("First seizure", "her [[3rd seizure]]", "says 3rd"),
+        ("First seizure", "[[1st seizure]], on the 3rd day", None),
+        ("Anti-CCP negative", "[[anti-CCP positive]]", "says positive"),
+        ("Positive tuberculin test", "[[tuberculin test neg, IGRA]] sent", "says neg"),
+        ("Positive tuberculin test", "[[tuberculin test positive]]", None),
+        ("Weight loss", "[[weight holding]] at 70 kg", "says holding"),
+        ("Weight loss", "[[weight loss]], mood stable", None),
+        ("Neck stiffness", "[[neck moves freely]]", "says freely"),
+        ("Painless lump", "[[sore lump]]", "says painful"),
+        ("Painless lump", "[[lump]], no pain", None),
+        ("Father with gout", "[[father gout]], brother fine", None),
+        ("No change in appetite", "[[appetite unchanged]]", None),
+        ("Former smoker", "[[tobacco stopped]] 2015, sexually active", None),
+    ],
+)
+def test_results_kinds_and_order(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason

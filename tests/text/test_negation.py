@@ -190,3 +190,59 @@ def test_denies_reaches_over_a_whole_list(items: list[str]) -> None:
 )
 def test_a_quality_that_is_denied_is_no_denial_of_the_matter(wording: str, denial: bool) -> None:
     assert asks_for_denial(wording, find_tokens(wording)) is denial
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Palps -, syncope -.", [("-", "Palps"), ("-", "syncope")]),
+        ("guarding -/rigidity -, Murphy +", [("-", "guarding"), ("-", "rigidity")]),
+        ("S3- S4-, JVD -", [("-", "S3"), ("-", "S4"), ("-", "JVD")]),
+        ("HTN -\nDM +\nfever -", [("-", "HTN"), ("-", "fever")]),
+        ("joint x-ray -, CT chest -", [("-", "joint x-ray"), ("-", "CT chest")]),
+        ("blood group O-, antibody screen +", []),
+        ("pre- and post-meal dizziness, cough +, rash +", []),
+        ("Rash - itchy. Cough - dry", []),
+        ("Meds -\nlisinopril", []),
+    ],
+)
+def test_a_minus_behind_words_denies_them(text: str, expected: list[tuple[str, str]]) -> None:
+    assert pairs(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No evening passes without itching",
+        "hardly an hour w/o hiccups",
+        "not without tingling",
+        "cannot stop sneezing",
+        "has not stopped wheezing",
+        "cannot keep from scratching",
+    ],
+)
+def test_a_denial_that_is_undone_denies_nothing(text: str) -> None:
+    assert pairs(text) == []
+
+
+def test_each_of_two_denials_holds_where_neither_undoes_the_other() -> None:
+    assert pairs("no rash, without itching") == [("no", "rash"), ("without", "itching")]
+
+
+def test_painless_denies_pain() -> None:
+    assert pairs("painless lump") == [("less", "pain")]
+    assert asks_for_denial("Painless", find_tokens("Painless"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Afebrile today", [("A", "febrile")]),
+        ("weight unchanged", [("un", "changed")]),
+        ("anicteric sclerae", [("an", "icteric")]),
+        ("unchangeable, and annoyed", []),
+    ],
+)
+def test_syllables_that_deny(text: str, expected: list[tuple[str, str]]) -> None:
+    assert pairs(text) == expected
+    assert all(one.is_one_word for one in find_negations(text))

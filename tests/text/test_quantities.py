@@ -185,6 +185,8 @@ def test_frequencies(text: str, words: str, a_day: float) -> None:
         ("50%", "percent", "%", 50, 50),
         ("has 3 kids", "number", "", 3, 3),
         ("two kids", "number", "", 2, 2),
+        ("owes £18k", "number", "", 18000, 18000),
+        ("eighteen grand", "number", "", 18000, 18000),
     ],
 )
 def test_other_kinds(text: str, kind: str, unit: str, low: float, high: float) -> None:

@@ -22,10 +22,31 @@ from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.text.words import Token, find_tokens, word_set
 
 _NON = re.compile(NON_WORD, re.IGNORECASE)
+#: Syllables that deny the rest of their word.
+_SYLLABLE = re.compile(
+    "a(?=febrile|pyrexi|symptomatic|cyanotic|traumatic)|an(?=icteric)|un(?=changed|altered)",
+    re.IGNORECASE,
+)
+_WITHIN_WORDS = word_set("non a an un less")
 _SIGNED = re.compile(r"(?:^|[\s,;(])[+\-−–][^\W\d_]")
+_SIGNED_BEHIND = re.compile(r"\w(?: ?[+\-−–](?= ?(?:[,;./)]|\n|$))|[+\-−–](?= ))")
 _ITEM_ENDS = word_set(", ; . / ) | - : ! ?")
 _BULLETS = frozenset("-•*·▪")
 _PATIENT = word_set("pt patient he she they mom mother parents who and also but i")
+#: Words before a hyphen that do not make it a minus: blood groups, and first parts of compounds.
+_NO_MINUS = word_set(
+    "a b o ab rh pre post non mid anti inter intra sub supra peri extra over under low high long"
+    " short one two three four five six half left right upper lower full self well semi multi"
+)
+_ENDING = word_set("stop stops stopped quit quits cease ceased")
+#: Words that deny what they name.
+_LESS = word_set("painless painlessly odourless odorless")
+#: What a minus behind words denies has at most so many of them.
+_LONGEST_SIGNED = 5
+#: Before "without" these undo the denial: "no night without sweats", "hardly a day w/o pain".
+_UNDOING = word_set("no not never hardly scarcely barely rarely seldom")
+#: So many words may stand between them and "without".
+_UNDONE_WITHIN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +56,12 @@ class NegationScope:
     cue_span: Span
     scope_span: Span
     kind: str = "negation"
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether the cue is a part of the word it negates: "nonsmoker", "painless"."""
+        cue, scope = self.cue_span, self.scope_span
+        return cue.end == scope.start or scope.end == cue.start
 
 
 def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[NegationScope]:
@@ -65,7 +92,8 @@ def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[Neg
 def asks_for_denial(text: str, tokens: Sequence[Token]) -> bool:
     """Tell whether a rubric's wording asks for a denial: "Nonsmoker", but not "Nonbloody stool"."""
     return any(
-        one.cue_span.text(text).lower() != "non" or not text[one.scope_span.end :].strip()
+        one.cue_span.text(text).lower() not in _WITHIN_WORDS
+        or not text[max(one.scope_span.end, one.cue_span.end) :].strip()
         for one in find_negations(text, tokens)
     )
 
@@ -77,6 +105,7 @@ class _SignedLines:
         self._text = text
         self._ends: list[int] | None = None
         self._several: dict[int, bool] = {}
+        self._behind: bool | None = None
 
     def has_several(self, offset: int) -> bool:
         """Tell whether the line around an offset holds several words with a sign."""
@@ -90,6 +119,12 @@ class _SignedLines:
             signs = _SIGNED.finditer(self._text[start:end])
             found = self._several[line] = len(list(islice(signs, 2))) > 1
         return found
+
+    def several_behind(self) -> bool:
+        """Tell whether the text holds several words with a sign behind them."""
+        if self._behind is None:
+            self._behind = len(list(islice(_SIGNED_BEHIND.finditer(self._text), 2))) > 1
+        return self._behind
 
 
 class _Reader:
@@ -139,6 +174,11 @@ class _Reader:
             if cue_kind == "narrow" and stop - i > 1:
                 self._add((i, stop - 1), (stop - 1, stop), cue_kind)
             return stop
+        if self.tokens[i].form in ("without", "w/o") and self._undo(i):
+            return stop
+        if form_at(self.tokens, stop) in _ENDING and form_at(self.tokens, stop + 1).endswith("ing"):
+            # "Has not stopped vomiting" vomits.
+            return stop
         both_ways = cue_kind in ("either", "passive")
         if cue_kind == "after" or (both_ways and self._looks_back(cue_kind, i, stop)):
             start, last = reach_before(self.sentence, i)
@@ -156,6 +196,17 @@ class _Reader:
         reach = reach_after(self.sentence, begin, cue_kind)
         self._add((i, stop), (begin, reach))
         return reach
+
+    def _undo(self, i: int) -> bool:
+        """Take back a denial that "without" at ``i`` turns round; tell whether there is one."""
+        for k in range(i - 1, max(self.first, i - _UNDONE_WITHIN) - 1, -1):
+            token = self.tokens[k]
+            if token.kind in ("mark", "newline"):
+                return False
+            if token.form in _UNDOING:
+                self.found[:] = [one for one in self.found if one.cue_span.start != token.start]
+                return True
+        return False
 
     def _as_are_follows(self, stop: int) -> bool:
         """Tell whether more subjects follow: "X is denied, as are Y and Z"."""
@@ -212,9 +263,50 @@ class _Reader:
         elif form.startswith("non") and len(form) > 5 and _NON.match(self.text, token.start):
             middle = token.start + 3
             self.found.append(NegationScope(Span(token.start, middle), Span(middle, token.end)))
+        elif form[:1] in ("a", "u") and (match := _SYLLABLE.match(self.text, token.start)):
+            middle = match.end()
+            self.found.append(NegationScope(Span(token.start, middle), Span(middle, token.end)))
+        elif form in _LESS:
+            middle = token.start + form.index("less")
+            self.found.append(NegationScope(Span(middle, token.end), Span(token.start, middle)))
         elif form == "-" and after is not None and self._is_minus(i):
             self._add((i, i + 1), (i + 1, self._minus_end(i + 1)))
+        elif form == "-" and self._is_minus_behind(i):
+            self._add((i, i + 1), (self._signed_start(i), i))
         return i + 1
+
+    def _is_minus_behind(self, i: int) -> bool:
+        """Tell whether a hyphen denies the words before it: "fever -, chills -", "N- V-"."""
+        token, before = self.tokens[i], self.tokens[i - 1]
+        if i == self.first or before.kind != "word" or before.form in _NO_MINUS:
+            return False
+        joined = before.end == token.start
+        after = self.text[token.end : token.end + 1]
+        following = form_at(self.tokens, i + 1)
+        if after in (",", ";", ".", "/", ")") and following == after:
+            return not (joined and after == "/")
+        if not after or after == "\n":
+            return self.signed_lines.several_behind()
+        # "pre- and postprandial" leaves a word out.
+        return (
+            joined
+            and after == " "
+            and following not in ("and", "or", "to")
+            and (self.signed_lines.several_behind())
+        )
+
+    def _signed_start(self, i: int) -> int:
+        """Return where the words begin that a minus at ``i`` denies."""
+        start = i
+        while start > max(self.first, i - _LONGEST_SIGNED):
+            token = self.tokens[start - 1]
+            hyphen = token.form == "-" and self.tokens[start].start == token.end
+            if token.kind in ("mark", "newline") and not hyphen:
+                break
+            if hyphen and self.text[token.start - 1 : token.start].isspace():
+                break
+            start -= 1
+        return start
 
     def _is_minus(self, i: int) -> bool:
         """Tell whether a hyphen before a word denies it: only if the line has another such sign."""

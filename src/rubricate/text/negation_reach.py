@@ -40,7 +40,14 @@ NEGATION_CUES = CueTable(
         "|does not deny|did not deny|doesnt deny|didnt deny|not deny|not denying|not until"
         "|not uncommon|not unusual|not infrequent|not infrequently|if not|why not|whether or not"
         "|no more than|not more than|no less than|not less than|no later than|no problem finding"
-        "|not yet diagnosed|cannot help but|rh negative|not all|no stranger|not limited to",
+        "|not yet diagnosed|cannot help but|rh negative|not all|no stranger|not limited to"
+        "|not without|cannot stop|cant stop|unable to stop|not able to stop|could not stop"
+        "|couldnt stop|cannot help|cant help|cannot keep from|cant keep from|not been able to stop"
+        "|never fails to|does not fail to|not failed to|cannot get rid of|cant get rid of"
+        "|cannot do without|cant do without|cannot shake|cant shake|not been able to shake"
+        "|cannot say|cant say|not unaware|no stopping|not been able to quit|not been able to do"
+        "|not been able to put|not been able to give|cannot go without|cant go without"
+        "|cannot get below",
         neither="neither|neither of",
         either="no|none|nil|nill|neg|negative|negatives|denied|absent|-ve|(-)|[-]|nothing noted",
         passive="not noted|not seen|not reported|not found|not observed|not elicited|not detected"

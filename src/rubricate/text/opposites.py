@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from rubricate.text.numbers import time_unit
 from rubricate.text.words import word_set
 
 
@@ -109,6 +110,10 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "level": _values(high="high", low="low"),
     "time of day": _values(morning="morning mornings", evening="evening evenings"),
     "warmth": _values(heat="heat hot", cold="cold"),
+    "pain": _values(
+        painless="painless painlessly",
+        painful="painful sore tender tenderness hurts hurting aching achy ache pain",
+    ),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
     "nearness": _values(proximal="proximal", distal="distal"),
     "front and back": _values(front="anterior", back="posterior"),
@@ -157,8 +162,18 @@ _PERSON_PARTS = {
 }
 #: Words for whose history is asked for: "Paternal history of gout".
 WHOSE_HISTORY = {"maternal": "mother", "paternal": "father", "fraternal": "brother"}
+_REFLEXES_ARE = word_set(
+    "+ - = ↓ ↑ absent brisk diminished equal hyperactive intact nl normal present preserved reduced"
+    " sluggish symmetric symmetrical trace wnl"
+)
 _UNCLE_OR_AUNT = {"brother": "uncle", "sister": "aunt", "mother": "grandmother",
                   "father": "grandfather"}  # fmt: skip
+
+
+#: Words between a relative and the relative's relative.
+AGES_OF_KIN = word_set("little younger older elder eldest oldest youngest big baby half late")
+_YOUNG = {"boy": "son", "girl": "daughter"}
+_BLOOD = word_set("mother father brother sister aunt uncle cousin niece nephew")
 
 
 def kin_of_kin(whose: str, who: str) -> str:
@@ -168,10 +183,66 @@ def kin_of_kin(whose: str, who: str) -> str:
     --------
     >>> kin_of_kin("dads", "brother"), kin_of_kin("dad", "brother")
     ('uncle', '')
+    >>> kin_of_kin("brothers", "boy"), kin_of_kin("husbands", "sister")
+    ('nephew', 'sister-in-law')
     """
-    owner = whose.removesuffix("s")
-    of_parent = owner != whose and PERSONS.get(owner) in ("mother", "father")
-    return _UNCLE_OR_AUNT.get(PERSONS.get(who, ""), "") if of_parent else ""
+    owner = PERSONS.get(whose.removesuffix("s"), "") if whose.endswith("s") else ""
+    person = PERSONS.get(who, "") or _YOUNG.get(who, "")
+    if owner in ("mother", "father"):
+        return _UNCLE_OR_AUNT.get(person, "")
+    if owner in ("brother", "sister", "sibling"):
+        return {"son": "nephew", "daughter": "niece"}.get(person, "")
+    if owner in ("aunt", "uncle"):
+        return "cousin" if person in ("son", "daughter", "child") else ""
+    in_law = owner in ("wife", "husband", "partner") and person in _BLOOD
+    return f"{person}-in-law" if in_law else ""
+
+
+def names_reflexes(form: str, *after: str) -> bool:
+    """Tell whether "DTR" stands for the tendon reflexes rather than for a daughter.
+
+    Examples
+    --------
+    >>> names_reflexes("dtr", "3", "+"), names_reflexes("dtr", "has", "asthma")
+    (True, False)
+    """
+    if form != "dtr" or not after:
+        return False
+    graded = after[0][:1] in tuple("01234") and (len(after[0]) == 1 or "/" in after[0])
+    aged = len(after) > 1 and time_unit(after[1]) is not None
+    return after[0] in _REFLEXES_ARE or (graded and not aged)
+
+
+#: Words before "back" and after it with which it is no place of the body ("comes back").
+_RETURNING = word_set(
+    "come comes came coming go goes went going gone get gets got getting put puts bring brings"
+    " brought is was are were been be right straight call calls called cut held hold holds take"
+    " takes took feels fell fall falls flew way years months weeks days put then fully all not"
+)
+_BACK_AT = word_set("to home again work school when then from")
+
+
+def sites_named(forms: Sequence[str]) -> frozenset[str]:
+    """Return the places of the body that word forms name.
+
+    Examples
+    --------
+    >>> sorted(sites_named("pain in lower back comes back at the femoral neck".split()))
+    ['back', 'hip']
+    """
+    found = set()
+    for i, form in enumerate(forms):
+        site = SITES.get(form)
+        if site is None:
+            continue
+        before = forms[i - 1] if i else ""
+        after = forms[i + 1] if i + 1 < len(forms) else ""
+        if form == "head" and {"above", "over"} & set(forms[max(0, i - 2) : i]):
+            continue
+        if form == "back" and (before in _RETURNING or after in _BACK_AT):
+            continue
+        found.add("hip" if form == "neck" and before.startswith("femor") else site)
+    return frozenset(found)
 
 
 #: Words of a rubric that ask for any relative.

@@ -157,6 +157,7 @@ def _temperature(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityRea
 _STARTS = AMOUNT_STARTS | AGE_STARTS | DURATION_STARTS | FREQUENCY_STARTS | ORDINALS
 _LESS = word_set("< ≤ under below")
 _MORE = word_set("> ≥ exceeding")
+_THOUSAND = word_set("k grand thousand")
 _NOT_COUNTED = word_set("no any every this that which some each the")
 
 
@@ -242,7 +243,10 @@ def _read_number(text: str, tokens: Sequence[Token], amount: Amount) -> Quantity
         return None
     if tokens[amount.first].form == "one" and form_at(tokens, amount.first - 1) in _NOT_COUNTED:
         return None
-    return _compared(tokens, QuantityReading("number", amount.low, amount.high, "", *amount[2:]))
+    thousands = form_at(tokens, amount.end) in _THOUSAND
+    low, high = (x * 1000 if thousands else x for x in amount[:2])
+    end = amount.end + thousands
+    return _compared(tokens, QuantityReading("number", low, high, "", amount.first, end))
 
 
 def _read_span_of_time(

@@ -10,6 +10,7 @@ from functools import lru_cache
 from rubricate.spans import Span
 from rubricate.text.clauses import CONTRASTS, sentence_ranges
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
+from rubricate.text.opposites import names_reflexes
 from rubricate.text.sections import find_sections
 from rubricate.text.words import CueTable, Token, cue_kinds, find_tokens, word_set
 
@@ -28,6 +29,7 @@ OTHERS = word_set(
     " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
     " classmate classmates teammate flatmate housemate boss"
 )
+MEN = word_set("husband father dad son brother boyfriend uncle grandfather grandpa grandad")
 #: A person who speaks, sees or accompanies is a witness; what follows is about the patient.
 WITNESS_VERBS = word_set(
     "calls notice alarmed c/o came informed complained historian corrects reports report"
@@ -173,6 +175,8 @@ def _within_family(
 def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: list[Context]) -> int:
     """Append what the token at ``i`` opens, if anything; return the next token to look at."""
     form = tokens[i].form
+    if names_reflexes(form, *(token.form for token in tokens[i + 1 : i + 3])):
+        return i + 1
     if form in RELATIVES or (
         form in ("maternal", "paternal") and form_at(tokens, i + 1) not in RELATIVES
     ):
@@ -235,6 +239,8 @@ def _read_person(
     copula = form_at(tokens, after - 1) in ("is", "was", "are", "were")
     if follow in (WITNESS_STATES if copula else WITNESS_VERBS):
         return
+    if _acts_on_patient(tokens, i, after, end):
+        return
     if follow == "of" and form_at(tokens, after + 1) not in STOPS | FILLERS:
         # "Mother of three" is the patient.
         return
@@ -251,6 +257,17 @@ def _read_person(
     while begin < end and tokens[begin].form in (":", "-", "=", ","):
         begin += 1
     _add(found, kind, tokens, (i, i + 1), (begin, _reach(tokens, begin, end, tokens[i].form)))
+
+
+def _acts_on_patient(tokens: Sequence[Token], i: int, after: int, end: int) -> bool:
+    """Tell whether a person does something to the patient: "wife has to help him up"."""
+    objects = {"him", "her"} if tokens[i].form in MEN else {"him"}
+    for k in range(after + 1, min(end, after + 4)):
+        if tokens[k].kind == "mark" or tokens[k].form in STOPS:
+            return False
+        if tokens[k].form in objects:
+            return True
+    return False
 
 
 def _skip(tokens: Sequence[Token], i: int, end: int) -> int:

@@ -67,10 +67,20 @@ def test_numbers_mean_the_same_in_any_unit(said: str) -> None:
         ("Mr. Osei is a baker. His wrist is stiff", "Male", "Mr"),
         ("Mrs. Pohl, a lady of 80, came about her feet", "Female", "lady"),
         ("Stiffness of her neck since June", "Female", "her"),
+        ("51 yo ♀, baker, wrist stiff", "Female", "♀"),
+        ("Baker with a stiff wrist. She's well otherwise", "Female", "She's"),
+        ("51yo femlae baker", "Female", "femlae"),
     ],
 )
 def test_gender_is_taken_from_the_plainest_word(text: str, gender: str, said: str) -> None:
     assert found_in(text, gender) == [[[said]]]
+
+
+@pytest.mark.parametrize(
+    "text", ["Age/sex: 15/F. Wrist stiff", "Age of pt 15, F", "15 (16 in May) year old girl"]
+)
+def test_a_number_at_the_beginning_may_be_the_age(text: str) -> None:
+    assert found_in(text, "15 year", "31 year") == [[["15"]], []]
 
 
 def test_age_and_gender_are_marked_once() -> None:
@@ -346,6 +356,12 @@ def test_a_contradicted_feature_is_unlikely() -> None:
         ("Swelling or redness of the calf", "Her calf is swollen since Tuesday.", "swollen"),
         ("Removal of the spleen", "Past history: splenectomy after a fall.", "splenectomy"),
         ("Fatigue", "Says that she is exausted all day.", "exausted"),
+        ("Nonsmoker", "Baker, nonsmoker, two children.", "nonsmoker"),
+        ("No fever", "Seen at home. Afebrile, eating.", "Afebrile"),
+        ("Afebrile", "Eating well, no fever.", "no fever"),
+        ("Painless", "Lump of the wrist, denies pain.", "denies pain"),
+        ("No weight change", "Weight unchanged, eating.", "unchanged"),
+        ("No palpitations", "Syncope -, palpitations -, cough +.", "palpitations -"),
     ],
 )
 def test_reads_rubrics_in_other_words(feature: str, text: str, said: str) -> None:

@@ -53,3 +53,10 @@ def test_notes_read_together_are_the_notes_read_alone(texts: list[str]) -> None:
         clauses = set(both.clause[place : place + len(reading)].tolist())
         assert not clauses & set(both.clause[:place].tolist())
         place += len(reading)
+
+
+def test_a_word_that_denies_itself_is_denied() -> None:
+    reading = read_note("nonsmoker, afebrile, painless lump")
+    denied = [t.form for t, i in zip(reading.tokens, reading.scope, strict=True) if i >= 0]
+    assert denied == ["nonsmoker", "afebrile", "painless"]
+    assert (reading.cue < 0).all()

@@ -84,3 +84,13 @@ def test_age_is_grouped_to_its_first_mention() -> None:
     reading = read_note("58 yo, is 58")
     profile = read_feature(Feature("f", "c", "58 year"), 0)
     assert group_runs([TokenRun(0, 2), TokenRun(4, 5)], profile, reading) == [(TokenRun(0, 2),)]
+
+
+def test_a_sign_of_the_item_before_is_cut_off() -> None:
+    reading = read_note("rebound +, guarding -, fever +")
+    trimmed = trim_run(TokenRun(1, 5), reading)
+    assert trimmed is not None
+    assert [token.form for token in reading.tokens[trimmed.first : trimmed.end]] == [
+        "guarding",
+        "-",
+    ]

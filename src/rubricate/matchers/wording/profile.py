@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +26,21 @@ STOP_WORDS = word_set(
 NEGATING = word_set(
     "no not denies denied without never none negative neg absent lack lacks non nor w/o nil"
 )
-MALE = word_set("male man gentleman boy guy m mr mister gent fellow bloke chap lad he his him son")
-FEMALE = word_set("female woman wmn lady girl gal lass f mrs ms miss she her")
+MALE = word_set(
+    "male man gentleman boy guy m mr mister gent fellow bloke chap lad he his him son hes himself ♂"
+    " mlae mael"
+)
+FEMALE = word_set(
+    "female woman wmn lady girl gal lass f mrs ms miss she her shes herself ♀ femlae feamle femal"
+)
 _GENDERS = {"male": MALE, "female": FEMALE, "man": MALE, "woman": FEMALE, "boy": MALE,
             "girl": FEMALE}  # fmt: skip
 #: What names a gender less plainly than a noun, the plainest first.
-_LESS_PLAIN = (word_set("he she"), word_set("mr mister mrs ms miss"), word_set("his him her son"))
+_LESS_PLAIN = (
+    word_set("he she hes shes"),
+    word_set("mr mister mrs ms miss"),
+    word_set("his him her son himself herself"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +135,29 @@ def identity_logits(profile: FeatureProfile, reading: NoteReading) -> npt.NDArra
     logits = np.full(len(reading), NOT_SAID, dtype=np.float32)
     if profile.kind == "age":
         asked = [q for one in profile.alternatives for q in one.quantities]
-        for i, quantity in enumerate(reading.quantities):
-            if any(same_quantity(q, quantity) for q in asked):
-                logits[reading.quantity == i] = SAID
-                break
+        said = [
+            i for i, q in enumerate(reading.quantities) if any(same_quantity(a, q) for a in asked)
+        ]
+        for i in said or _bare_ages(asked, reading):
+            logits[reading.quantity == i] = SAID
+            break
     else:
         said = _gender_words(profile.genders, reading)
         if said:
             logits[said[0]] = SAID
     return logits
+
+
+#: A number among so many first tokens may be the age without saying so.
+_OPENING = 12
+
+
+def _bare_ages(asked: Sequence[Quantity], reading: NoteReading) -> list[int]:
+    """Return the numbers at the beginning that may be the age asked for: "Age/sex: 15/F"."""
+    first = set(reading.quantity[:_OPENING].tolist()) - {-1}
+    wanted = {(q.low, q.high) for q in asked}
+    own = ((i, reading.quantities[i]) for i in sorted(first))
+    return [i for i, q in own if q.kind == "number" and (q.low, q.high) in wanted]
 
 
 def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:

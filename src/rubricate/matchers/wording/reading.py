@@ -81,9 +81,20 @@ def read_note(text: str) -> NoteReading:
             column[place[span.start] : place[span.end]] = i
         return column
 
+    def deny(negations: list[NegationScope]) -> tuple[I32, I32]:
+        """Return what is denied and what denies; a word that denies itself is the former."""
+        scope = cover([one.scope_span for one in negations])
+        cue = cover([one.cue_span for one in negations])
+        for i, one in enumerate(negations):
+            if one.is_one_word:
+                token = place[min(one.cue_span.start, one.scope_span.start)]
+                scope[token], cue[token] = i, -1
+        return scope, cue
+
     negations = find_negations(text, raw)
     quantities = find_quantities(text, raw)
     clause, family = _clauses(text, raw, place, n)
+    scope, cue = deny(negations)
     section = np.zeros(n, dtype=np.int32)
     for one in find_sections(text, raw):
         end = one.heading.end if one.body is None else one.body.end
@@ -94,8 +105,8 @@ def read_note(text: str) -> NoteReading:
         tokens=tokens,
         kind=np.array([_KINDS[token.kind] for token in tokens], dtype=np.int32),
         clause=clause,
-        scope=cover([one.scope_span for one in negations]),
-        cue=cover([one.cue_span for one in negations]),
+        scope=scope,
+        cue=cue,
         quantity=cover([one.span for one in quantities]),
         section=section,
         family=family.astype(np.int32),

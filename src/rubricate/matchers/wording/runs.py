@@ -94,11 +94,19 @@ def trim_run(run: TokenRun, reading: NoteReading) -> TokenRun | None:
     """
     first, end = run
     tokens = reading.tokens
-    while first < end and tokens[first].form in _NOT_FIRST and reading.cue[first] < 0:
+    while first < end and (
+        (tokens[first].form in _NOT_FIRST and reading.cue[first] < 0) or _ends_item(first, reading)
+    ):
         first += 1
     while end > first and tokens[end - 1].form in _NOT_LAST and reading.cue[end - 1] < 0:
         end -= 1
     return TokenRun(first, end) if first < end else None
+
+
+def _ends_item(t: int, reading: NoteReading) -> bool:
+    """Tell whether a sign belongs to the words before it: the plus of "guarding +, rigidity -"."""
+    after = reading.tokens[t + 1].form if t + 1 < len(reading) else ""
+    return reading.tokens[t].form in ("+", "-") and after in (",", ";", "/", ".")
 
 
 def says_something(run: TokenRun, reading: NoteReading) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from rubricate.text.contradiction.asked import AskedFor, read_asked
-from rubricate.text.contradiction.meant import another_person, not_meant, not_now
+from rubricate.text.contradiction.meant import not_meant, not_now
+from rubricate.text.contradiction.persons import another_person
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
 from rubricate.text.contradiction.polarity import denied, normal
 from rubricate.text.contradiction.values import (

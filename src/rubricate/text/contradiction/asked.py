@@ -42,6 +42,7 @@ class AskedFor:
     drugs: tuple[DrugName, ...]
     drug_names: frozenset[str]
     matters: tuple[tuple[str, frozenset[str]], ...]
+    types: frozenset[str]
     forms: frozenset[str]
     about_advice: bool
 
@@ -69,12 +70,13 @@ def _read_alternative(text: str) -> AskedFor:
         counts=frozenset() if _COMPARING & set(forms) else counts_in(tokens),
         sides=sides_in(text, tokens, range(len(tokens))),
         heights=values_named(opposites.HEIGHTS, forms),
-        sites=values_named(opposites.SITES, forms),
+        sites=opposites.sites_named(forms),
         persons=persons_in(tokens, range(len(tokens))) or _whose_history(forms),
         any_relative=not opposites.ANY_RELATIVE.isdisjoint(forms),
         drugs=tuple(drug for _, drug in drugs),
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
+        types=types_in(forms),
         forms=frozenset(forms),
         about_advice=_ABOUT_ADVICE.search(text) is not None,
     )
@@ -92,6 +94,20 @@ _ABOUT_ADVICE = re.compile(
     r"|wish|worr|would\b)",
     re.IGNORECASE,
 )
+
+
+#: Shorthand for types of diabetes.
+_TYPES = {
+    **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
+    **dict.fromkeys(("t2dm", "dm2", "t2d", "niddm", "dmii"), "2"),
+}
+_ROMAN = {"i": "1", "ii": "2", "one": "1", "two": "2"}
+
+
+def types_in(forms: Sequence[str]) -> frozenset[str]:
+    """Return the types that word forms name: "type 2", "T1DM"."""
+    named = {_ROMAN.get(b, b) for a, b in pairwise(forms) if a == "type"}
+    return frozenset(named & {"1", "2"} | {_TYPES[form] for form in forms if form in _TYPES})
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
@@ -228,17 +244,22 @@ def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
 def _person_at(tokens: Sequence[Token], i: int) -> str:
     """Return whom a token names: the aunt in "mother's sister", nobody in "on dad's side"."""
     form, *after = (token.form for token in tokens[i : i + 4])
+    if opposites.names_reflexes(form, *after):
+        return ""
     before = [token.form for token in tokens[max(0, i - 3) : i]]
     of_whom = before[:-2] + before[-2:-1] if "of" in before[-2:] else []
     if after[:1] == ["side"] or any(opposites.kin_of_kin(f"{form}s", who) for who in of_whom):
         return ""
-    if after and opposites.kin_of_kin(form, after[0]):
+    kin = (one for one in after if one not in opposites.AGES_OF_KIN)
+    if opposites.kin_of_kin(form, next(kin, "")):
         return ""
-    owners = [tokens[i - 1].form if i else ""]
+    # "Her brother's little boy", "dad's younger sister".
+    near = (one for one in reversed(before) if one not in opposites.AGES_OF_KIN)
+    owners = [next(near, "")]
     if after[:1] == ["of"]:
         owners += [f"{one}s" for one in after[1:]]
-    kin = (opposites.kin_of_kin(owner, form) for owner in owners)
-    return next(filter(None, kin), "") or opposites.PERSONS.get(form, "")
+    own = (opposites.kin_of_kin(owner, form) for owner in owners)
+    return next(filter(None, own), "") or opposites.PERSONS.get(form, "")
 
 
 def _whose_history(forms: Sequence[str]) -> frozenset[str]:

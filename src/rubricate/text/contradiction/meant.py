@@ -1,14 +1,10 @@
-"""Whether words of a note are another person's, advice, fear or past."""
+"""Whether words of a note are advice, fear or past."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
-from rubricate.text import opposites
-from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
-from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, TextReading, forms_at
+from rubricate.text.contradiction.asked import AskedFor
+from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
-from rubricate.text.subject import Context
 from rubricate.text.words import CueTable, cue_kinds, word_set
 
 _NOT_MEANT = CueTable(
@@ -26,7 +22,16 @@ _NOT_MEANT = CueTable(
         "|if you start|if you notice|if you feel|if symptoms|should you|in case of|come back with"
         "|if he develops|if she develops|watch for|look out for|if your|seek help if"
         "|if she ever|if he ever|if it ever|should a|should any|should the"
-        "|if any|return for|999 if|911 if|ring if|if he gets|if she gets",
+        "|if any|return for|999 if|911 if|ring if|if he gets|if she gets|call for|ring for"
+        "|call 911 for|call 999 for|dial 999 for|dial 911 for|911 for|999 for|ring with|call with"
+        "|come in for|come in with|return with|report any|seek care for|seek help for"
+        "|red flags|safety net|safety netting|precautions for|return precautions|warned of"
+        "|warned about|warned that|warnings about|told to expect"
+        "|taught about|leaflet on|leaflets on|leaflet about|leaflets about|booklet on|brochure on"
+        "|handout on|handout about|fact sheet on|educated on|educated about|education on"
+        "|counselled on|counseled on|counselled about|counseled about|side effects of"
+        "|side effects include|risks include|including the risk|may cause|can cause|may bring on"
+        "|can bring on|spoke of|was told of|were told of",
         feared="worried about|worries about|afraid of|scared of|fearful of|concerned about|risk of"
         "|at risk for|wonders if|wonders whether|wondered if|wondered whether|asks about"
         "|asked about|screening for|to prevent|prevention of|worried it could|worried that|fears"
@@ -43,6 +48,9 @@ _NOT_DONE = CueTable(
         "|being considered|was discussed|is planned|planned|not started|not yet started|pending"
         "|awaited|booked|to be booked|to be started|never picked up|never started|never tried"
         "|never taken|never given|never done|never used|never filled|never rebooked|never had it"
+        "|was outlined|were outlined|outlined|was mooted|was raised|brought up|was brought up"
+        "|on the handout|is on the leaflet|on order|not filled|unfilled|not collected|to begin"
+        "|awaits|to be discussed|not wanted|next visit|were discussed|were offered|were advised"
         "|not had it|not had one|did not attend|was cancelled|postponed|not taken up",
         declined="declined|was declined|refused|turned down|turned it down|turned this down",
         hypothetical="if scan|if the|if needed|if required|if it|should it|were to",
@@ -65,17 +73,39 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
     if asked.negated or asked.about_advice:
         return None
     tokens = place.reading.tokens
+    heading = [token.form for token in tokens[max(0, place.first - 2) : place.first]]
+    if heading[1:] == [":"] and heading[0] in _WARNINGS:
+        return _NOT_MEANT_REASONS["hypothetical"]
     for i in range(place.first, place.inside[0] + 1):
         hit = _NOT_MEANT.at(tokens, i) if tokens[i].form in _NOT_MEANT else None
         before = tokens[i - 1].form if i else ""
-        if hit is not None and hit[1] <= place.inside[-1] and before != "as":
+        if hit is None or hit[1] > place.inside[-1] or before == "as":
+            continue
+        # What is refused ends with the comma: "refuses the bottle, seven wet nappies".
+        if tokens[i].form not in _REFUSING or not _comma_between(place, i):
             return _NOT_MEANT_REASONS[hit[0]]
     first, last = place.inside[0], place.inside[-1]
     for i in range(first + 1, min(place.end, last + 1 + 2 * NEAR)):
         hit = _NOT_DONE.at(tokens, i) if tokens[i].form in _NOT_DONE else None
-        if hit is not None and not _other_verb(place, i):
+        if hit is None or (tokens[i].form in _REFUSING and _has_object(place, hit[1])):
+            continue
+        if not _other_verb(place, i):
             return _NOT_MEANT_REASONS[hit[0]]
     return None
+
+
+#: Before a colon these open a list of what to look out for.
+_WARNINGS = word_set("warned warnings return ret rtc precautions watch flags netting")
+_REFUSING = word_set("declined refused refuses")
+
+
+def _has_object(place: SpokenPlace, i: int) -> bool:
+    """Tell whether what is refused follows: "off his food, refused supper"."""
+    tokens = place.reading.tokens
+    return i < place.end and tokens[i].kind == "word" and tokens[i].form not in _NO_OBJECT
+
+
+_NO_OBJECT = word_set("by at when because due as this it in so on for again today and but twice")
 
 
 def _other_verb(place: SpokenPlace, i: int) -> bool:
@@ -100,7 +130,8 @@ _NO_MORE = CueTable(
     cue_kinds(
         stopped="stopped|quit|discontinued|d/c|d/cd|d/c d|dcd|came off|taken off|gave up|given up"
         "|no longer|weaned off|ceased|stopped taking|none since|nil since|not since|none now"
-        "|nil now|not any more|anymore|until|till|has not since|gave it up|clean since",
+        "|nil now|not any more|anymore|until|till|has not since|gave it up|clean since|on hold|held"
+        "|withheld|off it|off them|now off|been off|off since|is off|taken off it|is held",
         past="used to|former|formerly|ex smoker|ex - smoker|years ago|in the past|previously"
         "|exsmoker|in college|as a student|as a teenager|in his youth|in her youth|in his twenties"
         "|in her twenties|as a young man|as a young woman|years back|at one time|long ago",
@@ -112,7 +143,9 @@ _NO_MORE = CueTable(
 _GONE = CueTable(
     cue_kinds(
         resolved="resolved|has gone away|went away|gone away|cleared up|disappeared|now gone"
-        "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved",
+        "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved"
+        "|gone since|gone now|all gone|is gone|are gone|completely gone|gone completely|has gone"
+        "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since",
     )
 )
 
@@ -132,7 +165,8 @@ _TAKEN = word_set(
 _ABOUT_STOPPING = _PAST | word_set(
     "missed poor adherence nonadherence allergy allergic intolerance reaction due caused cause stop"
     " wants cessation wearing took treated effect effects effective out work ready side stopping"
-    " contemplating overuse administered given received tried trial prescribed dose course"
+    " contemplating overuse administered given received tried trial prescribed dose course held"
+    " hold withheld paused suspended"
 )
 
 
@@ -147,7 +181,7 @@ _EASED = word_set(
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
 
 
-_STILL = word_set("still currently current continues smokes active actively ongoing")
+_STILL = word_set("still currently current continues smokes actively ongoing")
 
 
 _LEFT_OFF = word_set("former ex quit stopped formerly gave")
@@ -161,8 +195,10 @@ def is_taken(asked: AskedFor) -> bool:
 def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "stopped" and the like when the words speak of what is no more."""
     tokens = place.reading.tokens
+    if not asked.negated and (said := _still_or_over(asked, place)):
+        return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
-        around = set(forms_at(place, range(place.first, place.end)))
+        around = set(forms_at(place, place.around(2 * NEAR)))
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
             return None if around & (_LEFT_OFF | DENYING) else "says current"
         return None
@@ -178,9 +214,69 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
         hit = table.at(tokens, i) if tokens[i].form in table else None
         if hit is None or (not taken and i in range(place.inside[0], place.inside[-1] + 1)):
             continue
+        if _goes_on(place, i):
+            continue
         if not _comma_between(place, i) or tokens[i].form in _SINCE:
             return _NOT_NOW_REASONS[hit[0]]
     return None
+
+
+#: Before a word for stopping these say that it has not come to that: "unable to quit".
+_NOT_STOPPED = word_set(
+    "not hasnt havent hadnt didnt doesnt dont wont never unable cannot cant couldnt trying tried"
+    " tries try wants want ready failed fails failing yet hopes plans needs refuses struggling"
+    " attempting attempted attempts advised urged encouraged asked told keen like difficulty hard"
+    " counselled counseled help should"
+)
+#: After "until" these give no time when something ended.
+_UP_TO_NOW = word_set("now today present date this then late midnight noon next tomorrow")
+_FIRST_YEAR = 1900
+
+
+def _goes_on(place: SpokenPlace, i: int) -> bool:
+    """Tell whether a word for stopping says that nothing stopped: "until now", "has not quit"."""
+    tokens = place.reading.tokens
+    if tokens[i].form in ("until", "till"):
+        after = [token.form for token in tokens[i + 1 : i + 4]]
+        if not after or after[0] in _UP_TO_NOW:
+            return True
+        number = after[0].isdigit() and int(after[0]) < _FIRST_YEAR
+        return number and not {"ago", "back"} & set(after)
+    if tokens[i].form in ("gone", "has", "have") and _SOMEWHERE & {
+        token.form for token in tokens[i + 1 : i + 3]
+    }:
+        return True
+    for k in range(i - 1, max(-1, i - 5), -1):
+        if tokens[k].kind == "mark":
+            return False
+        if tokens[k].form in _NOT_STOPPED:
+            return tokens[i].form not in _NOT_STOPPED
+    return False
+
+
+#: After "gone" these make it a movement: "has gone to 94 percent".
+_SOMEWHERE = word_set("to from up down into on through home back well beyond over")
+#: Features that something lasts, that it is over, and words that say the latter.
+_LASTING = word_set(
+    "persists persisting persistent ongoing continues continuing unresolved unhealed still remains"
+)
+_OVER = word_set("resolved gone cleared settled stopped ceased healed subsided ended abated")
+_SAID_OVER = _OVER | word_set("eased lifted broke vanished disappeared")
+_NOT_YET = word_set("not hasnt havent hadnt never yet wont cannot cant")
+
+
+def _still_or_over(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return "resolved" where a feature says that something lasts, "not over" where it is over."""
+    lasting, over = asked.forms & _LASTING, asked.forms & _OVER
+    if bool(lasting) == bool(over):
+        return None
+    tokens = place.reading.tokens
+    said = set()
+    for i in place.around(NEAR):
+        if tokens[i].form in _SAID_OVER:
+            near = {token.form for token in tokens[max(place.first, i - 3) : i]}
+            said.add("not over" if near & _NOT_YET else "resolved")
+    return min(said) if said == {"resolved" if lasting else "not over"} else None
 
 
 #: What may follow a comma and still speaks of the words before: "20 a day, none since 2004".
@@ -202,118 +298,3 @@ def cue_within(place: SpokenPlace) -> str | None:
             if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
                 return reasons[hit[0]]
     return None
-
-
-#: Features that speak of people around the patient, or that a parent tells or does for a child.
-_SHARED = word_set(
-    "lives living live with partner sexual sexually carer caregiver cares caring contraception"
-    " condoms birth born delivery pregnancy pressure given gives breastfed contact contacts"
-    " exposure exposed sick ill widow widowed married marriage bereavement grief death died abuse"
-    " violence support supportive vaccination transplant travel relationship conflict stress home"
-    " alone maternal paternal consanguinity consanguineous social household cesarean caesarean lscs"
-    " witnessed collateral interpreter accompanied smoke secondhand passive"
-)
-
-
-_CHILDREN = word_set("son daughter child baby boy girl twin")
-
-
-_SIDE_OF_FAMILY = word_set("mothers fathers lives living law")
-
-
-def another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return whose matter it is when it is not the person's the feature asks about."""
-    reading = place.reading
-    start, end = reading.starts[place.inside[0]], reading.tokens[place.inside[-1]].end
-    if asked.persons or asked.any_relative:
-        return _another_relative(asked, place)
-    if not _SHARED.isdisjoint(asked.forms):
-        return None
-    middle = reading.starts[place.inside[len(place.inside) // 2]]
-    for context in reading.contexts:
-        if context.scope_span.start > end:
-            break
-        inside = context.scope_span.start <= start and end <= context.scope_span.end + 1
-        if inside or context.scope_span.start <= middle < context.scope_span.end:
-            cue = context.cue_span.text(reading.text).lower().removesuffix("'s")
-            if _is_the_patient(reading, context):
-                continue
-            if context.kind == "family" and (owners := _owners(place)):
-                return f"{min(owners)}'s"
-            person = opposites.PERSONS.get(cue)
-            if person is None and context.kind == "family":
-                own = persons_in(reading.tokens, place.around(REACH))
-                person = min(own) if own else None
-                return f"{person}'s" if person else "family history"
-            return f"{person or cue}'s"
-    return None
-
-
-def _is_the_patient(reading: TextReading, context: Context) -> bool:
-    """Tell whether a context's person is the patient: "your son" in a letter to parents."""
-    i = bisect_left(reading.starts, context.cue_span.start)
-    before = reading.tokens[i - 1].form if i else ""
-    return reading.tokens[i].form in _CHILDREN and before in ("your", "our", "the", "their", "")
-
-
-def _another_relative(asked: AskedFor, place: SpokenPlace) -> str | None:
-    said = _owners(place)
-    if not said:
-        said = persons_in(place.reading.tokens, place.inside)
-    if not said:
-        said = persons_in(place.reading.tokens, place.around(NEAR))
-    if not said:
-        return None
-    if asked.persons and not asked.any_relative and not asked.forms & _SIDE_OF_FAMILY:
-        return None if opposites.persons_fit(asked.persons, said) else f"{min(said)}'s"
-    if {"family", "history"} <= asked.forms and not asked.persons and said <= opposites.NOT_KIN:
-        return f"{min(said)}'s"
-    return None
-
-
-_NO_MATTER = word_set(
-    "well healthy neg negative fine alive ok okay fit no nil none not denies without died d age"
-    " aged deceased dead clear also too only older younger elder"
-)
-
-
-def _owners(place: SpokenPlace) -> frozenset[str]:
-    """Return whose the matter of the words is: of the last people named before it, or after it.
-
-    "Father MI at 60, brother well": the infarction is the father's, although both are in the words.
-    """
-    tokens = place.reading.tokens
-    persons = {i: own for i in range(place.first, place.end) if (own := persons_in(tokens, [i]))}
-    matter = [
-        i
-        for i in place.inside
-        if i not in persons
-        and tokens[i].kind == "word"
-        and tokens[i].form not in EMPTY_WORDS
-        and tokens[i].form not in _NO_MATTER
-    ]
-    if not persons or not matter:
-        return frozenset()
-    last = matter[-1]
-    if last + 1 < place.end and tokens[last + 1].form in _IN:  # "diabetes in mother, gout in son"
-        following = [i for i in persons if last + 1 < i <= last + NEAR]
-        if following:
-            return persons[following[0]]
-    before = [i for i in persons if i < matter[0]]
-    chain = [before[-1]] if before else [next((i for i in persons if i > matter[0]), -1)]
-    if chain[0] < 0:
-        return frozenset()
-    others = before[-2::-1] if before else [i for i in persons if i > chain[0]]
-    for i in others:
-        low, high = sorted((i, chain[-1]))
-        if not all(token.form in _JOINS for token in tokens[low + 1 : high]):
-            break
-        chain.append(i)
-    kin = ""
-    if before and chain[0] - 1 in persons:
-        kin = opposites.kin_of_kin(tokens[chain[0] - 1].form, tokens[chain[0]].form)
-    return frozenset([kin]) if kin else frozenset().union(*(persons[i] for i in chain))
-
-
-_IN = word_set("in of (")
-_JOINS = word_set(", and & / + both his her older younger elder maternal paternal")

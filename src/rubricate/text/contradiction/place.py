@@ -70,13 +70,19 @@ def read_text(text: str) -> TextReading:
     clause = [0] * len(tokens)
     for number, (begin, end) in enumerate(pairwise([*begins, len(tokens)]), start=1):
         clause[begin:end] = [number] * (end - begin)
+    scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in negations])
+    cue = _cover(starts, [(n.cue_span.start, n.cue_span.end) for n in negations])
+    for number, one in enumerate(negations):
+        if one.is_one_word:
+            token = bisect_left(starts, min(one.cue_span.start, one.scope_span.start))
+            scope[token], cue[token] = number, -1
     return TextReading(
         text=text,
         tokens=tokens,
         starts=starts,
         clause=clause,
-        scope=_cover(starts, [(n.scope_span.start, n.scope_span.end) for n in negations]),
-        cue=_cover(starts, [(n.cue_span.start, n.cue_span.end) for n in negations]),
+        scope=scope,
+        cue=cue,
         negations=negations,
         quantities=quantities,
         quantity_starts=[quantity.span.start for quantity in quantities],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
-from rubricate.text.contradiction.place import SpokenPlace
+from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
+from rubricate.text.contradiction.place import SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
 from rubricate.text.stems import stem
 from rubricate.text.words import word_set
@@ -17,7 +17,7 @@ DENYING = word_set(
     " isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing resolved gone"
     " settled better disappeared cured healthy only neither unlikely excluded away until 0 zero"
     " allergic clean ø declined refused stable usual ↓ - ° nobody level soft steady strong missed"
-    " forgot nt n flat supple last"
+    " forgot nt n flat supple last unchanged same ineffective refractory failed unhelpful useless"
 )
 
 
@@ -31,18 +31,88 @@ _LACKING = word_set(
     " neglect abnormal irregular delayed infertility weak weakness paralysis numb numbness first"
     " new worsening worse deficit skipped skips tolerance intolerance unprotected unplanned"
     " incomplete avoid avoids avoidance declined refuses non isolated withdrawn apathy sudden"
-    " nulliparous nulligravid virgin homeless sedentary inactive overdue retention"
+    " nulliparous nulligravid virgin homeless sedentary inactive overdue retention persists"
+    " persisting continues continuing ongoing unresolved unhealed gone spared resolved remission"
+    " abstinence sober sobriety teetotal vegetarian vegan illiterate unvaccinated uninsured due"
+    " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
+    " unconscious comatose painless"
 )
 
 
-_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0")
+#: Words whose denial says that a feature is there ("fatigue": "no energy"), by the words that show
+#: such a feature.
+_SAID_BY_DENIAL = tuple(
+    (word_set(asked), word_set(said))
+    for asked, said in (
+        (
+            "fatigue fatigued tired tiredness exhaustion exhausted lethargy lethargic malaise",
+            "energy stamina strength pep oomph",
+        ),
+        (
+            "depression depressed mood depressive",
+            "joy pleasure interest enjoy enjoys fun enthusiasm motivation hope",
+        ),
+        ("constipation constipated obstipation ileus", "bm bms stool stools bowel poo motion gone"),
+        (
+            "menopause menopausal postmenopausal pregnant pregnancy",
+            "period periods menses bleeding",
+        ),
+        ("erectile erection dysfunction", "erection erections"),
+        ("aphasia mute dysphasia speech", "speak talk words speech talking name"),
+        ("blind blindness vision visual", "see sight read"),
+        ("deaf deafness hearing", "hear hears"),
+        ("drooling dysphagia odynophagia swallowing", "swallow swallows swallowing"),
+        ("hoarse hoarseness voice dysphonia", "voice speak talk"),
+        ("dyspnea dyspnoea breathlessness breathless shortness", "breathe breath catch air"),
+        ("orthopnea orthopnoea", "lie flat lay down"),
+        ("vomiting emesis hyperemesis", "keep down food fluids anything"),
+        (
+            "agitation agitated restless restlessness akathisia hyperactivity",
+            "sit still settle rest",
+        ),
+        (
+            "amnesia forgetful memory dementia confusion confused",
+            "remember recall memory know knows",
+        ),
+        ("disoriented disorientation", "know knows"),
+        ("incontinence incontinent urgency", "hold control"),
+        ("pruritus itch itching itchy", "scratching scratch"),
+        ("lonely loneliness isolation", "friends friend family visitors"),
+        ("dehydration dehydrated", "drinking fluids urine wet tears"),
+        ("apnea apnoea arrest", "breathing pulse breath"),
+        ("hopeless hopelessness", "hope future"),
+        ("photophobia", "light lights bright"),
+        ("exercise exertion exertional immobility", "walk climb stairs run"),
+    )
+)
+
+
+_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0", "-", "(-")
 
 
 #: A feature with one of these says that all is well.
 WELL = word_set(
     "normal unaffected preserved free intact well healthy nobody negative fine good regular clear"
-    " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal"
+    " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal benign dry"
+    " immune sterile"
 )
+
+
+_POSITIVE = word_set("positive pos reactive")
+_NEGATIVE = word_set("negative neg nonreactive")
+_NO_RESULT = word_set("no not non never without nil none false gram rh")
+
+
+def _other_result(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the result of a test said where the feature asks for the other one."""
+    wants = (bool(asked.forms & _POSITIVE), bool(asked.forms & _NEGATIVE))
+    if wants[0] == wants[1]:
+        return None
+    near = set(forms_at(place, place.around(1)))
+    if near & _NO_RESULT or (near & _POSITIVE and near & _NEGATIVE):
+        return None
+    other = near & (_NEGATIVE if wants[0] else _POSITIVE)
+    return f"says {min(other)}" if other else None
 
 
 def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -55,6 +125,8 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         and reading.tokens[i].kind == "word"
         and reading.tokens[i].form not in EMPTY_WORDS
     ]
+    if result := _other_result(asked, place):
+        return result
     named = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
     if asked.negated:
         return _affirmed(place) if named and asked.plainly_negated else None
@@ -64,6 +136,9 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
         return None
     if not _LACKING.isdisjoint(asked.forms) or not WELL.isdisjoint(asked.forms):
+        return None
+    said = {reading.tokens[i].form for i in own}
+    if any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
         return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
@@ -80,21 +155,26 @@ def _affirmed(place: SpokenPlace) -> str | None:
         if reading.cue[i] >= 0 or reading.scope[i] >= 0 or reading.tokens[i].form in DENYING:
             return None
     before = reading.tokens[place.first - 1].form if place.first else ""
-    after = reading.tokens[place.end].form if place.end < len(reading.tokens) else ""
-    if before in (":", "-") or after in (":", "-", "?"):
+    # A mark that ends the clause is its last token.
+    after = {token.form for token in reading.tokens[place.end - 1 : place.end + 1]}
+    if before in (":", "-") or not after.isdisjoint((":", "-", "?")):
         return None
     return "says it is there"
 
 
 _NORMAL = word_set(
     "normal nml wnl fine ok okay comfortable unremarkable nad intact healthy unaffected spared"
-    " preserved"
+    " preserved freely comfortably"
 )
+
+
+#: Of a weight that should have changed these say that it has not.
+_STEADY = word_set("steady stable holding static unchanged maintained constant")
 
 
 _NOT_NORMAL = word_set(
     "not than above below otherwise but nearly almost return back abnormal his her half becomes"
-    " became find feel when until till bed"
+    " became find feel when until till bed more less then others everyone everybody worse"
 )
 
 
@@ -109,16 +189,31 @@ _MAY_BE_FINE = (
 )
 
 
+def _of_the_matter(asked: AskedFor, place: SpokenPlace, i: int) -> bool:
+    """Tell whether a word stands in the part of a list that has the feature's words, if one has."""
+    tokens = place.reading.tokens
+    first, last = place.inside[0], place.inside[-1]
+    named = [k for k in range(first, last + 1) if stem(tokens[k].form) in asked.words]
+    commas = [k for k in range(first, last + 1) if tokens[k].form in (",", ";")]
+    between = (any(min(i, k) < comma < max(i, k) for comma in commas) for k in named)
+    return not named or not all(between)
+
+
 def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "says normal" where what a feature says is amiss is said to be in order."""
     if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
+    weighed = "weight" in asked.forms and not asked.forms.isdisjoint(("loss", "gain", "lost"))
     for i in range(max(place.first, first - 1), min(place.end, last + 4)):
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
-        if tokens[i].form in _NORMAL:
+        if tokens[i].form in _NORMAL or (weighed and tokens[i].form in _STEADY):
+            if not _of_the_matter(asked, place, i):
+                return None
+            if (asked.persons or asked.any_relative) and persons_in(tokens, range(first + 1, i)):
+                return None  # "mom has diabetes, dad fine"
             near = {token.form for token in tokens[max(0, i - 2) : i + 2]}
             return None if near & _NOT_NORMAL else f"says {tokens[i].form}"
     return None

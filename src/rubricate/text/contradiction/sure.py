@@ -9,8 +9,9 @@ from rubricate.text.contradiction.asked import read_asked
 
 #: A feature that is itself negative or normal.
 _NEGATIVE = re.compile(
-    r"\b(?:no|not|non|absent|absence|negative|denies|denied|without|never|lack|normal|free|clear|intact"
-    r"|unremarkable|ruled out|excluded|none)\b|^(?:a|non|un|in)(?:febrile|icteric|tender)",
+    r"\b(?:no|not|non|absent|absence|negative|denie[sd]|without|never|lack|normal|free|clear(?:ed)?"
+    r"|intact|unremarkable|ruled out|excluded|none|gone|resolved|spared|ceased|stopped)\b"
+    r"|^(?:a|non|un|in)(?:febrile|icteric|tender)",
     re.IGNORECASE,
 )
 #: Opens the words, or stands right before them.
@@ -18,7 +19,9 @@ _ADVISED = re.compile(
     r"\b(?:(?:reminded|encouraged|instructed|urged) (?:to|about|of)|educated (?:on|about|re)"
     r"|goal(?: is)?(?::| to| of)|(?:handout|leaflet) (?:on|about|re)|warned (?:about|of|that|re)"
     r"|needs to (?:lose|stop|cut|quit)"
-    r"|(?:ed|a&e|911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should))(?!\w)"
+    r"|(?:911|999|return|call|ring|come back|seek (?:help|care)) (?:if|for|should)"
+    # "Seen in ED for chest pain" tells what was.
+    r"|(?<!\bin )(?<!\bthe )(?<!\bat )(?<!\bto )(?<!\bfrom )(?:ed|a&e) (?:if|for|should))(?!\w)"
     r"(?: (?:any|a|an|the|her|his))?\s*",
     re.IGNORECASE,
 )
@@ -118,7 +121,8 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
 
 def _has_minus(text: str, start: int, end: int) -> bool:
     """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
-    words, before = text[start:end], text[max(0, start - 6) : start]
+    # A sign before a comma belongs to what was named before: "guarding +, rigidity -".
+    words, before = text[start:end].lstrip("+-−–,; "), text[max(0, start - 6) : start]
     # A plus right before the words is theirs, one behind a stop or comma that of others.
     if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rubricate.text import opposites
 from rubricate.text.contradiction.asked import (
@@ -12,6 +13,7 @@ from rubricate.text.contradiction.asked import (
     counts_in,
     numerals_of,
     sides_in,
+    types_in,
     values_named,
 )
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
@@ -39,6 +41,11 @@ _GENERIC = re.compile(
 )
 
 
+def _tells_change(forms: Sequence[str]) -> bool:
+    """Tell whether an arrow leads from one value to another."""
+    return "→" in forms or ("-", ">") in pairwise(forms)
+
+
 def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
     """Return the quantities at most so many words from the spans."""
     reading = place.reading
@@ -59,6 +66,9 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the number said where the feature asks for another of its kind."""
     if asked.negated:  # "No steroids in the past year": two years since the last.
         return None
+    weighed = any(quantity.kind == "weight" for quantity in asked.quantities)
+    if weighed and _tells_change(forms_at(place, place.around(NEAR))):
+        return None  # "82 → 72 kg" lost 10.
     for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
         wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
         around = quantities_near(place, REACH)
@@ -115,7 +125,8 @@ def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
     if len(asked.sides) != 1:
         return None
     reading = place.reading
-    if asked.sides & sides_in(reading.text, reading.tokens, range(place.first, place.end)):
+    around = sides_in(reading.text, reading.tokens, range(place.first, place.end))
+    if asked.sides & around or (asked.sides == {"both"} and {"left", "right"} <= around):
         return None
     said = sides_in(reading.text, reading.tokens, place.around(NEAR))
     if {"left", "right"} <= said:
@@ -141,8 +152,8 @@ def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
             return f"says {min(said)}"
     if not asked.sites:
         return None
-    said = values_named(opposites.SITES, inside)
-    if not said or opposites.places_fit(asked.sites, values_named(opposites.SITES, around)):
+    said = opposites.sites_named(inside)
+    if not said or opposites.places_fit(asked.sites, opposites.sites_named(around)):
         return None
     return f"says {min(said)}"
 
@@ -167,8 +178,29 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     return f"another drug: {names[0]}" if two else None
 
 
+#: Ordinals beyond the first.
+_LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
+
+
+def _other_type(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the type said where the feature asks for another."""
+    said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
+    return f"says type {min(said)}" if said and said.isdisjoint(asked.types) else None
+
+
+def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the ordinal said where the feature asks for the first of its kind."""
+    if "first" not in asked.forms or asked.negated:
+        return None
+    near = forms_at(place, place.around(NEAR))
+    later = [form for form in near if _LATER.fullmatch(form)]
+    return f"says {later[0]}" if later and not {"first", "1st"} & set(near) else None
+
+
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the word said that excludes one of the feature's: better for worse."""
+    if other := _other_type(asked, place) or _not_the_first(asked, place):
+        return other
     if not asked.matters:
         return None
     inside = forms_at(place, place.inside)
