@@ -48,6 +48,7 @@ class Learner:
         decay: float = 0.95,
         average: float = 0.9985,
         compiled: bool = False,
+        frozen: int = 0,
     ) -> None:
         self.net, self.average = net.to(DEVICE), average
         groups: dict[tuple[float, float], list[Tensor]] = {}
@@ -60,6 +61,8 @@ class Learner:
                 r = scorer_rate
             else:
                 depth = int(parts[2]) + 1 if parts[1] == "layers" else 0
+                if depth <= frozen and frozen:
+                    p.requires_grad_(False)
                 r = rate * decay ** (net.shape.layers - depth)
             groups.setdefault((r, 0.01 if p.ndim >= 2 else 0.0), []).append(p)
         self.optimiser = torch.optim.AdamW(

@@ -192,6 +192,22 @@ STUDENT = {
     "measure": ["C_dev", "P_dev", "N_dev", "S_dev"],
     "send": {"mini": "8"},
 }
+#: MiniLM's last layers and scorer, from the mean of two networks: no teacher, few steps.
+RETUNE = {
+    **COMMON,
+    "name": "retune",
+    "workers": 1,
+    "budget": 8000,
+    "every": 5,
+    "seed": 77,
+    "seconds": 1020,
+    "warm": 0.05,
+    "shares": STUDENT_SHARES,
+    "measure_every": NEVER,
+    "networks": {"mini": {**network("fast+student_mini", 8e-5, 3e-4, 0.98), "frozen": 4}},
+    "measure": ["C_dev", "P_dev", "S_dev"],
+    "send": {"mini": "8"},
+}
 #: Both networks from their backbones, all notes but the deep cases; then come `ten` and `folds`.
 OPEN = {
     **BASE,
@@ -268,6 +284,7 @@ PLANS = {
     "further": [FURTHER],
     "latest": [LATEST],
     "student": [STUDENT],
+    "retune": [RETUNE],
     "open": [OPEN],
     "ten": [TEN],
     "folds": FOLDS,

@@ -35,6 +35,8 @@ Plan = dict[str, Any]
 BITS = {"mpnet": 5, "mini": 8}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
 DROPS_FROM, TEACHES_FROM = 1500, 1000
+#: What a network that teaches must reach on notes for choosing.
+LEAST_PRESENCE = 0.8
 
 
 def factor(done: float, warm: float, low: float) -> float:
@@ -79,9 +81,19 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
             o["rate"],
             o["scorer_rate"],
             average=o.get("average", 0.9985),
-            compiled=plan.get("compiled", False),
+            # What only teaches is not compiled: once on a GPU it then said "absent" of nearly all.
+            compiled=plan.get("compiled", False) and o["rate"] > 0,
+            frozen=o.get("frozen", 0),
         )
     return learners
+
+
+def check_teacher(teacher: Learner, notes: list[Note], cutter: Cutter) -> None:
+    """Stop where what is to teach cannot read."""
+    found = figures(teacher.mean, notes, cutter)
+    print("teacher", found, flush=True)
+    if found["presence"] < LEAST_PRESENCE:
+        raise SystemExit(f"the teacher has presence F1 {found['presence']}: it would teach nothing")
 
 
 def start_workers(
@@ -209,6 +221,8 @@ def do(given: argparse.Namespace, plan: Plan) -> None:
     tokenizer = given.backbones / "tokenizer.json"
     cutter = Cutter(tokenizer)
     learners = start_learners(given, plan)
+    if plan.get("fixed"):
+        check_teacher(learners["mpnet"], sets[plan["measure"][0]][:60], cutter)
     batches, workers = start_workers(
         lambda seed: Composer(sets, bank, junk, shares, seed), tokenizer, plan
     )
