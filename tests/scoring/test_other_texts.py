@@ -30,6 +30,23 @@ def test_texts_of_no_patient_are_told(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (
+            "Nausea: yes / no. Aura: yes / no. Fever: yes / no. Rash: yes / no. Cough: Y/N. Pain: Y/N",
+            "form",
+        ),
+        ("Weight: *** Vision: *** Feet: *** Glucose log: *** A1c: *** Last eye exam: ***", "form"),
+        ("Wash the wound. Your stitches come out after ten days.", "in general"),
+        ("Marking guide. One point each: cough, fever. No point for smoking.", "examination"),
+        ("Of 90 women 45 had nausea. Controls did not. Groups were compared (p < .01).", "a study"),
+    ],
+)
+def test_forms_keys_and_studies_are_no_notes(text: str, kind: str) -> None:
+    assert kind in why_other_text(text, Rubric("c", ()))
+
+
+@pytest.mark.parametrize(
     "between",
     ["\n", ", ", ". ", " (1 point)\n", ": Y / N\n", "\n[ ] ", "\n3. "],
 )

@@ -16,7 +16,7 @@ from rubricate.trust.gaming import find_pasted
 #: From so many sentences of a kind on, and so large a share of them, a text is of that kind.
 _LEAST_SENTENCES, _LEAST_SHARE = 2, 0.25
 _LEAST_QUESTIONS, _QUESTION_SHARE = 4, 0.5
-_LEAST_BLANKS, _BLANK_SHARE = 6, 0.2
+_LEAST_BLANKS, _BLANK_SHARE = 6, 0.12
 #: So much of a text that is the rubric's own wording, of so many features, is the rubric.
 _LEAST_PASTED, _PASTED_SHARE = 5, 0.75
 #: What stands beside the items of a list, and numbers.
@@ -51,7 +51,10 @@ _GENERAL = re.compile(
 _EXAMINATION = re.compile(
     r"\b(?:which (?:one )?of the following|the (?:correct|right|best) answer|you have \d+ minutes"
     r"|your (?:task|tasks) (?:is|are)|your next patient|(?:candidate|examinee|student)s? (?:should"
-    r"|must|instructions)|instructions (?:for|to) (?:the )?(?:candidate|examinee|student)s?)\b",
+    r"|must|instructions)|instructions (?:for|to) (?:the )?(?:candidate|examinee|student)s?"
+    r"|(?:marking|scoring) (?:guide|scheme|key)|(?:one|half a|no) points? (?:each|for|if)"
+    r"|which of these|answer the following|if asked\b[^.]{0,40}\bsay|learning (?:goals|objectives)"
+    r"|students will|hand to (?:the )?(?:candidate|examinee|student))\b",
     re.IGNORECASE,
 )
 #: Of one patient, or to one about what was found.
@@ -61,12 +64,40 @@ _ONE_PATIENT = re.compile(
     r"|were|told|came|said|described|have been)|your [\w -]{2,30} (?:was|were|showed|has been))\b",
     re.IGNORECASE,
 )
+#: Words of those who report a study.
+_STUDY = re.compile(
+    r"\b(randomi[sz]ed|placebo|double[- ]blind|cohorts?|odds ratio|(?:95|99) ?% ?ci"
+    r"|confidence interval|p ?[<=] ?0?\.\d|methods:|results:|conclusions?:|participants"
+    r"|eligible|specificity|this study"
+    r"|likelihood ratio|follow-up (?:study|period)|primary (?:outcome|endpoint)|trial|groups|enrolled"
+    r"|(?:were|was) (?:compared|significant\w*)|significantly|controls)(?!\w)",
+    re.IGNORECASE,
+)
+_LEAST_STUDY = 3
+#: Any sign of one patient: an age, a name, a pronoun, shorthand of notes, a value, a duration.
+_ANY_PATIENT = re.compile(
+    r"\b(?:\d{1,3}\s?-?(?:y/?o|yrs?|y\.o\.?|(?:year|month|week)s?[- ]old|mo|wk|m|f|male|female|y)\b"
+    r"|(?:pt|patient)(?:'s)?(?! (?:should|may|must|with|who|in))|mr|mrs|ms|miss|he|she|his|hers?"
+    r"|him|himself|herself|i|we|my|me|denie[sd]|reports|reported|c/o|h/o|o/e|s/p|hx|pmhx?|psh|fh|sh|ros"
+    r"|nkda|lmp|pe|hpi|cc|hpc)\b|\bx ?\d+ ?(?:d|days?|w|wks?|weeks?|mo|months?|h|hrs?|y|yrs?)\b"
+    r"|\b(?:bp|hr|rr|t|spo2|temp) ?:? ?\d",
+    re.IGNORECASE,
+)
+#: Whom a text without any such sign speaks of, or to.
+_MANY = re.compile(
+    r"\b(?:you|your|patients|people|participants|students|candidates)\b", re.IGNORECASE
+)
 _QUESTION = re.compile(
     r"^\W*(?:do|does|did|have|has|are|is|was|were|any|anyone|when|what|where|how|can|could|would"
     r"|who|which|why|and|ever)\b.*\?$",
     re.IGNORECASE,
 )
-_BLANK = re.compile(r"_{2,}|\( ?\)|\[ ?\]|\.{4,}|…{2,}")
+#: A blank, or a choice that nobody has made.
+_BLANK = re.compile(
+    r"_{2,}|\( ?\)|\[ ?\]|\.{4,}|…{2,}|\*{3}|\b(?:y ?/ ?n|yes ?(?:/|or) ?no|reports ?/ ?denies"
+    r"|present ?/ ?absent)\b",
+    re.IGNORECASE,
+)
 _ANIMAL = re.compile(
     r"\b(canine|feline|equine|bovine|spayed|neutered|heartworm|kibble|paws?|hooves|hoof|litter box"
     r"|(?:fore|hind) ?(?:leg|limb|paw)s?|labrador|terrier|spaniel|poodle|retriever|tabby|dsh|dlh"
@@ -81,7 +112,9 @@ _HUMAN = re.compile(
     r"|girl)\b"
 )
 #: All that decides, for whoever keeps what was decided.
-PATTERNS = (_GENERAL, _EXAMINATION, _ONE_PATIENT, _QUESTION, _BLANK, _ANIMAL, _HUMAN)
+PATTERNS = (
+    _GENERAL, _EXAMINATION, _STUDY, _ONE_PATIENT, _ANY_PATIENT, _MANY, _QUESTION, _BLANK, _ANIMAL, _HUMAN
+)  # fmt: skip
 
 
 def why_other_text(text: str, rubric: Rubric) -> str:
@@ -108,6 +141,8 @@ def why_other_text(text: str, rubric: Rubric) -> str:
         return f"{asked} of its {len(sentences)} sentences are questions"
     if len(_EXAMINATION.findall(text)) >= _LEAST_SENTENCES:
         return "it is an examination's question or instructions"
+    if len({found.lower() for found in _STUDY.findall(text)}) >= _LEAST_STUDY:
+        return "it reports a study"
     general = sum(_GENERAL.search(one) is not None for one in sentences)
     if general >= max(_LEAST_SENTENCES, _LEAST_SHARE * len(sentences)):
         own = sum(
@@ -117,6 +152,9 @@ def why_other_text(text: str, rubric: Rubric) -> str:
         if 2 * own <= general:
             said = f"it speaks of patients in general or to a reader in {general} of its"
             return f"{said} {len(sentences)} sentences"
+    of_one = _ANY_PATIENT.search(text) or _ONE_PATIENT.search(text)
+    if (general or _MANY.search(text)) and not of_one:
+        return "it speaks of patients in general or to a reader, and of no one patient"
     blanks = len(_BLANK.findall(text))
     if blanks >= _LEAST_BLANKS and blanks >= _BLANK_SHARE * len(words):
         return f"it is a form with {blanks} blanks"
