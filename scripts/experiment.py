@@ -14,9 +14,9 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset
 
 from rubricate.neural.encoder.backbone import read_weights, start_from_bert
-from rubricate.neural.encoder.batching import SpecialPieces
 from rubricate.neural.encoder.decoding import Runs, Thresholds
 from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.encoder.pieces import SpecialPieces
 from rubricate.neural.encoder.report import plain_look
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.language import read_notes

@@ -12,9 +12,8 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 
 if TYPE_CHECKING:
-    from rubricate.neural.encoder.batching import SpecialPieces
     from rubricate.neural.encoder.network import Network
-    from rubricate.neural.encoder.pieces import PieceMaker
+    from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
     from rubricate.neural.training.learning_set import LearningSet
 
 NEEDED = ("torch", "tokenizers", "onnxruntime", "onnx", "safetensors")

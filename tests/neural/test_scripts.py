@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rubricate.neural.encoder.batching import SpecialPieces
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe, read_encoder_recipe
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.passes import Lessons, Taught

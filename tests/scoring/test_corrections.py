@@ -7,8 +7,8 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.run import ITEM_COLUMNS
-from rubricate.run.log import about
 from rubricate.run.results import Correction
+from rubricate.run.writing import about
 from rubricate.scoring.corrections import Corrections, HandedIn, read_corrections
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))

@@ -7,8 +7,8 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.stats import Expected, Target, plan_reported, plan_slice, stratified_posterior
+from rubricate.stats.curves import reported_chances
 from rubricate.stats.drawing import Sampling
-from rubricate.stats.reported import reported_chances
 from rubricate.stats.weights import Stratum
 
 ASTHMA = Expected(0.85, 0.80, 0.48)

@@ -15,7 +15,7 @@ from rubricate.study.blocks import (
     to_html,
     to_markdown,
 )
-from rubricate.study.plots import flow_plot
+from rubricate.study.planning import flow_plot
 
 CHAPTERS = [
     Chapter(

@@ -8,10 +8,11 @@ from rubricate.study.planning import (
     find_features,
     frequency_from,
     make_plan,
+    plan_plot,
     plan_several,
     present_notes,
+    write_plan_plot,
 )
-from rubricate.study.plots import plan_plot, write_plan_plot
 
 
 def corpus():

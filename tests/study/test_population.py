@@ -4,10 +4,12 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.errors import InputError
-from rubricate.study.detection import detect_by_keywords, detect_by_system, read_keywords
 from rubricate.study.population import (
     Variable,
     define_population,
+    detect_by_keywords,
+    detect_by_system,
+    read_keywords,
     read_population,
     resolve_variables,
     select_notes,

@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from rubricate import Corpus, CorpusBuilder, read_corpus, write_corpus
 from rubricate.errors import InputError
-from rubricate.study.detection import detect_by_system
-from rubricate.study.population import Variable, define_population
+from rubricate.study.population import Variable, define_population, detect_by_system
 from rubricate.study.sampling import allocate, draw_sample, plan_study, sample_study
 
 VARIABLES = (Variable("smoking", "primary", ("f1",)), Variable("weight", "secondary", ("f2",)))

@@ -15,7 +15,7 @@ from rubricate.cli import main
 from rubricate.errors import InputError
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.run import read_results
-from rubricate.run.log import LOG, read_log
+from rubricate.run.writing import LOG, read_log
 from rubricate.scoring import ScoreSettings, score_notes
 from rubricate.trust import audit_run, verify_run
 

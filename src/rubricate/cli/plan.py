@@ -137,7 +137,7 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
     if estimate is not None:
         more["frequency_estimate"] = estimate.to_dict()
     if given.plot:
-        from rubricate.study.plots import write_plan_plot
+        from rubricate.study.planning import write_plan_plot
 
         with shown_progress() as progress:
             write_plan_plot(plan, given.plot, overwrite=overwrite, progress=progress)

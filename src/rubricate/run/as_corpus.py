@@ -13,11 +13,10 @@ from rubricate.formats.encoding import Json
 from rubricate.formats.format import Format
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM, Feature
-from rubricate.run.log import LOG, about, held, logged_correction, read_log
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, Spans, parse_spans
 from rubricate.run.tables import ITEM_COLUMNS, read_rows, read_texts
-from rubricate.run.writing import REPORT, RUN
+from rubricate.run.writing import LOG, REPORT, RUN, about, held, logged_correction, read_log
 
 #: Who made the decisions that hold, where several people decided.
 ALL_REVIEWERS = "all reviewers"

@@ -15,9 +15,9 @@ from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import guarded, unguarded
 from rubricate.rubric import STATED, Feature, Rubric
-from rubricate.run.log import Held, about, held, logged_correction, moment, read_log
 from rubricate.run.results import Correction, Spans, parse_spans, spans_text
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
+from rubricate.run.writing import Held, about, held, logged_correction, moment, read_log
 
 #: What the columns of a table of corrections may be called.
 COLUMNS = {

@@ -24,13 +24,14 @@ from rubricate.formats.rubric.files import RubricFile
 from rubricate.matchers import Matcher
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
-from rubricate.run.log import LOG, LogWriter
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import EvidenceLine, NoteResult, RunCounts
 from rubricate.run.writing import (
+    LOG,
     PRODUCTS,
     REPORT,
     RUN,
+    LogWriter,
     RunRecord,
     RunTables,
     RunTimes,

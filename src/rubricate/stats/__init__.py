@@ -9,7 +9,7 @@ from rubricate.stats.clusters import (
     summarise_clusters,
 )
 from rubricate.stats.comparison import Comparison, Side, compare_paired, compare_with_ceiling
-from rubricate.stats.curves import plan_curve, plan_slice
+from rubricate.stats.curves import plan_curve, plan_reported, plan_slice
 from rubricate.stats.drawing import width_chances
 from rubricate.stats.few_errors import Support, effective_items, limit_by_items
 from rubricate.stats.intervals import (
@@ -34,7 +34,6 @@ from rubricate.stats.more_sizes import (
 from rubricate.stats.nested import Layout, Levels, bootstrap_levels
 from rubricate.stats.planning import PilotPlan, estimate_frequency, plan_assurance, plan_pilot
 from rubricate.stats.plans import Cells, Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
-from rubricate.stats.reported import plan_reported
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,

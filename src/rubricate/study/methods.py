@@ -11,8 +11,7 @@ from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
 from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock
 from rubricate.study.evaluation import half_widths
-from rubricate.study.planning import Design, make_plan
-from rubricate.study.plots import flow_plot, plan_plot
+from rubricate.study.planning import Design, flow_plot, make_plan, plan_plot
 from rubricate.study.record import Study
 from rubricate.study.sampling import COUNTS_ON, SIDES
 from rubricate.study.settings import StudySettings

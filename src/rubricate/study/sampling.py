@@ -16,9 +16,15 @@ from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
 from rubricate.stats.plans import PlanJson
-from rubricate.study.detection import Detection, detect, detection_inputs
 from rubricate.study.planning import Design, make_plan
-from rubricate.study.population import Variable, read_population, site_of
+from rubricate.study.population import (
+    Detection,
+    Variable,
+    detect,
+    detection_inputs,
+    read_population,
+    site_of,
+)
 from rubricate.study.record import StepResult, Study, run_step, write_json, write_table
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
@@ -41,7 +47,7 @@ def plan_study(
     sources = detection_inputs(study)
 
     def work(place: Path) -> PlanSummary:
-        from rubricate.study.plots import write_plan_plot
+        from rubricate.study.planning import write_plan_plot
 
         population, variables = read_population(study)
         detection = detect(study, population, variables)
@@ -165,7 +171,7 @@ def draw_sample(
     taken, with probability 1, and the rest comes from other strata of the side.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.study.detection import detect_by_system
+    >>> from rubricate.study.population import detect_by_system
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> variables = [Variable("smoking", "primary", ("12",)), Variable("jaw", "secondary", ("7",))]
     >>> detection = detect_by_system(corpus, variables, corpus, "reference")

@@ -11,11 +11,20 @@ from typing import Literal
 from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash
-from rubricate.run.log import LOG, held, log_state, logged_correction, read_log
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
-from rubricate.run.writing import RUN, TIMES, RunRecord, read_record
+from rubricate.run.writing import (
+    LOG,
+    RUN,
+    TIMES,
+    RunRecord,
+    held,
+    log_state,
+    logged_correction,
+    read_log,
+    read_record,
+)
 
 EVIDENCE = "evidence"
 FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]

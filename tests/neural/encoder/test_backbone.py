@@ -19,12 +19,11 @@ from rubricate.neural.encoder.backbone import (
     shape_of_bert,
     start_from_bert,
 )
-from rubricate.neural.encoder.batching import SpecialPieces
 from rubricate.neural.encoder.hub import ModelSource
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import EncoderSettings
 from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.passes import Lessons

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.neural.encoder.batching import (
+from rubricate.neural.encoder.pieces import (
     NOBODY,
     Pass,
     SpecialPieces,

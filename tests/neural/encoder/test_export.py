@@ -11,7 +11,6 @@ import torch
 from rubricate.errors import InputError
 from rubricate.neural.encoder import export
 from rubricate.neural.encoder.backbone import wrapped_network
-from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.export import (
     export_int8,
     export_onnx,
@@ -22,6 +21,7 @@ from rubricate.neural.encoder.export import (
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.model_folder import EncoderSettings, model_files
 from rubricate.neural.encoder.network import Network
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.training.measuring import tensors
 
 PASSES = [

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.neural.encoder.batching import Batch, SpecialPieces
 from rubricate.neural.encoder.inference import (
     OVERLAP,
     RUBRIC_WINDOW,
@@ -15,7 +14,7 @@ from rubricate.neural.encoder.inference import (
     score_notes,
     window_starts,
 )
-from rubricate.neural.encoder.pieces import Pieces
+from rubricate.neural.encoder.pieces import Batch, Pieces, SpecialPieces
 
 SPECIAL = SpecialPieces(1, 2, 0)
 

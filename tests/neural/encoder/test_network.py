@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.training.measuring import tensors
 
 CPU = torch.device("cpu")

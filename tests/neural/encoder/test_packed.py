@@ -11,7 +11,6 @@ import torch
 
 from rubricate import Corpus
 from rubricate.errors import InputError
-from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.export import read_network, write_network
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.matcher import EncoderMatcher
@@ -24,7 +23,7 @@ from rubricate.neural.encoder.model_folder import (
 )
 from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.packed import STEP, pack, packed_files, unpack
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import Pass, PieceMaker, SpecialPieces, make_batch
 from rubricate.neural.training.measuring import tensors
 
 

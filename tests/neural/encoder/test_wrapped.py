@@ -15,10 +15,10 @@ from rubricate.neural.encoder.backbone import (
     start_from_bert,
     wrapped_network,
 )
-from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.export import export_int8, export_onnx
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.network import Network
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.measuring import tensors
 from rubricate.neural.training.trainer import _groups

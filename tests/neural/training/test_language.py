@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from rubricate.neural.encoder.batching import SpecialPieces
 from rubricate.neural.encoder.inference import WINDOW
 from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.language import read_notes
 from rubricate.neural.training.learning_set import LearningSet

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from rubricate import CorpusBuilder, Feature, Note
-from rubricate.neural.encoder.batching import SpecialPieces
 from rubricate.neural.encoder.inference import WINDOW
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet, learning_set
 from rubricate.neural.training.passes import Lessons

@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.batching import SpecialPieces
 from rubricate.neural.encoder.network import Logits, Network
-from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.checkpoints import StageFiles
 from rubricate.neural.training.learning_set import LearningSet

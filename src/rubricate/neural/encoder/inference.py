@@ -12,16 +12,16 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.neural.encoder.batching import (
+from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
+from rubricate.neural.encoder.pieces import (
     Batch,
     Pass,
+    Pieces,
     SpecialPieces,
     by_length,
     divide,
     make_batch,
 )
-from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
-from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 
 #: Pieces of a note read at once; positions 32 to 511 are the note's, less the two special ones.

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.batching import NOBODY
 from rubricate.neural.encoder.inference import CHANNELS
+from rubricate.neural.encoder.pieces import NOBODY
 
 #: First position of a note's pieces; features come before it, however many there are.
 NOTE_FROM = 32

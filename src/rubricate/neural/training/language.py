@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rubricate.neural.encoder.batching import Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.inference import WINDOW
 from rubricate.neural.encoder.network import Network, sees_block
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.progress import Progress, silent

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from rubricate.arrays import F32, F64, I32, I64, Bools
-from rubricate.neural.encoder.batching import Batch, SpecialPieces
 from rubricate.neural.encoder.decoding import (
     NEVER,
     Runs,
@@ -24,7 +23,7 @@ from rubricate.neural.encoder.decoding import (
 )
 from rubricate.neural.encoder.inference import CHANNELS, Engine, Outputs, RowScores, score_notes
 from rubricate.neural.encoder.network import Logits, Network
-from rubricate.neural.encoder.pieces import Pieces
+from rubricate.neural.encoder.pieces import Batch, Pieces, SpecialPieces
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats.calibration import logit

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F32, Bools
-from rubricate.neural.encoder.batching import Batch, Pass, SpecialPieces, make_batch
 from rubricate.neural.encoder.inference import WINDOW
+from rubricate.neural.encoder.pieces import Batch, Pass, SpecialPieces, make_batch
 from rubricate.neural.recipe import ALL, EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import Scored
