@@ -69,3 +69,12 @@ def test_notes_go_to_annotators_of_their_site(database: Database) -> None:
 def test_a_site_without_annotators_is_named(database: Database) -> None:
     with pytest.raises(InputError, match="south"):
         given(database, site="clinic", who=PEOPLE[:3])
+
+
+def test_what_keeps_notes_from_being_shared_out_is_said_in_words(database: Database) -> None:
+    with pytest.raises(InputError, match="nobody annotates yet") as caught:
+        given(database, who=[], double_share=2)
+    assert len(caught.value.faults) == 1  # no site lacks anybody where there is nobody
+    with pytest.raises(InputError) as caught:
+        given(database, double_share=2, per_note=1)
+    assert len(caught.value.faults) == 2

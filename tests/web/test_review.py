@@ -92,6 +92,19 @@ def test_a_run_is_added_and_published_by_forms(
     assert browsers.of(small.who["ann"]).get(page).status_code in (403, 404)
 
 
+def test_a_run_that_could_not_be_published_or_is_there_is_refused(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    boss, page = browsers.of(small.who["manager"]), f"/p/{small.project}/review"
+    (bench.folder / "table.csv").write_text("id,text\nn1,fever\n", encoding="utf-8")
+    wrong = boss.post(page, data={"folder": "scores", "notes": "table.csv"})
+    assert "without a rubric" in wrong.text
+    for already in (False, True):
+        answer = boss.post(page, data={"folder": "scores", "notes": "notes.jsonl"})
+        assert ("under review already" in answer.text) == already
+    assert len(boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]) == 1
+
+
 def test_nothing_outside_the_folder_is_read(browsers: Browsers, small: Small) -> None:
     boss = browsers.of(small.who["manager"])
     for folder in ("..", "/etc", "../scores", ""):

@@ -169,8 +169,12 @@ def assign_all(
     people = annotators_of(connection, project)
     faults = [Fault(f"{one.id!r} is no annotator of this project") for one in annotators
               if one.id not in people]  # fmt: skip
-    if not annotators or not 0 <= double_share <= 1 or per_note < 2:
-        faults.append(Fault("name annotators, a double_share from 0 to 1, per_note over 1"))
+    if not annotators:
+        raise InputError("nobody annotates yet: give somebody the role of an annotator first")
+    if not 0 <= double_share <= 1:
+        faults.append(Fault("the share that several annotate (double_share) lies from 0 to 1"))
+    if per_note < 2:
+        faults.append(Fault("annotators of a note that several annotate (per_note): 2 or more"))
     taken = select(t.assignment.c.note).where(t.assignment.c.project == project)
     free = select(t.note).where(t.note.c.project == project, t.note.c.number.not_in(taken))
     notes = [_with_metadata(row) for row in connection.execute(free.order_by(t.note.c.number))]

@@ -51,6 +51,9 @@ def add_run(
     own = new_id()
     row = {"id": own, "project": project, "name": name, "folder": json.dumps(dict(inputs))}
     row |= {"hash": file_hash(folder / RUN), "state": "open"}
+    same = [t.run.c[key] == row[key] for key in ("project", "folder", "hash")]
+    if connection.scalar(select(t.run.c.id).where(*same)):
+        raise InputError(f"the run {name!r} is under review already")
     connection.execute(t.run.insert().values(**row, made=now()))
     rng = np.random.default_rng(seed)
     scored, items = [], list[tuple[int, ItemResult]]()

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Note
-from rubricate.errors import RubricateError
+from rubricate.errors import InputError, RubricateError
 from rubricate.formats.notes import open_notes
 from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store import tables as t
@@ -117,6 +117,8 @@ def post_run(call: Call) -> dict[str, str]:
               if (value := getattr(body, name))}  # fmt: skip
     folder = inside(body.folder)
     source = open_notes(body.notes if body.notes == "open-notes" else inside(body.notes))
+    if not body.rubric and not source.rubrics:
+        raise InputError("the notes come without a rubric: name the rubric file of the run")
     texts: dict[str, str] = {}
     for note in source.notes():
         if isinstance(note, Note):
