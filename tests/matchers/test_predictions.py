@@ -61,6 +61,24 @@ def test_where_only_values_were_found_the_one_that_states_is_the_evidence(words:
     assert [one.spans for one in worded.found] == [((0, 18),)]
 
 
+@pytest.mark.parametrize(
+    ("feature", "words", "kept"),
+    [
+        ("Long-sighted", ["plus lenses", "6", "+"], ["plus lenses"]),
+        ("Long-sighted", ["6"], ["6"]),
+        ("Long-sighted", ["plus lenses", "OD 6"], ["plus lenses", "OD 6"]),
+        ("Aged six", ["plus lenses", "6"], ["plus lenses", "6"]),
+        ("6 lenses", ["plus lenses", "6"], ["plus lenses", "6"]),
+    ],
+)
+def test_crumbs_beside_words_are_no_evidence(
+    feature: str, words: list[str], kept: list[str]
+) -> None:
+    text = "wears plus lenses, OD 6, +4"
+    found = held(feature, text, words).found
+    assert [text[slice(*one.spans[0])] for one in found] == kept
+
+
 def test_a_value_contradicts_bare_values_and_nothing_but_not_words() -> None:
     text = "Had fever at home. T 36.6, HR 80"
     for words in ([], ["T 36.6"], ["HR 80"]):
