@@ -57,6 +57,8 @@ def test_where_only_values_were_found_the_one_that_states_is_the_evidence(words:
     said = held("Tachycardia", "HR 118 BP 122/78 RR 24", words, 0.4)
     assert [one.spans for one in said.found] == [((0, 6),)]
     assert said.probabilities["1"] > 0.9
+    both = held("Fever OR chills", "T 39.1 C, rigors", ["T 39.1", "rigors"])
+    assert {one.spans for one in both.found} == {((0, 8),), ((10, 16),)}
     worded = held("Tachycardia", "Tachycardic at 118, RR 24", ["Tachycardic at 118"], 0.4)
     assert [one.spans for one in worded.found] == [((0, 18),)]
 

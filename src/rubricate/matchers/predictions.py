@@ -87,10 +87,12 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             first = said.contradicts[0]
             other = Contradiction((first,), None, f"says {text[slice(*first)]}")
         elif said.states:
-            own = [
+            worded = [one for one in own if not only_values(text, one.spans)]
+            stating = (
                 Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
                 for x in said.states
-            ]
+            )
+            own = [*worded, *stating]
             probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
             against.pop(feature.id, None)
             other = None
