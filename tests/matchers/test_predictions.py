@@ -57,8 +57,28 @@ def test_where_only_values_were_found_the_one_that_states_is_the_evidence(words:
     said = held("Tachycardia", "HR 118 BP 122/78 RR 24", words, 0.4)
     assert [one.spans for one in said.found] == [((0, 6),)]
     assert said.probabilities["1"] > 0.9
+    both = held("Fever OR chills", "T 39.1 C, rigors", ["T 39.1", "rigors"])
+    assert {one.spans for one in both.found} == {((0, 8),), ((10, 16),)}
     worded = held("Tachycardia", "Tachycardic at 118, RR 24", ["Tachycardic at 118"], 0.4)
     assert [one.spans for one in worded.found] == [((0, 18),)]
+
+
+@pytest.mark.parametrize(
+    ("feature", "words", "kept"),
+    [
+        ("Long-sighted", ["plus lenses", "6", "+"], ["plus lenses"]),
+        ("Long-sighted", ["6"], ["6"]),
+        ("Long-sighted", ["plus lenses", "OD 6"], ["plus lenses", "OD 6"]),
+        ("Aged six", ["plus lenses", "6"], ["plus lenses", "6"]),
+        ("6 lenses", ["plus lenses", "6"], ["plus lenses", "6"]),
+    ],
+)
+def test_crumbs_beside_words_are_no_evidence(
+    feature: str, words: list[str], kept: list[str]
+) -> None:
+    text = "wears plus lenses, OD 6, +4"
+    found = held(feature, text, words).found
+    assert [text[slice(*one.spans[0])] for one in found] == kept
 
 
 def test_a_value_contradicts_bare_values_and_nothing_but_not_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,8 +11,9 @@ import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
-from rubricate.rubric import SYSTEM, Rubric
+from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.contradiction import why_contradicted_in
+from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
@@ -37,6 +39,7 @@ class NoteFindings(NamedTuple):
     contradictions: Mapping[str, Contradiction] = MappingProxyType({})
 
 
+_STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
@@ -69,7 +72,7 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     against, probabilities = dict(findings.contradictions), dict(findings.probabilities)
     found: list[Found] = []
     for feature in rubric:
-        own = by_feature.get(feature.id, [])
+        own = _without_stray(feature, text, by_feature.get(feature.id, []))
         why = [
             why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
             or why_surely_not(feature.text, text, x.spans)
@@ -84,10 +87,12 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             first = said.contradicts[0]
             other = Contradiction((first,), None, f"says {text[slice(*first)]}")
         elif said.states:
-            own = [
+            worded = [one for one in own if not only_values(text, one.spans)]
+            stating = (
                 Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
                 for x in said.states
-            ]
+            )
+            own = [*worded, *stating]
             probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
             against.pop(feature.id, None)
             other = None
@@ -97,6 +102,20 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             against[feature.id] = other
             probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
     return NoteFindings(found, probabilities, against)
+
+
+def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequence[Found]:
+    """Return what was found without bare marks, letters and small numbers beside words.
+
+    They are crumbs of neighbours ("OD 6/6, IOP 15"), unless the feature asks for a number.
+    """
+    numbered = any(one.quantities or one.numerals for one in read_asked(feature.text))
+    if len(own) < 2 or numbered:
+        return own
+    worded = [
+        one for one in own if not all(_STRAY.fullmatch(text[a:z].strip()) for a, z in one.spans)
+    ]
+    return worded or own
 
 
 def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:

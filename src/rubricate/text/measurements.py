@@ -286,8 +286,10 @@ def _read_value(
     if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, j):
         return
     after = form_at(tokens, j + 1)
-    end = tokens[j + 1].end if after in ("%", "°") else tokens[j].end
-    span = tokens[i].start, end
+    last = j + 1 if after in ("%", "°") else j
+    if measured == "temperature" and form_at(tokens, last + 1) in ("f", "c"):
+        last += 1
+    span = tokens[i].start, tokens[last].end
     top, _, bottom = form.partition("/")
     value, other = figure(top), figure(bottom) if bottom else None
     if value is None:
