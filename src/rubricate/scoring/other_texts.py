@@ -69,8 +69,8 @@ _STUDY = re.compile(
     r"\b(randomi[sz]ed|placebo|double[- ]blind|cohorts?|odds ratio|(?:95|99) ?% ?ci"
     r"|confidence interval|p ?[<=] ?0?\.\d|methods:|results:|conclusions?:|participants"
     r"|eligible|specificity|this study"
-    r"|likelihood ratio|follow-up (?:study|period)|primary (?:outcome|endpoint)|trial|groups|enrolled"
-    r"|(?:were|was) (?:compared|significant\w*)|significantly|controls)(?!\w)",
+    r"|likelihood ratio|follow-up (?:study|period)|primary (?:outcome|endpoint)|trial|groups"
+    r"|enrolled|(?:were|was) (?:compared|significant\w*)|significantly|controls)(?!\w)",
     re.IGNORECASE,
 )
 _LEAST_STUDY = 3
