@@ -113,8 +113,9 @@ _HUMAN = re.compile(
 )
 #: All that decides, for whoever keeps what was decided.
 PATTERNS = (
-    _GENERAL, _EXAMINATION, _STUDY, _ONE_PATIENT, _ANY_PATIENT, _MANY, _QUESTION, _BLANK, _ANIMAL, _HUMAN
-)  # fmt: skip
+    *(_GENERAL, _EXAMINATION, _STUDY, _ONE_PATIENT, _ANY_PATIENT, _MANY),
+    *(_QUESTION, _BLANK, _ANIMAL, _HUMAN),
+)
 
 
 def why_other_text(text: str, rubric: Rubric) -> str:
