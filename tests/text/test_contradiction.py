@@ -314,6 +314,10 @@ def test_signs_beside_the_words(feature: str, text: str, words: str, said: str |
         ("Bleeding", "Ring for [[bleeding]]", "only in case"),
         ("Eats poorly", "Refused breakfast, [[ate little]]", None),
         ("Poor appetite", "[[off his food]], refused lunch", None),
+        ("Methimazole", "[[Tapazole 10 mg]]", None),
+        ("Chlorpromazine tried", "[[Thorazine]] for hiccups", None),
+        ("Antihistamine for dizziness", "[[meclizine 12.5 prn]]", None),
+        ("Takes carbimazole", "[[methimazole]] 10 mg", "another drug: methimazole"),
         ("Flu vaccine", "[[flu jab]] refused", "declined"),
         # Places and values.
         ("Ankle pain", "[[ankle pain comes back]] at dusk", None),

@@ -39,6 +39,11 @@ _GENERIC = re.compile(
     "|profen|oxicam|sone|solone|terol|tidine|semide|thiazide|renone|lactone|codone|morphone|azine"
     "|triptyline|platin|rubicin|mustine|tropium|lukast|dopa|vir|gabalin|trigine|racetam)$"
 )
+#: Brand names that end like generic ones.
+_BRANDS = word_set(
+    "tapazole thorazine compazine stelazine norvir adriamycin garamycin vibramycin bicillin"
+    " terramycin"
+)
 
 
 def _tells_change(forms: Sequence[str]) -> bool:
@@ -173,7 +178,8 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     names = [name for name, _ in said]
     drugs = (*asked.drugs, *(drug for _, drug in said))
     same = all(name in _SAME_DRUG for name in (*asked.drug_names, *names))
-    two = not same and all(_GENERIC.search(name) for name in (*asked.drug_names, *names))
+    both = (*asked.drug_names, *names)
+    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & set(both)
     two = two and not any(drug.is_class for drug in drugs)
     return f"another drug: {names[0]}" if two else None
 
