@@ -22,7 +22,7 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses
+from rubricate.cli.output import print_json, print_losses, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def match_command(
     }
     if not predicted.rows.n_annotations:
         hint = "" if models else "; some matchers need examples: fit one and give --model"
-        click.echo(f"warning: nothing was found{hint}", err=True)
+        warn(f"nothing was found{hint}")
     if as_json:
         print_json(result)
         return

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rubricate.cli.output import warn
+
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.formats.rubric.files import RubricFile
@@ -143,8 +145,7 @@ def open_rubric(path: Path) -> RubricFile:
     from rubricate.formats.rubric.files import read_rubric_file
 
     found = read_rubric_file(path)
-    for notice in found.notices:
-        click.echo(f"note: {notice}", err=True)
+    warn(*found.notices, word="note")
     return found
 
 
