@@ -13,8 +13,10 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    matcher_option,
     models_option,
     open_corpus,
+    out_option,
     overwrite_option,
     put_rubric,
     refuse_touching,
@@ -36,11 +38,9 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @click.command("match", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
 @models_option
-@click.option(
-    "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
-)
+@matcher_option
 @rubric_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
+@out_option("Where to write.")
 @click.option("--to", "to_format", help="Format; by the name of --out if absent.")
 @features_per_pass_option
 @split_option()
@@ -48,7 +48,7 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @overwrite_option
 @json_option
 def match_command(
-    corpus_path: str, *, models: Sequence[Path | str], name: str | None, rubric: Path | None,
+    corpus_path: str, *, models: Sequence[Path | str], matcher: str | None, rubric: Path | None,
     out: Path, to_format: str | None, features_per_pass: int | str | None, where: Sequence[str],
     from_format: str | None, overwrite: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -64,10 +64,10 @@ def match_command(
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)
     if rubric:
         corpus = put_rubric(corpus.select(annotators=()), rubric)
-    matcher = find_matcher(corpus, models, name)
-    set_features_per_pass(matcher, features_per_pass)
+    finder = find_matcher(corpus, models, matcher)
+    set_features_per_pass(finder, features_per_pass)
     with shown_progress() as progress:
-        predicted = predict_in_parts(matcher, corpus, progress=progress)
+        predicted = predict_in_parts(finder, corpus, progress=progress)
     to_format = to_format or _format_of(out)
     lost = write_corpus(predicted, out, format=to_format, overwrite=overwrite)
     result = {

@@ -27,6 +27,18 @@ seed_option = click.option(
 )
 
 
+confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True)
+resamples_option = click.option("--resamples", type=int, default=2000, show_default=True)
+matcher_option = click.option(
+    "--matcher", help="Without --model; encoder if it is installed, else lexicon."
+)
+
+
+def out_option(help_text: str) -> Callable[[F], F]:
+    """Return the option ``--out``, which a command cannot do without."""
+    return click.option("--out", required=True, type=click.Path(path_type=Path), help=help_text)
+
+
 rubric_option = click.option(
     "--rubric",
     type=click.Path(path_type=Path, exists=True),

@@ -13,8 +13,10 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    matcher_option,
     models_option,
     open_rubric,
+    out_option,
     overwrite_option,
     rubric_option,
     seed_option,
@@ -38,9 +40,9 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.argument("notes_path", metavar="NOTES")
 @rubric_option
 @models_option
-@click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
+@matcher_option
 @features_per_pass_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
+@out_option("Folder to write to.")
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
 @click.option(
     "--unsure",

@@ -12,7 +12,7 @@ import click
 
 from rubricate.cli import PhaseGroup
 from rubricate.cli.measuring import TableName, proportion_methods
-from rubricate.cli.options import F, json_option, overwrite_option, rubric_option
+from rubricate.cli.options import F, confidence_option, json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table, warn
 from rubricate.progress import shown_progress
 
@@ -364,7 +364,7 @@ def status_step(folder: str, as_json: bool) -> None:
 @click.argument("table", metavar="TABLE.csv")
 @click.option("--interval", "method", default="clopper-pearson", show_default=True,
               type=TableName(proportion_methods, check=False))  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True)
+@confidence_option
 @click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
 @click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
 @json_option
