@@ -12,7 +12,7 @@ import vulture
 
 SOURCE = Path(__file__).parents[1] / "src"
 #: Commands are called by the name they are registered under.
-DECORATORS = ["@click.*", "@*.command", "@*.group"]
+DECORATORS = ["@click.*", "@*.command", "@*.group", "@step"]
 #: Fields of results and settings are written and read as a whole (`asdict`, JSON, tables).
 FIELD = re.compile(r"\s+\w+: ")
 

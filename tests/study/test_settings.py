@@ -48,7 +48,7 @@ def test_the_template_is_complete_but_for_the_answers(tmp_path: Path) -> None:
 def test_the_template_names_every_setting() -> None:
     from dataclasses import fields
 
-    from rubricate.study import settings, template
+    from rubricate.study import settings, status
 
     for kind in (
         settings.PopulationSettings, settings.PlanSettings, settings.AnnotationSettings,
@@ -57,7 +57,7 @@ def test_the_template_names_every_setting() -> None:
     ):  # fmt: skip
         for field in fields(kind):
             if field.name not in {"format", "interval", "where", "questions"}:
-                assert field.name in template._STUDY, field.name
+                assert field.name in status._STUDY, field.name
 
 
 @pytest.mark.parametrize(

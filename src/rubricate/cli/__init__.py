@@ -79,6 +79,20 @@ class VerbGroup(click.Group):
             raise click.ClickException(str(error)) from error
 
 
+class PhaseGroup(click.Group):
+    """A group that lists its commands in the order of the phases, each with an example."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command; an example is made for one that has none."""
+        if cmd.epilog is None:
+            cmd.epilog = f"Example: rubricate study {name or cmd.name} asthma"
+        super().add_command(cmd, name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands as they were defined."""
+        return list(self.commands)
+
+
 @click.group(
     cls=VerbGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

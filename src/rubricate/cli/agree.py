@@ -27,7 +27,7 @@ from rubricate.cli.options import (
     report_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_json, print_table, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -94,16 +94,15 @@ def agree_command(
     for path, own in corpora.items():
         if len(own.notes) > len(corpus.notes):
             left_out = len(own.notes) - len(corpus.notes)
-            click.echo(f"warning: {left_out:,} notes of {path} are not in all the others", err=True)
+            warn(f"{left_out:,} notes of {path} are not in all the others")
         cases = {note.case for note in corpus.notes}
         unknown = [
             f.id for f in corpus.features if f.case in cases and f.id not in own.feature_index
         ]
         if unknown:
-            click.echo(
-                f"warning: {path} does not know {', '.join(unknown)}: what others marked of it is "
-                "not compared. Name the same features in all of them (in BRAT: annotation.conf)",
-                err=True,
+            warn(
+                f"{path} does not know {', '.join(unknown)}: what others marked of it is not "
+                "compared. Name the same features in all of them (in BRAT: annotation.conf)"
             )
     with shown_progress() as progress:
         found = agree(
@@ -137,8 +136,7 @@ def _print(found: Agreement) -> None:
         f"{pooled.coverage.n_notes:,} notes; {found.pooled.settings.confidence:.0%} intervals by "
         "note, " + shown_population(found.pooled.settings, len(pooled.characters.by("case"))) + "\n"
     )
-    for warning in pooled.warnings():
-        click.echo(f"warning: {warning}", err=True)
+    warn(*pooled.warnings())
     click.echo("all pairs pooled")
     print_measures(found.pooled)
     _print_corrected(found)

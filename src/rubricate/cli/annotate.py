@@ -13,6 +13,7 @@ from rubricate.cli.options import (
     json_option,
     models_option,
     open_corpus,
+    out_option,
     overwrite_option,
     put_rubric,
     refuse_touching,
@@ -30,7 +31,7 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 @click.command("annotate", epilog=EPILOG)
 @click.argument("notes_path", metavar="NOTES")
 @rubric_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The page, NAME.html.")
+@out_option("The page, NAME.html.")
 @click.option(
     "--annotator", "annotators", multiple=True, metavar="NAME",
     help="Who works on the page; with several, each gets one: OUT-NAME.html.",

@@ -26,7 +26,7 @@ from rubricate.cli.options import (
     report_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_json, print_table, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -212,8 +212,7 @@ def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeil
     if everything == everything:
         click.echo(f"marking every feature present would give presence F1 {everything:.3f}")
     _print_calibration(system)
-    for warning in evaluation.warnings():
-        click.echo(f"warning: {warning}", err=True)
+    warn(*evaluation.warnings())
     for what, one in below.items():
         click.echo(
             f"{what}: {shown_value(one.difference.value, '+.3f')} ({shown(one.difference)}) from "

@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     json_option,
     load_models,
     open_corpus,
+    out_option,
     overwrite_option,
     report_option,
     rubric_option,
@@ -41,7 +42,7 @@ Example: rubricate fit open-notes --where case=4 --where split=train --out model
 @click.option("--matcher", "name", help="Which matcher; lexicon where neither is said.")
 @click.option("--model", type=ModelName(), metavar="MODEL",
               help="Go on from a model of `fit`, or from fast, accurate or cascade.")  # fmt: skip
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the model.")
+@out_option("Folder of the model.")
 @click.option("--annotator", help="Whose annotations to learn from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @features_per_pass_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import json_option, out_option, overwrite_option
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def lexicon_command() -> None:
 
 
 @lexicon_command.command("build", epilog=BUILD_EPILOG)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@out_option("Folder to write.")
 @click.option(
     "--source",
     "sources",

@@ -13,8 +13,10 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    matcher_option,
     models_option,
     open_corpus,
+    out_option,
     overwrite_option,
     put_rubric,
     refuse_matcher_of_model,
@@ -23,7 +25,7 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses
+from rubricate.cli.output import print_json, print_losses, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -37,11 +39,9 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @click.command("match", epilog=EPILOG)
 @click.argument("corpus_path", metavar="CORPUS")
 @models_option
-@click.option(
-    "--matcher", "name", help="Without --model; encoder if it is installed, else lexicon."
-)
+@matcher_option
 @rubric_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
+@out_option("Where to write.")
 @click.option("--to", "to_format", help="Format; by the name of --out if absent.")
 @features_per_pass_option
 @split_option()
@@ -49,7 +49,7 @@ Example: rubricate match open-notes --where split=test --out found.jsonl
 @overwrite_option
 @json_option
 def match_command(
-    corpus_path: str, *, models: Sequence[Path | str], name: str | None, rubric: Path | None,
+    corpus_path: str, *, models: Sequence[Path | str], matcher: str | None, rubric: Path | None,
     out: Path, to_format: str | None, features_per_pass: int | str | None, where: Sequence[str],
     from_format: str | None, overwrite: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -65,10 +65,10 @@ def match_command(
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)
     if rubric:
         corpus = put_rubric(corpus.select(annotators=()), rubric)
-    matcher = find_matcher(corpus, models, name)
-    set_features_per_pass(matcher, features_per_pass)
+    finder = find_matcher(corpus, models, matcher)
+    set_features_per_pass(finder, features_per_pass)
     with shown_progress() as progress:
-        predicted = predict_in_parts(matcher, corpus, progress=progress)
+        predicted = predict_in_parts(finder, corpus, progress=progress)
     to_format = to_format or _format_of(out)
     lost = write_corpus(predicted, out, format=to_format, overwrite=overwrite)
     result = {
@@ -82,7 +82,7 @@ def match_command(
     }
     if not predicted.rows.n_annotations:
         hint = "" if models else "; some matchers need examples: fit one and give --model"
-        click.echo(f"warning: nothing was found{hint}", err=True)
+        warn(f"nothing was found{hint}")
     if as_json:
         print_json(result)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import F, seed_option
+from rubricate.cli.options import F, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add how intervals are made: confidence, resamples, method and seed."""
     function = resampled(function)
     decorators: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
-        click.option("--confidence", type=float, default=0.95, show_default=True),
-        click.option("--resamples", type=int, default=2000, show_default=True),
+        confidence_option,
+        resamples_option,
         click.option(
             "--interval",
             "method",

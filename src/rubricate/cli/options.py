@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rubricate.cli.output import warn
+
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.formats.rubric.files import RubricFile
@@ -23,6 +25,18 @@ senior_option = click.option(
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )
+
+
+confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True)
+resamples_option = click.option("--resamples", type=int, default=2000, show_default=True)
+matcher_option = click.option(
+    "--matcher", help="Without --model; encoder if it is installed, else lexicon."
+)
+
+
+def out_option(help_text: str) -> Callable[[F], F]:
+    """Return the option ``--out``, which a command cannot do without."""
+    return click.option("--out", required=True, type=click.Path(path_type=Path), help=help_text)
 
 
 rubric_option = click.option(
@@ -143,8 +157,7 @@ def open_rubric(path: Path) -> RubricFile:
     from rubricate.formats.rubric.files import read_rubric_file
 
     found = read_rubric_file(path)
-    for notice in found.notices:
-        click.echo(f"note: {notice}", err=True)
+    warn(*found.notices, word="note")
     return found
 
 

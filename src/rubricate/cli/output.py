@@ -58,6 +58,12 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def warn(*said: str, word: str = "warning") -> None:
+    """Print warnings, or what else one should know, to standard error."""
+    for one in said:
+        click.echo(f"{word}: {one}", err=True)
+
+
 def print_losses(lost: Mapping[str, int]) -> None:
     """Print what a format could not hold, one line per kind."""
     from rubricate.formats.format import HOLDABLE

@@ -10,7 +10,7 @@ import click
 
 from rubricate.cli.measuring import TableName, proportion_methods
 from rubricate.cli.options import json_option, overwrite_option
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_json, print_table, warn
 from rubricate.cli.plan_methods import KINDS, OWN, Given, answer, from_pilot, method_options
 from rubricate.progress import shown_progress
 
@@ -298,8 +298,7 @@ def _print_plan(plan: Plan) -> None:
             f"the width is met with a probability of {chances['precision']:.1%} (precision) and "
             f"{chances['recall']:.1%} (recall), {name} intervals, {_drawn(plan)}"
         )
-    for warning in plan.warnings:
-        click.echo(f"note: {warning}", err=True)
+    warn(*plan.warnings, word="note")
 
 
 def _drawn(plan: Plan) -> str:

@@ -12,6 +12,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     open_corpus,
+    out_option,
     overwrite_option,
     seed_option,
     split_option,
@@ -44,7 +45,7 @@ SHOWN = 8
               help="Own thresholds for features with enough notes.")  # fmt: skip
 @click.option("--reference-annotator", help="Whose annotations are the reference.")
 @click.option("--predicted-annotator", help="Whose decisions are routed.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The policy file.")
+@out_option("The policy file.")
 @split_option()
 @from_option
 @seed_option

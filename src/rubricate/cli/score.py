@@ -14,6 +14,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     load_models,
+    matcher_option,
     models_option,
     open_rubric,
     overwrite_option,
@@ -40,7 +41,7 @@ FILE = click.Path(path_type=Path, exists=True)
 @click.argument("notes_path", metavar="NOTES")
 @rubric_option
 @models_option
-@click.option("--matcher", help="Without --model; encoder if it is installed, else lexicon.")
+@matcher_option
 @features_per_pass_option
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder to write to.")  # fmt: skip

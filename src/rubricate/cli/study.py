@@ -2,32 +2,87 @@
 
 from __future__ import annotations
 
+import functools
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import json_option, overwrite_option, rubric_option
-from rubricate.cli.output import print_json, print_table
-from rubricate.cli.study_results import (
-    EPILOG,
-    folder_argument,
-    open_study,
-    study_command,
-    tell,
-    three_numbers,
-)
+from rubricate.cli import PhaseGroup
+from rubricate.cli.measuring import TableName, proportion_methods
+from rubricate.cli.options import F, confidence_option, json_option, overwrite_option, rubric_option
+from rubricate.cli.output import print_json, print_table, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.study.summaries import (
-        AssignSummary,
-        CollectSummary,
-        CurateSummary,
-        PlanSummary,
-        PopulationSummary,
-        SampleSummary,
-    )
+    from rubricate.stats import EstimateJson
+    from rubricate.study import summaries
+    from rubricate.study.record import StepResult, Study
+
+EPILOG = """
+Example: rubricate study new asthma --corpus open-notes
+"""
+
+#: What a step gives, and how its summary is said to people.
+Done = tuple["StepResult[Any]", Callable[[Any], None]]
+folder_argument = click.argument("folder", metavar="FOLDER", default=".")
+
+
+@click.group("study", cls=PhaseGroup, epilog=EPILOG)
+def study_command() -> None:
+    """Run a study from a question to a figure that can be trusted.
+
+    A study is a folder with study.toml and one sub-folder per phase. Every step can be run again:
+    nothing happens where nothing changed, and what changed is named. In order: new, population,
+    plan, sample, assign, collect, curate, evaluate, report; status says which comes next.
+    """
+
+
+def tell(result: StepResult[Any], as_json: bool, say: Callable[[Any], None]) -> None:
+    """Print what a step says, as JSON or in words, and which steps before it are out of date."""
+    from rubricate.study.status import stale_warnings
+
+    if as_json:
+        print_json(
+            {"step": result.step, "changed": result.changed, "folder": str(result.folder),
+             "summary": result.summary}
+        )  # fmt: skip
+        return
+    if not result.changed:
+        click.echo(f"{result.step}: nothing changed since the last run")
+    say(result.summary)
+    warn(*stale_warnings(open_study(str(result.folder.parents[1])), result.step))
+    click.echo(f"in {result.folder}")
+
+
+def open_study(folder: str) -> Study:
+    """Read the study in a folder."""
+    from rubricate.study.record import Study
+
+    return Study.open(folder)
+
+
+def step(name: str, *own: Callable[[F], F]) -> Callable[[Callable[..., Done]], click.Command]:
+    """Make a command of a function from a study to a step's result and how it is said."""
+
+    def decorate(work: Callable[..., Done]) -> click.Command:
+        @functools.wraps(work)
+        def command(folder: str, as_json: bool, **given: Any) -> None:
+            result, say = work(open_study(folder), **given)
+            tell(result, as_json, say)
+
+        for option in (json_option, overwrite_option, *reversed(own), folder_argument):
+            command = option(command)
+        return study_command.command(name)(command)
+
+    return decorate
+
+
+def three_numbers(estimate: EstimateJson) -> tuple[float | None, float | None, float | None]:
+    """Return a value and its limits."""
+    return estimate["value"], estimate["low"], estimate["high"]
 
 
 @study_command.command("new", epilog=EPILOG)
@@ -41,8 +96,6 @@ def new_command(
     folder: str, corpus: str, rubric: Path | None, name: str, example: bool, as_json: bool
 ) -> None:
     """Make FOLDER with a commented study.toml to fill in."""
-    import os
-
     from rubricate.formats import EMBEDDED
     from rubricate.study.rehearsal import write_example
     from rubricate.study.status import new_study
@@ -64,35 +117,28 @@ def new_command(
     click.echo(f"wrote {written}: {what}, then run: rubricate study status {folder}")
 
 
-@study_command.command("population")
-@folder_argument
-@overwrite_option
-@json_option
-def population_command(folder: str, overwrite: bool, as_json: bool) -> None:
+@step("population")
+def population_command(study: Study, *, overwrite: bool) -> Done:
     """Select the target population and describe it (phase 1)."""
     from rubricate.reports.tables import counted
     from rubricate.study.population import define_population
 
-    def say(summary: PopulationSummary) -> None:
+    def say(summary: summaries.PopulationSummary) -> None:
         click.echo(f"{summary['notes']:,} notes of {counted(summary['cases'], 'case')}")
         print_table(("site", "notes"), list(summary["sites"].items()))
 
-    tell(define_population(open_study(folder), overwrite=overwrite), as_json, say)
+    return define_population(study, overwrite=overwrite), say
 
 
-@study_command.command("plan")
-@folder_argument
-@overwrite_option
-@json_option
-def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
+@step("plan")
+def plan_step(study: Study, *, overwrite: bool) -> Done:
     """Plan the sample size from study.toml (phase 2); selects the population if need be."""
     from rubricate.study.population import define_population
     from rubricate.study.sampling import plan_study
 
-    study = open_study(folder)
     define_population(study, overwrite=overwrite)
 
-    def say(summary: PlanSummary) -> None:
+    def say(summary: summaries.PlanSummary) -> None:
         each = summary["per_site"]
         print_table(
             ("notes", "positives", "negatives", "total"),
@@ -101,46 +147,39 @@ def plan_step(folder: str, overwrite: bool, as_json: bool) -> None:
                 ("each site", each["positives"], each["negatives"], each["total"]),
             ],
         )
-        for warning in summary["warnings"]:
-            click.echo(f"note: {warning}", err=True)
+        warn(*summary["warnings"], word="note")
 
     with shown_progress() as progress:
-        result = plan_study(study, overwrite=overwrite, progress=progress)
-    tell(result, as_json, say)
+        return plan_study(study, overwrite=overwrite, progress=progress), say
 
 
-@study_command.command("sample")
-@folder_argument
-@overwrite_option
-@json_option
-def sample_step(folder: str, overwrite: bool, as_json: bool) -> None:
+@step("sample")
+def sample_step(study: Study, *, overwrite: bool) -> Done:
     """Draw the planned sample, every note with its inclusion probability (phase 2)."""
     from rubricate.study.sampling import SIDES, sample_study
 
-    def say(summary: SampleSummary) -> None:
+    def say(summary: summaries.SampleSummary) -> None:
         lines = [
             (side, summary["wanted"][side], summary["drawn"][side], summary["shortfall"][side])
             for side in SIDES
         ]
         print_table(("side", "planned", "drawn", "missing"), lines)
         if any(summary["shortfall"].values()):
-            click.echo(
-                "note: the population holds fewer notes than planned; all of them were taken, "
-                "with probability 1, and intervals will be wider than planned", err=True,
-            )  # fmt: skip
+            warn(
+                "the population holds fewer notes than planned; all of them were taken, with "
+                "probability 1, and intervals will be wider than planned",
+                word="note",
+            )
 
-    tell(sample_study(open_study(folder), overwrite=overwrite), as_json, say)
+    return sample_study(study, overwrite=overwrite), say
 
 
-@study_command.command("assign")
-@folder_argument
-@overwrite_option
-@json_option
-def assign_step(folder: str, overwrite: bool, as_json: bool) -> None:
+@step("assign")
+def assign_step(study: Study, *, overwrite: bool) -> Done:
     """Write each annotator's folder: blind notes in batches, guidelines, labels (phase 3)."""
     from rubricate.study.assignment import assign_study
 
-    def say(summary: AssignSummary) -> None:
+    def say(summary: summaries.AssignSummary) -> None:
         print_table(
             ("annotator", "training", "double", "single"),
             [
@@ -149,12 +188,10 @@ def assign_step(folder: str, overwrite: bool, as_json: bool) -> None:
             ],
         )
         if summary["notes"]["training"] < summary["wanted_training"]:
-            click.echo(
-                f"note: only {summary['notes']['training']} notes outside the sample are left "
-                "for training", err=True,
-            )  # fmt: skip
+            left = summary["notes"]["training"]
+            warn(f"only {left} notes outside the sample are left for training", word="note")
 
-    tell(assign_study(open_study(folder), overwrite=overwrite), as_json, say)
+    return assign_study(study, overwrite=overwrite), say
 
 
 @study_command.command("rehearse")
@@ -191,24 +228,20 @@ def rehearse_step(
     click.echo(f"in {found.folder}")
 
 
-@study_command.command("collect")
-@folder_argument
-@click.option("--returned", metavar="DIR", help="Where annotators' folders came back.")
-@click.option("--partial", is_flag=True, help="Go on although notes are missing.")
-@overwrite_option
-@json_option
-def collect_step(
-    folder: str, returned: str | None, partial: bool, overwrite: bool, as_json: bool
-) -> None:
+@step(
+    "collect",
+    click.option("--returned", metavar="DIR", help="Where annotators' folders came back."),
+    click.option("--partial", is_flag=True, help="Go on although notes are missing."),
+)
+def collect_step(study: Study, *, returned: str | None, partial: bool, overwrite: bool) -> Done:
     """Read what annotators sent back and measure their agreement (phase 4)."""
     from rubricate.study.collection import collect_study
 
     with shown_progress() as progress:
         result = collect_study(
-            open_study(folder), returned=returned, partial=partial, overwrite=overwrite,
-            progress=progress,
-        )  # fmt: skip
-    tell(result, as_json, _say_collected)
+            study, returned=returned, partial=partial, overwrite=overwrite, progress=progress
+        )
+    return result, _say_collected
 
 
 @study_command.command("agree")
@@ -223,7 +256,7 @@ def agree_step(folder: str, as_json: bool) -> None:
     _say_collected(summary)
 
 
-def _say_collected(summary: CollectSummary) -> None:
+def _say_collected(summary: summaries.CollectSummary) -> None:
     agreement = summary["agreement"]
     click.echo(f"{summary['judgements']:,} notes read, {len(summary['missing']):,} missing")
     if not agreement["variables"]:
@@ -238,39 +271,128 @@ def _say_collected(summary: CollectSummary) -> None:
         ],
     )  # fmt: skip
     for name in agreement["undefined"]:
-        click.echo(f"warning: nobody marked {name!r}, so agreement on it is unknown", err=True)
+        warn(f"nobody marked {name!r}, so agreement on it is unknown")
     for name in agreement["low"]:
-        click.echo(
-            f"warning: agreement on {name!r} is below {agreement['threshold']:g}; look at the "
-            "guidelines before you trust its reference", err=True,
-        )  # fmt: skip
+        warn(
+            f"agreement on {name!r} is below {agreement['threshold']:g}; look at the guidelines "
+            "before you trust its reference"
+        )
 
 
-@study_command.command("curate")
-@folder_argument
-@click.option("--decisions", metavar="FILE", help="The curator's decisions (CSV).")
-@click.option("--allow-undecided", is_flag=True, help="Leave undecided rows out.")
-@overwrite_option
-@json_option
+@step(
+    "curate",
+    click.option("--decisions", metavar="FILE", help="The curator's decisions (CSV)."),
+    click.option("--allow-undecided", is_flag=True, help="Leave undecided rows out."),
+)
 def curate_step(
-    folder: str, decisions: str | None, allow_undecided: bool, overwrite: bool, as_json: bool
-) -> None:
+    study: Study, *, decisions: str | None, allow_undecided: bool, overwrite: bool
+) -> Done:
     """Settle disagreements by rule and by decision, and write the reference (phase 4)."""
     from rubricate.study.decisions import curate_study
 
-    def say(summary: CurateSummary) -> None:
+    def say(summary: summaries.CurateSummary) -> None:
         print_table(("decided by", "rows"), list(summary["decided_by"].items()))
         if summary["undecided"]:
-            click.echo(f"warning: {summary['undecided']:,} rows are undecided", err=True)
+            warn(f"{summary['undecided']:,} rows are undecided")
 
     result = curate_study(
-        open_study(folder),
-        decisions=decisions,
-        allow_undecided=allow_undecided,
-        overwrite=overwrite,
+        study, decisions=decisions, allow_undecided=allow_undecided, overwrite=overwrite
     )
-    tell(result, as_json, say)
+    return result, say
 
 
-# The commands of phase 5 come after those above, as they are listed.
-from rubricate.cli import study_results  # noqa: E402, F401
+@step(
+    "evaluate",
+    click.option("--unweighted", is_flag=True, help="Without design weights, where that is right."),
+)
+def evaluate_step(study: Study, *, unweighted: bool, overwrite: bool) -> Done:
+    """Measure the system against the reference, weighted by design (phase 5)."""
+    from rubricate.study.evaluation import evaluate_study, half_widths
+
+    def say(summary: summaries.EvaluateSummary) -> None:
+        lines = [
+            (line["variable"], line["notes"],
+             *(v for name in ("precision", "recall", "f1")
+               for v in three_numbers(line["presence"][name])))
+            for line in summary["variables"]
+            if line["notes"]
+        ]  # fmt: skip
+        header = ("variable", "notes", "P", "from", "to", "R", "from", "to", "F1", "from", "to")
+        print_table(header, lines)
+        width = summary["width"]
+        click.echo(
+            f"planned ±{width['planned']:g}: {'met' if width['met'] else 'not met'} "
+            f"({half_widths(width)})"
+        )
+        warn(*summary["warnings"])
+
+    with shown_progress() as progress:
+        result = evaluate_study(
+            study, unweighted=unweighted, overwrite=overwrite, progress=progress
+        )
+    return result, say
+
+
+@step("report")
+def report_step(study: Study, *, overwrite: bool) -> Done:
+    """Write the study as Methods and Results: one HTML page, and Markdown (phase 5)."""
+    from rubricate.study.report import report_study
+
+    with shown_progress() as progress:
+        result = report_study(study, overwrite=overwrite, progress=progress)
+    return result, lambda summary: click.echo(", ".join(summary["files"]))
+
+
+@study_command.command("status")
+@folder_argument
+@json_option
+def status_step(folder: str, as_json: bool) -> None:
+    """Say what is done and which command comes next."""
+    from rubricate.study.status import study_status
+
+    status = study_status(open_study(folder))
+    if as_json:
+        print_json(status.to_dict())
+        return
+    print_table(("step", "state", "when"), [(s.step, s.state, s.time) for s in status.steps])
+    click.echo(status.advice)
+    if status.command:
+        click.echo(f"next: {status.command}")
+
+
+@study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
+@click.argument("table", metavar="TABLE.csv")
+@click.option("--interval", "method", default="clopper-pearson", show_default=True,
+              type=TableName(proportion_methods, check=False))  # fmt: skip
+@confidence_option
+@click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
+@click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
+@json_option
+def audit_step(
+    table: str, method: str, confidence: float, decimals: int | None, fail: bool, as_json: bool
+) -> None:
+    """Recompute published precision, recall and F1 from counts; flag impossible cells.
+
+    Columns: a name; tp, detections, manual (or tp, fp, fn); and any of precision, recall, f1,
+    each with _low and _high, as printed.
+    """
+    from rubricate.study.audit import audit_table
+
+    audit = audit_table(table, method=method, confidence=confidence, decimals=decimals)
+    if as_json:
+        print_json(audit.to_dict())
+    else:
+        print_table(
+            ("row", "P", "from", "to", "R", "from", "to", "F1", "from", "to"),
+            [
+                (row.name, *(row.values[f"{n}{part}"] for n in ("precision", "recall", "f1")
+                             for part in ("", "_low", "_high")))
+                for row in audit.rows
+            ],
+        )  # fmt: skip
+        for cell in audit.flagged:
+            click.echo(f"{cell.state}: {cell.row}, {cell.cell} {cell.printed:g}: {cell.reason}")
+        click.echo(f"{len(audit.flagged)} of {len(audit.cells)} printed cells are wrong")
+        click.echo(audit.assumption)
+    if fail and audit.flagged:
+        raise SystemExit(1)

@@ -15,11 +15,14 @@ import click
 from rubricate.cli.measuring import resampled
 from rubricate.cli.options import (
     F,
+    confidence_option,
     from_option,
     json_option,
     open_corpus,
     overwrite_option,
     report_option,
+    resamples_option,
+    rubric_option,
     seed_option,
     split_option,
 )
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
 EPILOG = """
 Example: rubricate trust duplicates open-notes
 """
-_FILE = click.Path(path_type=Path, exists=True)
 
 
 def _corpus_options(function: F) -> F:
@@ -52,9 +54,7 @@ def _corpus_options(function: F) -> F:
 
 
 def _resampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    confidence = click.option("--confidence", type=float, default=0.95, show_default=True)
-    resamples = click.option("--resamples", type=int, default=2000, show_default=True)
-    return confidence(resamples(seed_option(resampled(function))))
+    return confidence_option(resamples_option(seed_option(resampled(function))))
 
 
 def _reference_options(required: bool) -> Callable[[F], F]:
@@ -207,7 +207,7 @@ def drift_command(
 @click.option("--group", required=True, metavar="COLUMN",
               help="Metadata of the notes, or a column of --groups.")  # fmt: skip
 @click.option("--notes", metavar="CORPUS", help="The notes, whose metadata hold the group.")
-@click.option("--groups", metavar="FILE.csv", type=_FILE,
+@click.option("--groups", metavar="FILE.csv", type=click.Path(path_type=Path, exists=True),
               help="A table with the columns note and COLUMN.")  # fmt: skip
 @click.option("--min-size", type=int, default=30, show_default=True,
               help="Smaller groups are counted, and not reported.")  # fmt: skip
@@ -327,7 +327,7 @@ def duplicates_command(
 @click.argument("corpus_path", metavar="CORPUS")
 @click.option("--run", "run_folder", metavar="RUN", type=RUN_FOLDER,
               help="Scores of these notes: tells lists without a story, too.")  # fmt: skip
-@click.option("--rubric", type=_FILE, help="A rubric file; by default the notes' own.")
+@rubric_option
 @_corpus_options
 @json_option
 def gaming_command(

@@ -53,7 +53,6 @@ def agreement_page(
     *,
     worst: int = 20,
     inputs: Mapping[str, str] | None = None,
-    title: str = "Agreement among annotators",
     progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about an agreement study.
@@ -88,7 +87,9 @@ def agreement_page(
         f"{counted(len(evaluation.characters), 'row')} judged by two."
     )
     sections = make_sections(parts, progress)
-    return render_page(title, sections, lead=lead, warnings=evaluation.warnings())
+    return render_page(
+        "Agreement among annotators", sections, lead=lead, warnings=evaluation.warnings()
+    )
 
 
 def _headline(agreement: Agreement) -> str:

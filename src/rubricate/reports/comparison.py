@@ -48,7 +48,6 @@ def comparison_page(
     corpus: Corpus,
     protocol: str,
     *,
-    title: str = "Comparison of matchers",
     progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about several matchers on the same notes.
@@ -81,7 +80,7 @@ def comparison_page(
         ("learning", "Learning curve", lambda: _curves(result)),
         ("method", "How it was measured", lambda: facts_table(facts)),
     ]
-    return render_page(title, make_sections(parts, progress), lead=protocol)
+    return render_page("Comparison of matchers", make_sections(parts, progress), lead=protocol)
 
 
 def _matchers(result: TrialResult) -> dict[str, EvaluationWithIntervals]:

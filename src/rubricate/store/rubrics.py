@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, Select, select
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json, rubric_from_json, rubric_to_json
@@ -64,21 +64,23 @@ def add_rubrics(
     return changed
 
 
+def _notes(project: str, case: str) -> Select[tuple[int]]:
+    return select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
+
+
 def _carry_over(connection: Connection, project: str, case: str, number: int) -> None:
     """Let what holds for the newest version hold for the next one, which has this number."""
-    notes = select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
     changed = changed_since(connection, project, case)
     for version in range(1, number):
         outdated = list(changed.get((case, version), ()))
-        own = (t.judgement.c.rubric == version) & t.judgement.c.note.in_(notes)
+        own = (t.judgement.c.rubric == version) & t.judgement.c.note.in_(_notes(project, case))
         holds = own & t.judgement.c.feature.not_in(outdated)
         connection.execute(t.judgement.update().where(holds).values(rubric=number))
 
 
 def _decide_again(connection: Connection, project: str, case: str, features: Iterable[str]) -> None:
     """Open what curators decided of these features."""
-    notes = select(t.note.c.number).where(t.note.c.project == project, t.note.c.case == case)
-    own = t.dispute.c.feature.in_(list(features)) & t.dispute.c.note.in_(notes)
+    own = t.dispute.c.feature.in_(list(features)) & t.dispute.c.note.in_(_notes(project, case))
     decided = own & (t.dispute.c.state == "decided")
     values = {"state": "open", "reason": "rubric"}
     n = connection.execute(t.dispute.update().where(decided).values(**values)).rowcount

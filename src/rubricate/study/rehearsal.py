@@ -126,7 +126,7 @@ rules = ["identical", "second-only", "senior-first"]
 """
 
 
-def write_example(folder: str | Path, *, seed: int = 1) -> Path:
+def write_example(folder: str | Path) -> Path:
     """Write ``study.toml``, ``notes.csv``, ``rubric.csv`` and guidelines.
 
     ``reference.jsonl`` holds what an attentive reader would mark, ``pilot.jsonl`` the same of a few
@@ -139,7 +139,7 @@ def write_example(folder: str | Path, *, seed: int = 1) -> Path:
     place = Path(folder)
     if place.exists():
         raise InputError([Fault("is there already; choose another folder", place)])
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     reference = _write_notes(rng, _HOSPITALS, _NOTES)
     pilot = _write_notes(rng, {"Pilot": (0.5, 0.0)}, 40)
     rows = [

@@ -29,8 +29,6 @@ def bar_plot(
     categories: Sequence[str],
     series: Sequence[Series],
     labels: Labels,
-    *,
-    width: float = 640,
 ) -> str:
     """Draw lying bars from 0, one per category and series, with intervals as whiskers.
 
@@ -43,7 +41,7 @@ def bar_plot(
     check_lengths(categories, series)
     _, high = limits(p for one in series for p in one.points)
     several = len(series) > 1
-    canvas = Canvas(labels, width, _LABEL + 12, width - 70)
+    canvas = Canvas(labels, 640, _LABEL + 12, 570)
     if several:
         keys = [Key(ink.hatched(i, -11, -6, 22, 12), one.name) for i, one in enumerate(series)]
         canvas.legend(keys, left=6)
