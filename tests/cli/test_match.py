@@ -54,6 +54,17 @@ def test_nothing_is_overwritten_and_names_are_checked(tmp_path: Path) -> None:
     assert RUN(main, [*both, "--out", str(tmp_path / "x.jsonl")]).exit_code == 2
 
 
+def test_fit_says_how_many_notes_it_could_learn_from(tmp_path: Path) -> None:
+    place = ["fit", "open-notes", "--matcher", "exact", "--where", "case=0", "--out"]
+    done = RUN(main, [*place, str(tmp_path / "m"), "--annotator", "second_rater", "--json"])
+    assert json.loads(done.stdout)["notes"] == 20 and "warning" not in done.stderr
+    notes = load_corpus("open-notes").select(cases=["0"], annotators=())
+    write_corpus(notes, tmp_path / "notes.jsonl", format="jsonl")
+    fit = ["fit", str(tmp_path / "notes.jsonl"), "--matcher", "lexicon", "--out"]
+    done = RUN(main, [*fit, str(tmp_path / "n")])
+    assert done.exit_code == 0 and "the rubric alone" in done.stderr, done.output
+
+
 def test_compare_prints_a_table_and_json(tmp_path: Path) -> None:
     arguments = ["compare", "open-notes", "--where", "case=0", "--matchers", "exact", "--folds", "2",
                  "--resamples", "20"]  # fmt: skip

@@ -209,3 +209,11 @@ def test_who_stops_a_run_is_told_how_it_goes_on(
     monkeypatch.setattr("rubricate.scoring.score_notes", stop)
     done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"))
     assert done.exit_code == 1 and "goes on" in done.stderr
+
+
+def test_notes_that_name_no_case_are_told_how_to_get_one(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("id,text\n1,fever\n", encoding="utf-8")
+    (tmp_path / "rubric.csv").write_text("case,item\na,Fever\nb,Cough\n", encoding="utf-8")
+    files = [str(tmp_path / "notes.csv"), "--rubric", str(tmp_path / "rubric.csv")]
+    done = score(*files, "--matcher", "exact", "--out", str(tmp_path / "out"))
+    assert "--case NAME" in str(done.exception)

@@ -76,11 +76,15 @@ def fit_command(
     seconds = time.monotonic() - begun
     matcher.save(out, overwrite=overwrite)
     who = learning_annotator(corpus, annotator)
-    n_notes, judged = len(corpus.notes), ""
-    if who and corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
-        # Of a run, people saw some items of some notes.
+    n_notes, judged = 0, ""
+    if who:
+        # People may have seen some notes only, and of a run some items of them.
         own = corpus.rows.annotator == corpus.annotator_index[who]
-        n_notes, judged = len(set(corpus.rows.note[own].tolist())), f", as {who} judged them"
+        n_notes = len(set(corpus.rows.note[own].tolist()))
+        if corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
+            judged = f", as {who} judged them"
+    if not n_notes:
+        click.echo("warning: no note is annotated: the model knows the rubric alone", err=True)
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {

@@ -87,7 +87,10 @@ def detect_format(path: Path) -> str:
         if FORMATS[name].looks_like(path):
             return name
     whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
-    if whole in ("", "texts") and (loose := _loosely(path)):
+    if path.is_file() and not path.stat().st_size:
+        raise InputError(f"{path}: the file is empty")
+    # No table is part of a folder of BRAT's, or of texts, that it happens to lie in.
+    if whole in ("", "texts", "brat") and (loose := _loosely(path)):
         return loose
     hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
     raise InputError(

@@ -176,6 +176,7 @@ def open_job(
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
             f"cases with a rubric: {_listed(rubrics)}"
+            + (". Notes that name no case get one by --case NAME" if "" in survey.cases else "")
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")

@@ -121,3 +121,17 @@ def test_excel_may_leave_out_or_add_empty_cells(tmp_path: Path) -> None:
 def test_columns_are_pairs(text: str) -> None:
     with pytest.raises(InputError, match="NAME=COLUMN"):
         parse_columns(text)
+
+
+def test_a_table_beside_a_folder_of_brat_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("fever", encoding="utf-8")
+    (tmp_path / "n.ann").write_text("T1\tFever 0 5\tfever\n", encoding="utf-8")
+    (tmp_path / "notes.csv").write_text("Matrikel,Befund\n1,fever\n", encoding="utf-8")
+    with pytest.raises(InputError, match="'Matrikel', 'Befund'"):
+        read_corpus(tmp_path / "notes.csv")
+
+
+def test_an_empty_file_is_called_empty(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_bytes(b"")
+    with pytest.raises(InputError, match=r"notes\.csv: the file is empty"):
+        read_corpus(tmp_path / "notes.csv")
