@@ -252,7 +252,7 @@ def describe_tasks(tasks: Sequence[Task]) -> TaskCounts:
     by_annotator: dict[str, dict[str, int]] = {}
     for task in tasks:
         counts = by_annotator.setdefault(task.annotator, {})
-        for name in {task.kind, task.batch}:
+        for name in dict.fromkeys((task.kind, task.batch)):
             counts[name] = counts.get(name, 0) + 1
     notes: Mapping[str, set[str]] = {
         kind: {t.note for t in tasks if t.kind == kind} for kind in ("training", "double", "single")
