@@ -170,6 +170,11 @@ def test_every_known_contradiction_has_a_reason(feature: str, marked: str, reaso
     assert explain_contradiction(feature, *read(marked)) == reason
 
 
+def test_words_that_deny_are_denied_beside_whomever() -> None:
+    text, spans = read("FH: father MI, [[no nausea]]")
+    assert explain_contradiction("Nausea", text, spans) == "denied"
+
+
 def test_no_words_have_no_reason() -> None:
     assert explain_contradiction("Fever", "no fever", []) == ""
 

@@ -87,9 +87,11 @@ def broken_rule(
     return None
 
 
+#: The rule about what is denied, or is there where a feature denies it.
+DENIED = "denied or there"
 _CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {
     "another person": another_person,
-    "denied or there": denied,
+    DENIED: denied,
     "normal": normal,
     "not meant": not_meant,
     "another number": another_number,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rubricate.text import opposites
-from rubricate.text.contradiction import broken_rule
+from rubricate.text.contradiction import DENIED, RULES, broken_rule
 from rubricate.text.contradiction.asked import (
     AskedFor,
     counts_in,
@@ -56,7 +56,10 @@ def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, in
     if place is None:
         return ""
     asked = read_asked(feature)
-    broken = [found[1] for one in asked if (found := broken_rule(one, place))]
+    # Words that open with a denial are denied, whoever is spoken of around them.
+    first = place.reading.tokens[place.inside[0]].form in _NEGATIVE
+    rules = (DENIED, *RULES) if first else RULES
+    broken = [found[1] for one in asked if (found := broken_rule(one, place, rules))]
     differing = (said for one in asked if (said := _first_difference(one, place)))
     return broken[0] if broken else next(differing, "") or _quotation(place)
 
