@@ -94,6 +94,19 @@ def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
     assert "'Notiz'" in str(raised.value) and "Anamnese" in str(raised.value)
 
 
+def test_a_case_that_overrules_those_of_the_notes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("id,case,text\n1,3,fever\n2,7,cough\n", encoding="utf-8")
+    told: list[str] = []
+    with understood_as(case="3", tell=told.append):
+        assert {note.case for note in read_corpus(path).notes} == {"3"}
+    assert any("--case overrules" in line and "'7'" in line for line in told)
+    told.clear()
+    with understood_as(tell=told.append):
+        read_corpus(path)
+    assert not any("--case" in line for line in told)
+
+
 def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
     path = tmp_path / "notes.csv"
     path.write_text("1;Mrs Smith has chest pain\n2;no fever\n", encoding="utf-8")

@@ -269,15 +269,19 @@ def telling(
 
     def again() -> Iterator[Note | Unreadable]:
         nonlocal said
-        n_notes, cases = 0, set()
+        n_notes, cases, others = 0, set(), set()
         for note in read():
             n_notes += 1
             cases.add(how.case or note.case)
+            others |= {note.case} - {"", how.case}
             yield replace(note, case=how.case) if how.case else note
         if how.tell is not None and not said:
             said = True
             of = f"{len(cases)} cases" if len(cases) > 1 else _only(cases)
             how.tell(f"{n_notes:,} note{'s' * (n_notes != 1)}{of and ' of '}{of}; {words}")
+            if how.case and others:
+                many = f"{len(others)} cases" if len(others) > 1 else _only(others)
+                how.tell(f"--case overrules what the notes say: they are of {many}")
 
     return again
 
