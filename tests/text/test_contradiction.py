@@ -323,6 +323,10 @@ def test_signs_beside_the_words(feature: str, text: str, words: str, said: str |
         ("Chlorpromazine tried", "[[Thorazine]] for hiccups", None),
         ("Antihistamine for dizziness", "[[meclizine 12.5 prn]]", None),
         ("Takes carbimazole", "[[methimazole]] 10 mg", "another drug: methimazole"),
+        ("Shortness of breath", "Cough, [[no shortness of breath]]", "denied"),
+        ("Weight loss", "[[no weight loss]]", "denied"),
+        ("Difficulty swallowing", "denies [[difficulty swallowing]]", "denied"),
+        ("Weight loss", "no [[weight]] recorded", None),
         ("Flu vaccine", "[[flu jab]] refused", "declined"),
         # Places and values.
         ("Ankle pain", "[[ankle pain comes back]] at dusk", None),

@@ -100,6 +100,7 @@ WORDS = (
 
 
 @example(["past", ":", "mother", ";"])
+@example(["past", "-", "but"])
 @given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=14))
 def test_contexts_are_valid(words: list[str]) -> None:
     text = " ".join(words)
@@ -108,8 +109,8 @@ def test_contexts_are_valid(words: list[str]) -> None:
         assert scope.end <= len(text) and context.cue_span.end <= len(text)
         assert scope.text(text).strip() == scope.text(text) != ""
         assert not context.cue_span.overlaps(scope)
-        # A head ("PMH", "past :") reaches to the end of its section.
-        head = text[context.cue_span.end :].lstrip().startswith(":")
+        # A head ("PMH", "past :", "past -") reaches to the end of its section.
+        head = text[context.cue_span.end :].lstrip().startswith((":", "-"))
         if not head and context.cue_span.text(text) not in ("PMH", "FHx"):
             assert not {";", "but"} & set(scope.text(text).split())
 

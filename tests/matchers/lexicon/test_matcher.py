@@ -336,6 +336,14 @@ def test_what_says_otherwise_is_a_contradiction_with_its_words(
     assert found[1] == reason
 
 
+@pytest.mark.parametrize(
+    "feature", ["Chest pain", "Abdominal pain", "Shortness of breath", "Fever"]
+)
+def test_a_plain_denial_is_a_contradiction(feature: str) -> None:
+    [found] = contradicted(f"Cough, no {feature.lower()}.", feature)
+    assert found is not None and found[1] == "denied"
+
+
 def test_what_is_also_stated_is_not_contradicted() -> None:
     text = "Denies fever on Monday. Today he has a fever."
     assert contradicted(text, "Fever") == [None]

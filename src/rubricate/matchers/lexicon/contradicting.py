@@ -34,7 +34,8 @@ def _qualifiers() -> frozenset[str]:
         opposites.SIDES,
         opposites.HEIGHTS,
         opposites.PERSONS,
-        *opposites.MATTERS.values(),
+        # Words for pain name a matter themselves.
+        *(table for name, table in opposites.MATTERS.items() if name != "pain"),
     )
     others = "history present daily current currently week weeks month months year years day days"
     return frozenset(stem(form) for table in tables for form in table) | frozenset(

@@ -52,6 +52,7 @@ def contradicting_words(text: str, pieces: Pieces, chance: F32) -> tuple[tuple[i
 
     The network learned whole clauses here, so neighbours that are nearly as likely belong to it.
 
+    >>> import numpy as np
     >>> place = lambda *x: np.array(x, np.int32)
     >>> pieces = Pieces(place(1, 2, 3, 4), place(0, 5, 11, 30), place(4, 10, 15, 33))
     >>> contradicting_words("Left upper pain, otherwise fit now", pieces,

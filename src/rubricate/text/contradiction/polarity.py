@@ -135,10 +135,13 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     scopes = [reading.scope[i] for i in own]
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
         return None
-    if not _LACKING.isdisjoint(asked.forms) or not WELL.isdisjoint(asked.forms):
-        return None
     said = {reading.tokens[i].form for i in own}
-    if any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
+    lacking = asked.forms & _LACKING
+    # "No weight loss" denies the loss itself, "no weight" may be one.
+    if (lacking and lacking.isdisjoint(said)) or not WELL.isdisjoint(asked.forms):
+        return None
+    # "No shortness of breath" names what it denies, although "no breath" would say that it is there.
+    if not named and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
         return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
