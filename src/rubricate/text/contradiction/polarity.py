@@ -140,7 +140,7 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     # "No weight loss" denies the loss itself, "no weight" may be one.
     if (lacking and lacking.isdisjoint(said)) or not WELL.isdisjoint(asked.forms):
         return None
-    # "No shortness of breath" names what it denies, although "no breath" would say that it is there.
+    # "No shortness of breath" names what it denies; "no breath" alone would say that it is there.
     if not named and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
         return None
     negation = reading.negations[scopes[0]]
