@@ -79,20 +79,18 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             for x in own
         ]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
-        said = judge_measured(feature.wordings, text)
         # Where only values were found the table judges: a matcher may mark those beside them.
-        if own and not only_values(text, [span for x in own for span in x.spans]):
-            said = MeasuredVerdict()
+        worded = own and not only_values(text, [span for x in own for span in x.spans])
+        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
         if said.contradicts:
             first = said.contradicts[0]
             other = Contradiction((first,), None, f"says {text[slice(*first)]}")
         elif said.states:
-            worded = [one for one in own if not only_values(text, one.spans)]
             stating = (
                 Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
                 for x in said.states
             )
-            own = [*worded, *stating]
+            own = [*(one for one in own if not only_values(text, one.spans)), *stating]
             probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
             against.pop(feature.id, None)
             other = None
@@ -109,8 +107,7 @@ def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequenc
 
     They are crumbs of neighbours ("OD 6/6, IOP 15"), unless the feature asks for a number.
     """
-    numbered = any(one.quantities or one.numerals for one in read_asked(feature.text))
-    if len(own) < 2 or numbered:
+    if len(own) < 2 or any(x.quantities or x.numerals for x in read_asked(feature.text)):
         return own
     worded = [
         one for one in own if not all(_STRAY.fullmatch(text[a:z].strip()) for a, z in one.spans)
