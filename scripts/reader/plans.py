@@ -208,6 +208,47 @@ RETUNE = {
     "measure": ["C_dev", "P_dev", "S_dev"],
     "send": {"mini": "8"},
 }
+#: With twice as many notes about what networks fail at, which come late and are the hardest.
+ONWARD_SHARES = {
+    "bank": 0.08,
+    "broad": 0.12,
+    "deep": 0.04,
+    "C": 0.13,
+    "L": 0.02,
+    "N": 0.19,
+    "S": 0.3,
+    "J": 0.02,
+    "P": 0.06,
+    "W": 0.02,
+    "junk": 0.02,
+}
+#: All of MiniLM goes on from `fast`, on a processor, where dropout takes as long as the rest of a
+#: step: no dropout, no teacher.
+ONWARD = {
+    **COMMON,
+    "name": "onward",
+    "dropout": 0.0,
+    "workers": 1,
+    "budget": 8000,
+    "every": 25,
+    "seed": 131,
+    "seconds": 2700,
+    "warm": 0.04,
+    "low": 0.3,
+    "shares": ONWARD_SHARES,
+    "measure_every": NEVER,
+    "networks": {"mini": network("fast", 1.2e-4, 4e-4, 0.99)},
+    "measure": ["C_dev", "P_dev", "S_dev"],
+}
+#: The same with the notes that were written meanwhile, to the end.
+ARRIVE = {
+    **ONWARD,
+    "name": "arrive",
+    "seed": 141,
+    "low": 0.0,
+    "networks": {"mini": network("onward_mini", 1.2e-4, 3e-4, 0.99)},
+    "send": {"mini": "8"},
+}
 #: Both networks from their backbones, all notes but the deep cases; then come `ten` and `folds`.
 OPEN = {
     **BASE,
@@ -285,6 +326,8 @@ PLANS = {
     "latest": [LATEST],
     "student": [STUDENT],
     "retune": [RETUNE],
+    "onward": [ONWARD],
+    "arrive": [ARRIVE],
     "open": [OPEN],
     "ten": [TEN],
     "folds": FOLDS,

@@ -169,13 +169,23 @@ def held_out(clinicians: Path, pairs: Path) -> set[str]:
     return {n["id"] for n in [*sets["C_dev"], *read_pairs(pairs)] if n.get("pair", 5) % 8 == 5}
 
 
+#: Files that only measure: what networks were found to fail at, and the same written later.
+MEASURING = re.compile(r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]")
+MEASURING_LATER = re.compile(r"z[a-h]09")
+
+
 def _mixed_set(i: str, held: bool) -> str:
     """Return the set of a mixed note: files from c on hold notes as clinicians write them (`L`).
 
     Those from f on mark only the words that matter, in every place that states a feature (`N`);
     from s on they are about what networks were found to fail at (`S`), and zz hold texts about
-    illnesses that speak of no patient, beside notes that do (`J`).
+    illnesses that speak of no patient, beside notes that do (`J`). Some only measure (`S_test`,
+    and `T_test` of the later ones).
     """
+    if MEASURING.match(i):
+        return "S_test"
+    if MEASURING_LATER.match(i):
+        return "T_test"
     if i >= "f":
         return ("J" if i >= "zz" else "S" if i >= "s" else "N") + ("_dev" if held else "")
     if held:

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,11 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
     """Return the networks of the plan, from their backbone or an earlier run."""
     learners = {}
     for name, o in plan["networks"].items():
+        shape = replace(SHAPES[name], dropout=plan.get("dropout", 0.1))
         if o["from"] == "backbone":
-            net = start(SHAPES[name], packing.load_parts(given.backbones / name))
+            net = start(shape, packing.load_parts(given.backbones / name))
         else:
-            net = Network(SHAPES[name])
+            net = Network(shape)
             net.load_state_dict(packing.mean([given.keep / stem for stem in o["from"].split("+")]))
         learners[name] = Learner(
             net,
