@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64, I64
+from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures import CountTable, Matching, span_counts, words
@@ -179,7 +179,7 @@ def note_means(
     return found
 
 
-def _row_values(table: CountTable, empty: Empty) -> tuple[F64, npt.NDArray[np.bool_]]:
+def _row_values(table: CountTable, empty: Empty) -> tuple[F64, Bools]:
     """Return precision, recall and F1 of each row, and which rows count."""
     values = np.nan_to_num(table.measure.values(table.values), nan=0.0)
     nothing = (table.column("reference") == 0, table.column("predicted") == 0)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import F32, I64
+from rubricate.arrays import F32, I64, Bools
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.encoding import Head
@@ -107,14 +106,12 @@ def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
     return {name: count for name, count in counted.items() if count}
 
 
-def foreign_rows(corpus: Corpus) -> npt.NDArray[np.bool_]:
+def foreign_rows(corpus: Corpus) -> Bools:
     """Return a mask of the rows whose feature belongs to another case than the note."""
     cases = {case: i for i, case in enumerate({n.case for n in corpus.notes})}
     note_case = np.array([cases[n.case] for n in corpus.notes], dtype=np.int64)
     feature_case = np.array([cases.get(f.case, -1) for f in corpus.features], dtype=np.int64)
-    foreign: npt.NDArray[np.bool_] = (
-        note_case[corpus.rows.note] != feature_case[corpus.rows.feature]
-    )
+    foreign: Bools = note_case[corpus.rows.note] != feature_case[corpus.rows.feature]
     return foreign
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
@@ -375,7 +374,7 @@ def plan_from_pilot(
     items = np.bincount(place[marked], minlength=len(notes))
     counts = np.column_stack([table.by("note").values, items]).astype(np.float64)
 
-    def measured(drawn: npt.NDArray[np.float64]) -> Estimate:
+    def measured(drawn: F64) -> Estimate:
         return _f1(drawn, table.measure, settings)
 
     return plan_pilot(
@@ -383,7 +382,7 @@ def plan_from_pilot(
     )
 
 
-def _f1(drawn: npt.NDArray[np.float64], measure: Measure, settings: Resampling) -> Estimate:
+def _f1(drawn: F64, measure: Measure, settings: Resampling) -> Estimate:
     """Return F1 of some notes; the last column holds the items of each."""
     counts = drawn[:, :-1]
     wrong, right = counts[:, 1:3].any(axis=1).sum(), (counts[:, 0] > 0).sum()

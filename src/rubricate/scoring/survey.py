@@ -19,9 +19,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import I64, U64
+from rubricate.arrays import I64, U64, Bools
 from rubricate.corpus import Note
 from rubricate.errors import Fault
 from rubricate.formats.encoding import Json
@@ -259,7 +258,7 @@ class Survey:
     hash: str
     batches: tuple[BatchMark, ...]
     first: I64
-    repeated: npt.NDArray[np.bool_]
+    repeated: Bools
     cases: frozenset[str]
     faults: tuple[Fault, ...] = ()
 
@@ -331,7 +330,7 @@ def _pairs(values: array[int]) -> U64:
     return np.frombuffer(values, dtype=np.uint64).reshape(-1, 2)
 
 
-def _first_alike(keys: U64, left_out: npt.NDArray[np.bool_]) -> I64:
+def _first_alike(keys: U64, left_out: Bools) -> I64:
     """Return, for each key, the number of the first equal one; those left out stand alone."""
     n = len(keys)
     first = np.arange(n, dtype=np.int64)

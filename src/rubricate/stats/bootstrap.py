@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, Bools
 from rubricate.errors import Fault
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import raise_if_any
@@ -56,7 +56,7 @@ class Bootstrapped:
     confidence: float
     method: str
     replicates: F64 | None = None
-    by_items: npt.NDArray[np.bool_] | None = None
+    by_items: Bools | None = None
 
     def at(self, *index: SupportsIndex) -> Estimate:
         """Return the estimate at `index` with its interval.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, I64
 from rubricate.errors import InputError
 
 #: Probabilities are kept this far from 0 and 1 before a logit is taken.
@@ -32,7 +32,7 @@ class Calibration:
 
     def __call__(self, probability: npt.ArrayLike) -> F64:
         """Return the calibrated probabilities."""
-        return _sigmoid(self.slope * logit(probability) + self.shift)
+        return sigmoid(self.slope * logit(probability) + self.shift)
 
     def to_json(self) -> dict[str, float]:
         """Return the two numbers."""
@@ -69,7 +69,7 @@ def fit_calibration(probability: npt.ArrayLike, present: npt.ArrayLike) -> Calib
         return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum((at - prior) ** 2))
 
     for _ in range(100):
-        p = _sigmoid(design @ theta)
+        p = sigmoid(design @ theta)
         gradient = design.T @ (y - p) - (theta - prior)
         curvature = design.T @ (design * (p * (1 - p))[:, None]) + np.eye(2)
         step = np.linalg.solve(curvature, gradient)
@@ -92,7 +92,7 @@ def brier_score(present: npt.ArrayLike, probability: npt.ArrayLike) -> float:
     return float(np.mean((p - y) ** 2)) if y.size else float("nan")
 
 
-def place_in_bins(probability: F64, bins: int) -> npt.NDArray[np.int64]:
+def place_in_bins(probability: F64, bins: int) -> I64:
     """Return the bin of each probability, of so many of equal width; 1 falls into the last.
 
     >>> place_in_bins(np.array([0.0, 0.1, 0.95, 1.0]), 10).tolist()
@@ -223,8 +223,13 @@ def raised(probability: npt.ArrayLike, by: npt.ArrayLike) -> F64:
     >>> raised([0.5, 0.5], [0, np.log(3)]).round(3).tolist()
     [0.5, 0.75]
     """
-    return _sigmoid(logit(probability) + np.asarray(by))
+    return sigmoid(logit(probability) + np.asarray(by))
 
 
-def _sigmoid(x: F64) -> F64:
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -60, 60))))
+def sigmoid(logits: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the probabilities that logits stand for, in their own precision.
+
+    >>> sigmoid([0.0, 800.0]).tolist()
+    [0.5, 1.0]
+    """
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -60, 60))))

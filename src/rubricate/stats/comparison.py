@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
 from rubricate.stats.intervals import Estimate
@@ -280,9 +280,7 @@ def compare_with_ceiling(
     return difference_of_estimates(system.estimate, ceiling.estimate, correlation=correlation)
 
 
-def _correlation(
-    counts: F64, member: npt.NDArray[np.int64], statistic: Statistic, settings: Resampling
-) -> float:
+def _correlation(counts: F64, member: I64, statistic: Statistic, settings: Resampling) -> float:
     """Return how the values of both sides go together; strata keep both sample sizes fixed."""
     if (member == _BOTH).sum() < 2:
         return 0.0

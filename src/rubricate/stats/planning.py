@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
@@ -18,7 +19,7 @@ from rubricate.stats.resampling import as_counts
 from rubricate.stats.sizes import assured_size, half_width_faults
 
 #: Turns the counts of some notes into a value with its interval.
-MeasureNotes = Callable[[npt.NDArray[np.float64]], Estimate]
+MeasureNotes = Callable[[F64], Estimate]
 #: Studies simulated at each size, and the largest size that is looked at.
 STUDIES, MOST = 100, 20_000
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus
@@ -81,7 +80,7 @@ class SampleDesign:
             finite,
         )
 
-    def of_notes(self, ids: Sequence[str]) -> tuple[F64, npt.NDArray[np.bool_]]:
+    def of_notes(self, ids: Sequence[str]) -> tuple[F64, Bools]:
         """Return weights and sides of some notes."""
         return (
             np.array([self.weights[i] for i in ids], dtype=np.float64),

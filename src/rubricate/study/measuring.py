@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.agreement import pair_annotators
-from rubricate.arrays import F64, I64
+from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import CountTable, Evaluation, evaluate_pairing
@@ -167,9 +167,9 @@ _DRAWS = 20_000
 class DesignNotes:
     """Sampled notes with what they turned out to be."""
 
-    cells: npt.NDArray[np.int64]
+    cells: I64
     weights: F64
-    sides: npt.NDArray[np.bool_]
+    sides: Bools
     sides_are_predictions: bool = False
 
 
@@ -226,7 +226,7 @@ def _tables(notes: DesignNotes, seed: int, *, finite: bool) -> F64:
 def design_bootstrap(
     counts: npt.ArrayLike,
     statistic: Statistic,
-    design: tuple[F64, npt.NDArray[np.bool_]],
+    design: tuple[F64, Bools],
     settings: Resampling | None = None,
     *,
     finite: bool = False,
@@ -260,7 +260,7 @@ def design_bootstrap(
 
 def _side_factors(
     weights: F64,
-    sides: npt.NDArray[np.bool_],
+    sides: Bools,
     rng: np.random.Generator,
     draws: int,
     *,
@@ -276,9 +276,7 @@ def _side_factors(
     return {side: shares[:, i] * total / size for i, (side, size) in enumerate(present.items())}
 
 
-def _draw(
-    notes: DesignNotes, own: npt.NDArray[np.bool_], rng: np.random.Generator, *, finite: bool
-) -> F64:
+def _draw(notes: DesignNotes, own: Bools, rng: np.random.Generator, *, finite: bool) -> F64:
     """Draw the whole table of one side."""
     cells, weights = notes.cells[own].astype(np.float64), notes.weights[own]
     side = bool(notes.sides[own][0])

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun
@@ -290,7 +290,7 @@ def superiority(before: F64, after: F64) -> float:
     return float((below + upto).sum() / (2 * len(before) * len(after)))
 
 
-def _distances(first: npt.NDArray[np.bool_], ends: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def _distances(first: Bools, ends: npt.NDArray[np.intp]) -> F64:
     """Return the distance for each row of labels, which say whose each ordered value is.
 
     Values are counted, not shares added up, so that equal samples are exactly 0 apart.

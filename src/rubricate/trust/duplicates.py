@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import I64, U64
+from rubricate.arrays import F64, I64, U64
 from rubricate.corpus import Note
 from rubricate.errors import InputError
 from rubricate.progress import Progress, silent, watched
@@ -213,7 +212,7 @@ def _candidate_pairs(sets: _WordRuns, threshold: float) -> tuple[I64, I64]:
     return pairs // max(len(sizes), 1), pairs % max(len(sizes), 1)
 
 
-def _jaccard(sets: _WordRuns, first: I64, second: I64) -> npt.NDArray[np.float64]:
+def _jaccard(sets: _WordRuns, first: I64, second: I64) -> F64:
     """Return |A ∩ B| / |A ∪ B| of each pair of sets."""
     from scipy.sparse import csr_array
 

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
@@ -324,7 +323,7 @@ def _p_values(value: F64, member: F64, case: I64, settings: FairnessSettings) ->
     blocks = np.split(value, np.flatnonzero(np.diff(case[order])) + 1)
     observed = np.abs(value @ member)
     rng = np.random.default_rng(settings.resampling.seed)
-    as_large: npt.NDArray[np.float64] = np.zeros(member.shape[1])
+    as_large: F64 = np.zeros(member.shape[1])
     step = max(1, _CHUNK // max(1, len(value)))
     for start in range(0, settings.permutations, step):
         draws = min(step, settings.permutations - start)

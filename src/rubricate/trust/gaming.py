@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import Bools
 from rubricate.corpus import Note
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
@@ -44,7 +44,7 @@ _STORY = word_set(
 LEAST_WORDS = 25
 #: A finding less sure than this does not make a text related to the rubric.
 LEAST_CONFIDENCE = 0.6
-_Covered = npt.NDArray[np.bool_]
+_Covered = Bools
 
 
 @dataclass(frozen=True, slots=True)

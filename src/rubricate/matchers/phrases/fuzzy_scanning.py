@@ -13,16 +13,14 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import I64, Bools
 from rubricate.matchers.phrases.scanning import (
     Hit,
     TakenCharacters,
     chain_fragments,
     word_edges,
 )
-
-I64 = npt.NDArray[np.int64]
 
 #: Most edits for phrases of any length, as in the published baseline.
 MOST_EDITS = 2
@@ -173,13 +171,13 @@ class FuzzyScanner:
         return key // (size * size), key // size % size, key % size
 
 
-def _marks(places: set[int], length: int) -> npt.NDArray[np.bool_]:
+def _marks(places: set[int], length: int) -> Bools:
     marks = np.zeros(length + 1, dtype=np.bool_)
     marks[list(places)] = True
     return marks
 
 
-def _near(text: I64, middle: I64, limit: I64, marks: npt.NDArray[np.bool_]) -> tuple[I64, I64]:
+def _near(text: I64, middle: I64, limit: I64, marks: Bools) -> tuple[I64, I64]:
     texts, places = [], []
     for shift in range(-MOST_EDITS, MOST_EDITS + 1):
         place = middle + shift
@@ -190,9 +188,7 @@ def _near(text: I64, middle: I64, limit: I64, marks: npt.NDArray[np.bool_]) -> t
     return np.concatenate(texts), np.concatenate(places)
 
 
-def _near_end(
-    text: I64, start: I64, scanner: FuzzyScanner, marks: npt.NDArray[np.bool_]
-) -> tuple[I64, I64, I64]:
+def _near_end(text: I64, start: I64, scanner: FuzzyScanner, marks: Bools) -> tuple[I64, I64, I64]:
     texts, places, starts = [], [], []
     limit, middle = scanner._limit[text], start + scanner._length[text]
     for shift in range(-MOST_EDITS, MOST_EDITS + 1):

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.wording.logistic import fit_many
 from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteReading
 from rubricate.matchers.wording.stems import Speller, stem
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 #: What a column says about the token, in the order of the keys; the last, "near", may repeat.
 PLACES = (
@@ -227,9 +225,7 @@ def stems_of(reading: NoteReading, speller: Speller) -> list[str]:
     ]
 
 
-def marked_tokens(
-    reading: NoteReading, judged: JudgedNote, features: Sequence[str]
-) -> npt.NDArray[np.bool_]:
+def marked_tokens(reading: NoteReading, judged: JudgedNote, features: Sequence[str]) -> Bools:
     """Return which tokens are marked for which feature."""
     marked = np.zeros((len(reading), len(features)), dtype=np.bool_)
     start = np.array([token.start for token in reading.tokens], dtype=np.int64)
@@ -244,11 +240,11 @@ def marked_tokens(
 def fit_case(
     readings: Sequence[NoteReading],
     stems: Sequence[Sequence[str]],
-    marked: Sequence[npt.NDArray[np.bool_]],
+    marked: Sequence[Bools],
     rubric_logits: Sequence[npt.NDArray[Any]],
     settings: WordSettings,
     *,
-    judged: Sequence[npt.NDArray[np.bool_]],
+    judged: Sequence[Bools],
 ) -> CaseModel:
     """Weigh the words of some notes for each feature, on top of the rubric's evidence.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F64, Bools
 from rubricate.matchers.model_files import finite
 from rubricate.matchers.wording.logistic import fit_one
-
-F64 = npt.NDArray[np.float64]
+from rubricate.stats.calibration import sigmoid
 
 #: Cuts that are tried.
 GRID = np.arange(-3.0, 1.51, 0.1)
@@ -23,7 +22,7 @@ PULL = 15.0
 
 @dataclass(frozen=True, slots=True)
 class LogitScale:
-    """From a logit to a probability: ``1 / (1 + exp(-(slope * logit + shift)))`` (Platt 1999)."""
+    """From a logit to a probability: ``sigmoid(slope * logit + shift)`` (Platt 1999)."""
 
     slope: float = 1.0
     shift: float = 0.0
@@ -36,7 +35,7 @@ class LogitScale:
         >>> LogitScale()(0.0)
         0.5
         """
-        return 1 / (1 + math.exp(-max(-60.0, min(60.0, self.slope * logit + self.shift))))
+        return float(sigmoid(self.slope * logit + self.shift))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Decision:
 
 def choose_thresholds(
     logits: npt.NDArray[Any],
-    marked: npt.NDArray[np.bool_],
+    marked: Bools,
     lengths: npt.NDArray[Any],
     n_present: Sequence[int],
 ) -> tuple[float, list[float]]:
@@ -91,7 +90,7 @@ def choose_thresholds(
 
 
 def _shared_characters(
-    logits: npt.NDArray[Any], marked: npt.NDArray[np.bool_], lengths: npt.NDArray[Any], cut: float
+    logits: npt.NDArray[Any], marked: Bools, lengths: npt.NDArray[Any], cut: float
 ) -> F64:
     """Return, for each feature, characters shared, only found, only marked."""
     found = logits > cut

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-F32 = npt.NDArray[np.float32]
+from rubricate.arrays import F32, I64
+from rubricate.stats.calibration import sigmoid
 
 #: Units, passes over the data, rows per step, and the first step's size, which falls to nothing.
 N_UNITS = 64
@@ -82,7 +83,7 @@ def fit_hidden(
     return values[0], HiddenLayer(values[1], values[2], values[3])
 
 
-def _batches(rng: np.random.Generator, n: int) -> Iterator[npt.NDArray[np.int64]]:
+def _batches(rng: np.random.Generator, n: int) -> Iterator[I64]:
     for _ in range(N_ROUNDS):
         order = rng.permutation(n)
         for begin in range(0, n, ROWS_PER_STEP):
@@ -93,7 +94,7 @@ def _gradients(values: list[F32], x: F32, y: F32, w: F32) -> list[F32]:
     linear, into, shift, out = values
     units = np.maximum(x @ into + shift, 0)
     logits = x @ linear + units @ out
-    error = w * (1 / (1 + np.exp(-np.clip(logits, -30, 30))) - y) / len(x)
+    error = w * (sigmoid(logits) - y) / len(x)
     back = np.where(units > 0, error[:, None] * out, 0)
     return [
         x.T @ error + PENALTY * linear,

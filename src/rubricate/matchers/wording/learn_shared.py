@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import Bools
 from rubricate.corpus import Corpus
 from rubricate.matchers.matcher import JudgedNote, judged_notes, learning_annotator
 from rubricate.matchers.wording.case_model import marked_tokens
@@ -152,7 +153,7 @@ def _sample(
 def _decide(judged: Sequence[tuple[PreparedRubric, _Read]]) -> Decision:
     """Choose the common cut and calibrate, on the notes learned from."""
     logits: list[npt.NDArray[Any]] = []
-    marked: list[npt.NDArray[np.bool_]] = []
+    marked: list[Bools] = []
     lengths: list[npt.NDArray[Any]] = []
     highest: list[float] = []
     present: list[bool] = []

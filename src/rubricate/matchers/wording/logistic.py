@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, F64, Bools
+from rubricate.stats.calibration import sigmoid
+
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
@@ -31,22 +34,6 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
-
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-
-
-def probability(logit: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the probability of a logit.
-
-    Examples
-    --------
-    >>> probability(np.array([0.0, 800.0])).tolist()
-    [0.5, 1.0]
-    """
-    result: npt.NDArray[Any] = 1 / (1 + np.exp(-np.clip(logit, -60, 60)))
-    return result
 
 
 def fit_one(
@@ -68,7 +55,7 @@ def fit_one(
 
     def loss(weights: F64) -> tuple[float, F64]:
         logit = columns @ weights
-        off = weight * (probability(logit) - wanted)
+        off = weight * (sigmoid(logit) - wanted)
         value = (weight * (np.logaddexp(0, logit) - wanted * logit)).sum()
         return float(value + penalty / 2 * (weights**2).sum()), columns.T @ off + penalty * weights
 
@@ -81,7 +68,7 @@ def fit_many(
     offset: npt.NDArray[Any],
     *,
     penalty: float,
-    judged: npt.NDArray[np.bool_] | None = None,
+    judged: Bools | None = None,
 ) -> F32:
     """Return weights (columns, outcomes) for a sparse matrix, added to logits already known.
 
@@ -104,7 +91,7 @@ def fit_many(
         weights = flat.reshape(n, f)
         logit = columns @ weights + offset
         value = (counted * (np.logaddexp(0, logit) - wanted * logit)).sum()
-        slope = transposed @ (counted * (probability(logit) - wanted))
+        slope = transposed @ (counted * (sigmoid(logit) - wanted))
         return float(value + penalty / 2 * (flat**2).sum()), slope.ravel() + penalty * flat
 
     return _least(loss, n * f, {"maxiter": 50, "maxcor": 5}).astype(np.float32).reshape(n, f)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32
 from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
@@ -118,7 +118,7 @@ def read_alternative(text: str, place: int) -> Alternative:
 SAID, NOT_SAID = 3.0, -6.0
 
 
-def identity_logits(profile: FeatureProfile, reading: NoteReading) -> npt.NDArray[np.float32]:
+def identity_logits(profile: FeatureProfile, reading: NoteReading) -> F32:
     """Return the logit that each token says the age or gender the feature asks for.
 
     Examples

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import I32, Bools
 from rubricate.spans import Span
 from rubricate.text.clauses import clause_ranges
 from rubricate.text.negation import NegationScope, find_negations
 from rubricate.text.quantities import Quantity, find_quantities
 from rubricate.text.sections import SECTION_NAMES, find_sections
 from rubricate.text.words import Token, find_tokens, word_set
-
-I32 = npt.NDArray[np.int32]
 
 RELATIVES = word_set(
     "father mother dad mom mum brother sister sibling siblings parent parents grandfather uncle"
@@ -125,7 +124,7 @@ def _items(tokens: Sequence[Token], clause: I32) -> I32:
     return np.cumsum(begins).astype(np.int32)
 
 
-def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, npt.NDArray[np.bool_]]:
+def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, Bools]:
     begins = np.zeros(n + 1, dtype=np.int32)
     family = np.zeros(n, dtype=np.bool_)
     for i, (first, end) in enumerate(clause_ranges(text, raw)):

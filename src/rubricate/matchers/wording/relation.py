@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.reading import (
     MARK,
@@ -17,8 +18,6 @@ from rubricate.matchers.wording.reading import (
 )
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.text.quantities import same_quantity
-
-F32 = npt.NDArray[np.float32]
 
 #: Words that belong together have at most this many others between them.
 WINDOW = 6
@@ -116,9 +115,7 @@ def take_evidence(
     take("single word evidence", single * e)
 
 
-def _best_alternative(
-    score: F32, feature_of: npt.NDArray[np.int64], n_features: int
-) -> npt.NDArray[np.int64]:
+def _best_alternative(score: F32, feature_of: I64, n_features: int) -> I64:
     """Return, for each token and feature, the alternative with the highest score."""
     first = np.searchsorted(feature_of, np.arange(n_features))
     pick = np.repeat(first[None, :], len(score), axis=0)
@@ -138,7 +135,7 @@ def _surroundings(
     reading: NoteReading,
     e: F32,
     cov: F32,
-    stop: npt.NDArray[np.bool_],
+    stop: Bools,
 ) -> None:
     clause = reading.clause
     shifted = {by: shift_tokens(e, by, clause) for by in range(-5, 6) if by}
@@ -180,7 +177,7 @@ def _items(
     take: KeptEvidence,
     reading: NoteReading,
     named: F32,
-    pick: npt.NDArray[np.int64],
+    pick: I64,
     rubric: RubricWords,
 ) -> None:
     """Distinguish items of a list that name the feature from the items beside them."""
@@ -194,7 +191,7 @@ def _items(
     take("named not denied", (named > _NAMED) & asked & ~denied)
 
 
-def _highest_by(values: F32, group: npt.NDArray[np.int32]) -> F32:
+def _highest_by(values: F32, group: I32) -> F32:
     """Return for each token the highest value in its group; groups are runs of equal numbers."""
     first = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
     highest: F32 = np.maximum.reduceat(values, first, axis=0)
@@ -206,7 +203,7 @@ def _asked(
     reading: NoteReading,
     e: F32,
     cov: F32,
-    pick: npt.NDArray[np.int64],
+    pick: I64,
     rubric: RubricWords,
 ) -> None:
     alternatives = rubric.alternatives

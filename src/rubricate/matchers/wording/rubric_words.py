@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.wording.profile import FeatureProfile
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 #: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
 #: stands for any.
@@ -127,7 +124,7 @@ class RubricWords:
             self._closest[stem_] = self.compare(stem_).max(axis=0)
         return self._closest[stem_]
 
-    def worth(self, stems: Sequence[str], stop: npt.NDArray[np.bool_]) -> StemWorth:
+    def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
         new = [one for one in dict.fromkeys(stems) if one not in self._number]
         if new:

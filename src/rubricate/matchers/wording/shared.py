@@ -12,8 +12,8 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32, I64
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
 from rubricate.matchers.wording.decisions import Decision
@@ -40,8 +40,6 @@ from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
 from rubricate.rubric import Rubric
-
-F32 = npt.NDArray[np.float32]
 
 #: A token is weighed for a feature if one of these columns is larger than nearly nothing.
 _SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
@@ -79,7 +77,7 @@ class SecondLook(NamedTuple):
         return found.reshape(-1, f)
 
     def around(
-        self, logits: F32, reading: NoteReading, stems: Sequence[str], said: npt.NDArray[np.int64]
+        self, logits: F32, reading: NoteReading, stems: Sequence[str], said: I64
     ) -> tuple[F32, F32]:
         """Return the logits and the vectors of the words around some (token, feature) places."""
         clause, f, vectors = reading.clause, logits.shape[1], 3 * self.vectors.shape[1]

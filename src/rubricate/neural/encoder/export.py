@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.encoder.inference import PIECES
 from rubricate.neural.encoder.model_folder import (
@@ -208,7 +208,7 @@ def _use_blocks(model: Any, packed: set[str]) -> None:
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
-def _is_packed(name: str, value: npt.NDArray[np.float32]) -> bool:
+def _is_packed(name: str, value: F32) -> bool:
     """Tell whether a parameter is packed: words, and matrices of the encoder in whole blocks."""
     matrix = name.startswith("encoder.layers.") and value.ndim == 2
     return name.startswith(_WORDS) or (matrix and value.shape[1] % GROUP == 0)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import F32
+from rubricate.arrays import F32, I64
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
 from rubricate.neural.encoder.pieces import (
@@ -23,6 +22,7 @@ from rubricate.neural.encoder.pieces import (
     make_batch,
 )
 from rubricate.progress import Progress, silent
+from rubricate.stats.calibration import sigmoid
 
 #: Pieces of a note read at once; positions 32 to 511 are the note's, less the two special ones.
 WINDOW = 448
@@ -175,7 +175,7 @@ def score_notes(
         for n, g in enumerate(group):
             task = tasks[g]
             size = len(task.one.note)
-            chance = _sigmoid(pieces[n, : len(task.features), 1 : 1 + size])
+            chance = sigmoid(pieces[n, : len(task.features), 1 : 1 + size])
             own = slice(task.features.start, task.features.stop)
             place = slice(task.first, task.first + size)
             known = np.minimum(np.arange(size), np.arange(size)[::-1])
@@ -187,7 +187,7 @@ def score_notes(
             _keep_deeper(said[task.note], depth[task.note], chance, (own, place, known))
             for name, logits in outputs.items():
                 whole = chances.setdefault(name, np.zeros((len(notes), len(features))))
-                seen = _sigmoid(logits[n, : len(task.features)])
+                seen = sigmoid(logits[n, : len(task.features)])
                 whole[task.note, own] = np.maximum(whole[task.note, own], seen)
         done += len(group)
         progress(done, len(tasks), "reading notes")
@@ -202,9 +202,9 @@ def score_notes(
 
 def _keep_deeper(
     said: F32,
-    depth: npt.NDArray[np.int64],
+    depth: I64,
     chance: F32,
-    where: tuple[slice, slice, npt.NDArray[np.int64]],
+    where: tuple[slice, slice, I64],
 ) -> None:
     own, place, known = where
     better = known >= depth[place]
@@ -256,7 +256,3 @@ def _fitting(features: Sequence[Pieces], features_per_pass: int | None) -> list[
         else:
             groups.append(group)
     return groups
-
-
-def _sigmoid(x: F32) -> F32:
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -60, 60))), np.float32)

@@ -37,7 +37,7 @@ MOST_BYTES = 30_000_000
 _DAMAGE = (OSError, EOFError, TypeError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
-def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], F32]:
     """Return the levels of a matrix and the scale of each row; of step 0 as fine as eight bits are.
 
     >>> levels, scales = pack(np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 64))
@@ -53,7 +53,7 @@ def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], npt.NDA
     return np.round(weight / scales).astype(np.int8), scales
 
 
-def unpack(levels: npt.NDArray[np.int8], scales: npt.NDArray[np.float32]) -> F32:
+def unpack(levels: npt.NDArray[np.int8], scales: F32) -> F32:
     """Inverse of `pack`, as far as the levels tell."""
     return levels.astype(np.float32) * scales
 
@@ -120,7 +120,7 @@ def initialisers(folder: Path) -> Arrays:
 
 def _stored(
     folder: Path,
-) -> Iterator[tuple[str, npt.NDArray[Any], npt.NDArray[np.float32] | None]]:
+) -> Iterator[tuple[str, npt.NDArray[Any], F32 | None]]:
     """Yield name and value of every stored weight, with the scales of those that are packed."""
     for part in packed_files(folder)[1:]:
         if not (folder / part).is_file():

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import I32, I64
+from rubricate.arrays import I32, I64, Bools
 from rubricate.errors import Fault, InputError, MissingExtraError
 
 #: Owner of a padding piece in `Batch.owner`.
@@ -268,7 +267,7 @@ def _exact(
     return pieces
 
 
-def _split(pieces: Pieces, blank: npt.NDArray[np.bool_]) -> Pieces:
+def _split(pieces: Pieces, blank: Bools) -> Pieces:
     """Part pieces at white space within them: some vocabularies join what they do not know."""
     total = np.concatenate(([0], np.cumsum(blank)))
     joined = total[pieces.end] > total[pieces.start]
@@ -285,7 +284,7 @@ def _split(pieces: Pieces, blank: npt.NDArray[np.bool_]) -> Pieces:
     return Pieces(ids, start.copy(), end.copy())
 
 
-def _cover(pieces: Pieces, blank: npt.NDArray[np.bool_]) -> None:
+def _cover(pieces: Pieces, blank: Bools) -> None:
     """Give characters that are in no piece to the piece that ends or begins there."""
     turns = np.zeros(len(blank) + 1, np.int64)
     np.add.at(turns, pieces.start, 1)

@@ -19,11 +19,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from rubricate.arrays import F32
+from rubricate.arrays import F32, F64, I64
 from rubricate.errors import InputError
 from rubricate.neural.recipe import BiLstmShape
 from rubricate.neural.sequence.states import Chain, Scheme
@@ -180,7 +179,7 @@ class Recogniser:
         chain = self.chain
         return ChainScores(chain["first"] + self._first, chain["step"] + self._step, chain["last"])
 
-    def loss(self, batch: TokenBatch, states: npt.NDArray[np.int64]) -> Tensor:
+    def loss(self, batch: TokenBatch, states: I64) -> Tensor:
         """Return the mean negative log-likelihood of a training batch's states, per sequence."""
         emissions = self.emissions(batch, train=True)
         mask = torch.from_numpy(batch.mask)
@@ -211,9 +210,7 @@ class Recogniser:
                 value.copy_(weights[name])
 
 
-def hide_words(
-    batch: TokenBatch, chances: npt.NDArray[np.float64], rng: np.random.Generator
-) -> TokenBatch:
+def hide_words(batch: TokenBatch, chances: F64, rng: np.random.Generator) -> TokenBatch:
     """Return the batch with some words made unseen, each by its chance, so that unseen is learned.
 
     Letters, endings and given vectors stay, as they do for a word that really was never seen.

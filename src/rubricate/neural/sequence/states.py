@@ -16,9 +16,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import F64, I64
+from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Annotation
 from rubricate.errors import UnknownNameError
 
@@ -159,7 +158,7 @@ class Scheme:
 
     def encode(
         self, tokens: Tokens, marked: Mapping[str, Iterable[Annotation]]
-    ) -> tuple[I64, npt.NDArray[np.bool_]]:
+    ) -> tuple[I64, Bools]:
         """Return the state of each token, and which tokens had to drop a further label.
 
         A token belongs to an annotation if they share a character. An annotation with several
@@ -207,7 +206,7 @@ class Scheme:
         return runs
 
 
-def _beginnings(own: npt.NDArray[np.bool_], lines: Sequence[int]) -> I64:
+def _beginnings(own: Bools, lines: Sequence[int]) -> I64:
     """Return the places where a run of true values, or a line within it, begins."""
     places = np.flatnonzero(own)
     line = np.asarray(lines)[places]

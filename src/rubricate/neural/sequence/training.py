@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from rubricate.arrays import I64
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.neural.recipe import BiLstmRecipe
 from rubricate.neural.sequence.bilstm import Recogniser, hide_words
@@ -165,10 +164,10 @@ class BiLstmTraining:
         self.history = [Epoch(*one) for one in facts["history"]]
 
 
-def hiding_chances(lessons: Sequence[SequenceLesson], hide: float) -> npt.NDArray[np.float64]:
+def hiding_chances(lessons: Sequence[SequenceLesson], hide: float) -> F64:
     """Return, by number, the probability that a word is made unseen in training."""
     counts = np.bincount(np.concatenate([lesson.encoded.columns[:, 0] for lesson in lessons]))
-    chances: npt.NDArray[np.float64] = hide / (hide + np.maximum(counts, 1))
+    chances: F64 = hide / (hide + np.maximum(counts, 1))
     return chances
 
 

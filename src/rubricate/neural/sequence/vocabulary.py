@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rubricate.arrays import F32, I64
+from rubricate.arrays import F32, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.formats.limits import read_text
 from rubricate.neural.sequence.states import STANDINGS, Tokens
@@ -156,7 +155,7 @@ class TokenBatch(NamedTuple):
     """
 
     columns: I64
-    mask: npt.NDArray[np.bool_]
+    mask: Bools
     spelling: I64
     characters: I64
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32, Bools
 from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.model_folder import EncoderSettings
 from rubricate.neural.encoder.report import PrecisionReport, ReliabilityReport
@@ -109,8 +109,8 @@ def _said(held: Sequence[HeldOut], *, whole: bool) -> Scored:
 
 def keep_credit(
     settings: EncoderSettings,
-    before: npt.NDArray[np.float32],
-    after: npt.NDArray[np.float32],
+    before: F32,
+    after: F32,
 ) -> EncoderSettings:
     """Return the settings with which as many rows are credited after a fit as ``before`` it.
 
@@ -136,9 +136,7 @@ def keep_credit(
     )
 
 
-def feature_thresholds(
-    presence: npt.NDArray[np.float32], present: npt.NDArray[np.bool_], feature: Sequence[str]
-) -> dict[str, float]:
+def feature_thresholds(presence: F32, present: Bools, feature: Sequence[str]) -> dict[str, float]:
     """Return for each feature seen often enough, both present and absent, its best threshold.
 
     Best is the highest presence F1; of thresholds that tie, the one nearest one half.

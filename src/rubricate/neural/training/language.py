@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rubricate.arrays import I32
 from rubricate.neural.encoder.inference import WINDOW
 from rubricate.neural.encoder.network import Network, sees_block
 from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
@@ -71,7 +71,7 @@ def read_notes(
     return losses
 
 
-def _part(note: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.int32]:
+def _part(note: I32, rng: np.random.Generator) -> I32:
     """Return any part of a note that fits a window; a short note is whole."""
     if len(note) <= WINDOW:
         return note

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import I32, I64, U16
+from rubricate.arrays import I32, I64, U16, Bools
 from rubricate.neural.encoder.pieces import PieceMaker, Pieces
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class LearningSet:
         own = slice(self.mark_first[row], self.mark_first[row + 1])
         return self.marked[own], self.marked_after[own]
 
-    def targets(self, note: int, row: int) -> npt.NDArray[np.bool_]:
+    def targets(self, note: int, row: int) -> Bools:
         """Tell of each piece whether at least half of it is marked."""
         whole, _ = self.lengths(note)
         return self.marks(row)[0] * 2 >= whole

@@ -314,7 +314,7 @@ def _filled(values: F32 | F64, box: _Rectangle, rest: float) -> F64:
     return whole
 
 
-def _join(parts: Iterable[npt.NDArray[np.generic]]) -> npt.NDArray[np.float64]:
+def _join(parts: Iterable[npt.NDArray[np.generic]]) -> F64:
     every = list(parts)
     return np.concatenate(every).astype(np.float64) if every else np.zeros(0)
 

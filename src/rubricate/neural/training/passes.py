@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F32, Bools
+from rubricate.arrays import F32, F64, I32, I64, Bools
 from rubricate.neural.encoder.inference import WINDOW
 from rubricate.neural.encoder.pieces import Batch, Pass, SpecialPieces, make_batch
 from rubricate.neural.recipe import ALL, EncoderRecipe
@@ -39,10 +39,10 @@ class Taught:
     """
 
     inside: npt.NDArray[np.float16]
-    n_judged: npt.NDArray[np.int64]
+    n_judged: I64
 
     @classmethod
-    def of(cls, data: LearningSet, scored: Scored, n_judged: npt.NDArray[np.int64]) -> Taught:
+    def of(cls, data: LearningSet, scored: Scored, n_judged: I64) -> Taught:
         """Return what a teacher said of some rows, each probability in its row's place."""
         inside = np.zeros(len(data.marked), np.float16)
         place = 0
@@ -98,7 +98,7 @@ class Lessons:
             rows.append(self._draw_rows(int(i), kind, rng))
         return self._lesson(notes, rows, rng)
 
-    def _draw_rows(self, note: int, kind: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _draw_rows(self, note: int, kind: int, rng: np.random.Generator) -> I64:
         """Draw the rows of a pass; those only a teacher judged come in as often as asked."""
         own = np.asarray(self.data.rows(note))
         n_judged = 0 if self.taught is None else int(self.taught.n_judged[note])
@@ -116,14 +116,14 @@ class Lessons:
         extra = int(rng.binomial(kind, self.recipe.foreign / 3)) if len(foreign) else 0
         return np.concatenate([judged[: kind - extra], foreign[:extra]])
 
-    def _draw(self, step: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _draw(self, step: int, size: int, rng: np.random.Generator) -> I64:
         """Draw notes: any, but alike in length, so that little of a batch is padding."""
         drawn = rng.choice(self.notes, size=4 * size, p=self._chance)
         length = np.diff(self.data.note_first)[drawn]
         start = int(rng.integers(0, 3 * size + 1))
         return np.asarray(drawn[np.argsort(length, kind="stable")][start : start + size])
 
-    def _chances(self) -> npt.NDArray[np.float64] | None:
+    def _chances(self) -> F64 | None:
         """Return how often each note is drawn; None is all alike."""
         if self.taught is None or not self.recipe.pseudo:
             return None
@@ -137,8 +137,8 @@ class Lessons:
 
     def _lesson(
         self,
-        notes: npt.NDArray[np.int64],
-        rows: list[npt.NDArray[np.int64]],
+        notes: I64,
+        rows: list[I64],
         rng: np.random.Generator,
     ) -> Lesson:
         data, passes, windows = self.data, [], []
@@ -163,7 +163,7 @@ class Lessons:
             judged[n, : len(own)] = True
         return Lesson(batch, targets, judged)
 
-    def _targets(self, note: int, row: int, whole: npt.NDArray[np.int32]) -> F32:
+    def _targets(self, note: int, row: int, whole: I32) -> F32:
         data, taught = self.data, self.taught
         marked = (data.marks(row)[0] * 2 >= whole).astype(np.float32)
         if taught is None:
@@ -173,7 +173,7 @@ class Lessons:
         share = self.recipe.taught if is_judged else 1.0
         return (1 - share) * marked + share * said
 
-    def _feature_text(self, row: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    def _feature_text(self, row: int, rng: np.random.Generator) -> I32:
         feature = int(self.data.row_feature[row])
         if rng.random() < self.recipe.phrase:
             others = self._phrases.get(feature, [])
@@ -182,11 +182,9 @@ class Lessons:
         return self.data.feature(feature)
 
 
-def _phrases(
-    data: LearningSet, notes: npt.NDArray[np.int64]
-) -> dict[int, list[npt.NDArray[np.int32]]]:
+def _phrases(data: LearningSet, notes: I64) -> dict[int, list[I32]]:
     """Return the words marked for each feature in these notes, as pieces."""
-    phrases: dict[int, list[npt.NDArray[np.int32]]] = {}
+    phrases: dict[int, list[I32]] = {}
     for i in notes.tolist():
         pieces = data.note(i)
         for r in data.rows(i):
