@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rubricate import Corpus, CorpusBuilder, Feature, Note
+from rubricate import Corpus, CorpusBuilder, Feature, Note, load_corpus
 
 if TYPE_CHECKING:
     from rubricate.neural.encoder.network import Network
@@ -129,3 +129,13 @@ def tiny_network(maker: PieceMaker) -> Network:
         n_pieces=maker.n_pieces, dim=32, layers=2, heads=4, inner=64, scorer_dim=16, dropout=0.1
     )
     return Network(shape)
+
+
+@pytest.fixture(scope="module")
+def unseen() -> Corpus:
+    """Four notes of two cases that were kept out of the shipped network's training."""
+    corpus = load_corpus("open-notes").select(cases=["14", "99"], annotators=["reference"])
+    chosen = [
+        n.id for case in ("14", "99") for n in [n for n in corpus.notes if n.case == case][:2]
+    ]
+    return corpus.select(notes=chosen)

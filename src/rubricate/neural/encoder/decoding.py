@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32, F64, I32, I64, Bools
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
+from rubricate.neural.encoder.inference import RowScores
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rubric import Rubric
 from rubricate.stats.calibration import logit
@@ -183,6 +184,13 @@ class Votes(NamedTuple):
             for start, end in spans:
                 own[(pieces.start < end) & (pieces.end > start)] = 1.0
         return said
+
+
+class HeardNote(NamedTuple):
+    """What is said of a note: by each network, with the pieces it cuts, and by the lexicon."""
+
+    said: Sequence[tuple[Pieces, Sequence[RowScores]]]
+    votes: Votes | None
 
 
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:

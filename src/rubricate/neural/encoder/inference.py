@@ -137,11 +137,15 @@ class RowScores(NamedTuple):
         return self.chances.get("contradiction", 0.0)
 
 
+#: Where each of some features is to be read: the first piece and the one after the last.
+Places = Sequence[Sequence[tuple[int, int]]]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Reading:
     note: int
     first: int
-    features: range
+    features: Sequence[int]
     one: Pass
 
 
@@ -152,6 +156,7 @@ def score_notes(
     special: SpecialPieces,
     *,
     features_per_pass: int | None = None,
+    places: Sequence[Places] | None = None,
     budget: int = BUDGET,
     progress: Progress = silent,
 ) -> list[list[RowScores]]:
@@ -160,11 +165,12 @@ def score_notes(
     A note longer than a window is read in windows that overlap; of the pieces two windows share
     each is taken from the window that knows more around it, and presence (like all that is said
     of a whole row) from the window most sure of it. Features that do not fit together are read in
-    several passes. Nothing is cut.
+    several passes. Nothing is cut. With ``places``, one list for each note, each feature is read at
+    its places alone, and scores 0 elsewhere.
     """
-    tasks = _tasks(notes, features, features_per_pass)
+    tasks = _tasks(notes, features, features_per_pass, places)
     said = [np.zeros((len(features), len(one), len(CHANNELS)), np.float32) for one in notes]
-    depth = [np.full(len(one), -1, np.int64) for one in notes]
+    depth = [np.full((len(features), len(one)), -1, np.int64) for one in notes]
     chances = {"presence": np.zeros((len(notes), len(features)))}
     done = 0
     for group in by_length([len(task.one) for task in tasks], budget):
@@ -176,7 +182,7 @@ def score_notes(
             task = tasks[g]
             size = len(task.one.note)
             chance = sigmoid(pieces[n, : len(task.features), 1 : 1 + size])
-            own = slice(task.features.start, task.features.stop)
+            own = list(task.features)
             place = slice(task.first, task.first + size)
             known = np.minimum(np.arange(size), np.arange(size)[::-1])
             # A window that starts or ends with the note knows all there is on that side.
@@ -200,30 +206,49 @@ def score_notes(
     ]
 
 
-def _keep_deeper(
-    said: F32,
-    depth: I64,
-    chance: F32,
-    where: tuple[slice, slice, I64],
-) -> None:
+def _keep_deeper(said: F32, depth: I64, chance: F32, where: tuple[list[int], slice, I64]) -> None:
     own, place, known = where
-    better = known >= depth[place]
-    said[own, place] = np.where(better[:, None], chance, said[own, place])
-    depth[place] = np.maximum(depth[place], known)
+    better = known >= depth[own, place]
+    said[own, place] = np.where(better[..., None], chance, said[own, place])
+    depth[own, place] = np.maximum(depth[own, place], known)
 
 
 def _tasks(
-    notes: Sequence[Pieces], features: Sequence[Pieces], features_per_pass: int | None
+    notes: Sequence[Pieces],
+    features: Sequence[Pieces],
+    features_per_pass: int | None,
+    places: Sequence[Places] | None,
 ) -> list[_Reading]:
-    groups = _fitting(features, features_per_pass)
     tasks = []
     for i, note in enumerate(notes):
-        for first in window_starts(len(note)):
-            ids = note.ids[first : first + WINDOW]
-            for group in groups:
-                texts = tuple(features[k].ids for k in group)
-                tasks.append(_Reading(i, first, group, Pass(ids, texts)))
+        everywhere = [((0, len(note)), range(len(features)))]
+        for (begin, end), own in everywhere if places is None else _stretches(places[i]):
+            for start in window_starts(end - begin):
+                first = begin + start
+                ids = note.ids[first : min(first + WINDOW, end)]
+                for group in _fitting([features[k] for k in own], features_per_pass):
+                    read = [own[k] for k in group]
+                    texts = tuple(features[k].ids for k in read)
+                    tasks.append(_Reading(i, first, read, Pass(ids, texts)))
     return tasks
+
+
+def _stretches(places: Places) -> list[tuple[tuple[int, int], Sequence[int]]]:
+    """Return the stretches of a note to read, each with the features that have a place in it.
+
+    Places that touch or overlap are read together: one pass takes less than two.
+
+    >>> _stretches([[(0, 40)], [(30, 60), (90, 99)]])
+    [((0, 60), [0, 1]), ((90, 99), [1])]
+    """
+    out: list[tuple[tuple[int, int], Sequence[int]]] = []
+    for begin, end, k in sorted((a, z, k) for k, own in enumerate(places) for a, z in own):
+        if out and begin <= out[-1][0][1]:
+            (first, last), own = out[-1]
+            out[-1] = (first, max(last, end)), sorted({*own, k})
+        else:
+            out.append(((begin, end), [k]))
+    return out
 
 
 def window_starts(length: int) -> list[int]:

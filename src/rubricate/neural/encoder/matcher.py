@@ -33,13 +33,14 @@ from rubricate.neural.encoder.annotations import (
 )
 from rubricate.neural.encoder.decoding import (
     Decoded,
+    HeardNote,
     Opinion,
     Votes,
     decode_characters,
     decode_pieces,
     lexicon_votes,
 )
-from rubricate.neural.encoder.inference import RowScores
+from rubricate.neural.encoder.inference import Places, RowScores
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,
     SHIPPED,
@@ -58,7 +59,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Feature, Rubric
+from rubricate.rubric import Rubric
 from rubricate.stats.calibration import raised
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
@@ -271,38 +272,57 @@ class EncoderMatcher(Parametrised):
             raise InputError(f"features_per_pass is {asked!r}; need 'all' or a number from 1 up")
         return asked
 
-    def findings(
-        self, rubric: Rubric, notes: Sequence[Note], only: Sequence[Feature] | None = None
-    ) -> Iterator[NoteFindings]:
-        """Yield what the network finds in each note, of all features or of some of them."""
-        if not hasattr(self, "members_"):
-            self._open(shipped_folder(self.network))
-        asked = rubric if only is None else Rubric(rubric.case, tuple(only))
-        sought = [feature.text for feature in asked]
-        # The lexicon weighs the features of a rubric against each other: it sees all of them.
-        own = [k for k, feature in enumerate(rubric) if only is None or feature in only]
-        for first in range(0, len(notes), CHUNK):
-            some = notes[first : first + CHUNK]
-            texts = [note.text for note in some]
-            said = [
-                reader.read(texts, sought, self._per_pass(), self.threads)
-                for reader in self._readers
-            ]
-            heard = any(one.settings.vote or one.settings.word_vote for one in self.members_)
-            votes = lexicon_votes(rubric, texts) if heard else []
-            for i, note in enumerate(some):
-                each = [(p[i], rows[i]) for p, rows in said]
-                yield self._findings(asked, note.text, each, votes[i].of(own) if heard else None)
+    def findings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what the network finds in each note."""
+        for note, heard in zip(notes, self.readings(rubric, notes), strict=True):
+            yield self.decided(rubric, note.text, heard)
 
-    def _findings(
+    def readings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[HeardNote]:
+        """Yield what is said of each note, before anything is decided."""
+        for first in range(0, len(notes), CHUNK):
+            texts = [note.text for note in notes[first : first + CHUNK]]
+            said, votes = self._read(rubric, texts), self._votes(rubric, texts)
+            for i, vote in enumerate(votes):
+                yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
+
+    def read_again(
         self,
         rubric: Rubric,
         text: str,
-        said: Sequence[tuple[Pieces, Sequence[RowScores]]],
+        features: Sequence[int],
+        around: Places,
         votes: Votes | None,
     ) -> NoteFindings:
+        """Return what is found of some features in a note, each around its places.
+
+        ``votes`` are the lexicon's on the whole rubric, where it was asked before.
+        """
+        asked = Rubric(rubric.case, tuple(rubric.features[k] for k in features))
+        said = [(p[0], rows[0]) for p, rows in self._read(asked, [text], [around])]
+        # The lexicon weighs the features of a rubric against each other: it sees all of them.
+        (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
+        return self.decided(asked, text, HeardNote(said, vote and vote.of(features)))
+
+    @property
+    def _hears(self) -> bool:
+        """Whether the lexicon's word counts beside the networks'."""
+        return any(one.settings.vote or one.settings.word_vote for one in self.members_)
+
+    def _votes(self, rubric: Rubric, texts: list[str]) -> Sequence[Votes | None]:
+        return lexicon_votes(rubric, texts) if self._hears else [None] * len(texts)
+
+    def _read(
+        self, rubric: Rubric, texts: list[str], around: Sequence[Places] | None = None
+    ) -> list[tuple[list[Pieces], list[list[RowScores]]]]:
+        if not hasattr(self, "members_"):
+            self._open(shipped_folder(self.network))
+        sought, per_pass = [feature.text for feature in rubric], self._per_pass()
+        return [one.read(texts, sought, per_pass, self.threads, around) for one in self._readers]
+
+    def decided(self, rubric: Rubric, text: str, heard: HeardNote) -> NoteFindings:
+        """Return what is found in a note by what is said of it."""
         found: list[Found] = []
-        chances, decoded = self._decoded([feature.id for feature in rubric], text, said, votes)
+        chances, decoded = self._decoded([feature.id for feature in rubric], text, heard)
         probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
@@ -315,7 +335,7 @@ class EncoderMatcher(Parametrised):
                 reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
-        against = self._contradicted(rubric, text, said, absent)
+        against = self._contradicted(rubric, text, heard.said, absent)
         return hold_to_values(rubric, read_text(text), NoteFindings(found, probabilities, against))
 
     def _contradicted(
@@ -342,12 +362,12 @@ class EncoderMatcher(Parametrised):
         self,
         features: list[str],
         text: str,
-        said: Sequence[tuple[Pieces, Sequence[RowScores]]],
-        votes: Votes | None,
+        heard: HeardNote,
     ) -> tuple[list[float], list[list[Decoded]]]:
         """Return how probable it is that each feature is present, and where it is found."""
         if not features:
             return [], []
+        said, votes = heard
         at = [self.settings_.of_feature(feature) for feature in features]
         opinions, presence = [], []
         for member, (pieces, rows) in zip(self.members_, said, strict=True):

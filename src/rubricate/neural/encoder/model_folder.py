@@ -14,7 +14,13 @@ from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
 from rubricate.matchers.model_files import read_json, write_json
 from rubricate.neural.encoder.decoding import Thresholds
-from rubricate.neural.encoder.inference import Engine, OnnxEngine, RowScores, score_notes
+from rubricate.neural.encoder.inference import (
+    Engine,
+    OnnxEngine,
+    Places,
+    RowScores,
+    score_notes,
+)
 from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker, Pieces
 from rubricate.stats.calibration import Calibration
@@ -125,14 +131,33 @@ class MemberReader:
         self._engine: Engine | None = None
 
     def read(
-        self, notes: list[str], features: list[str], per_pass: int | None, threads: int | None
+        self,
+        notes: list[str],
+        features: list[str],
+        per_pass: int | None,
+        threads: int | None,
+        around: Sequence[Places] | None = None,
     ) -> tuple[list[Pieces], list[list[RowScores]]]:
-        """Return the pieces of each note, and what the network says of them for each feature."""
+        """Return the pieces of each note, and what the network says of them for each feature.
+
+        With ``around`` only those characters of each note are read that it has for a feature.
+        """
         if self._engine is None:
             self._engine = OnnxEngine(self.member.folder / NETWORK_FILE, threads=threads)
         pieces, sought = self._maker.cut(notes), self._maker.cut(features)
+        places = None
+        if around is not None:
+            places = [
+                [[own.within(start, end) for start, end in spans] for spans in each]
+                for own, each in zip(pieces, around, strict=True)
+            ]
         return pieces, score_notes(
-            self._engine, pieces, sought, self._maker.special, features_per_pass=per_pass
+            self._engine,
+            pieces,
+            sought,
+            self._maker.special,
+            features_per_pass=per_pass,
+            places=places,
         )
 
 

@@ -136,6 +136,17 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def within(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first piece with a character in a span, and the one after the last.
+
+        >>> place = lambda *x: np.array(x, np.int32)
+        >>> Pieces(place(1, 2, 3), place(0, 3, 8), place(2, 7, 9)).within(5, 9)
+        (1, 3)
+        """
+        return int(np.searchsorted(self.end, start, "right")), int(
+            np.searchsorted(self.start, end, "left")
+        )
+
 
 class PieceMaker:
     """Cuts texts with a ``tokenizer.json``.
