@@ -1,10 +1,12 @@
 """Choose the thresholds and the calibration of a network on notes that were in no training.
 
 python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--write] [--only SETS]
+        [--keep-votes]
 
 It prints, for the best settings, both F1s of each set and the shares of stated and contradicted
 items that are credited; ``--write`` keeps the settings in the model's folder. ``--only`` measures
-other sets with the settings the model has.
+other sets with the settings the model has. ``--keep-votes`` leaves how much the lexicon's word
+counts as it is: that can only be chosen with a lexicon that did not learn from these notes.
 """
 
 from __future__ import annotations
@@ -37,9 +39,11 @@ from rubricate.rubric import Feature, Rubric
 from rubricate.stats.calibration import Calibration, fit_calibration, raised
 
 #: Sets that count alike in calibration.
-CALIBRATED_ON = ("C_dev", "broad_dev", "N_dev", "P_dev")
-#: Sets that settings are chosen on: F1s of the first three, credit of the last four.
-CHOSEN_ON = ("C_dev", "broad_dev", "N_dev", "L_dev", "P_dev", "W_dev")
+CALIBRATED_ON = ("C_dev", "broad_dev", "N_dev", "P_dev", "S_dev")
+#: Sets that settings are chosen on: by their F1s, and by what is credited of the stated and of the
+#: contradicted.
+BY_F1 = ("C_dev", "broad_dev", "N_dev", "S_dev")
+BY_CREDIT = ("N_dev", "L_dev", "P_dev", "W_dev", "S_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
 VOTES, WORD_VOTES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5), (0.0, 1.0, 2.0, 3.0)
 PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
@@ -149,19 +153,21 @@ def figures(
     return {name: round(float(value), 3) for name, value in out.items()}
 
 
-def candidates(heard: dict[str, list[Heard]]) -> Iterator[tuple[float, Settled]]:
+def candidates(
+    heard: dict[str, list[Heard]], votes: tuple[Sequence[float], Sequence[float]]
+) -> Iterator[tuple[float, Settled]]:
     """Yield thresholds with what they are worth on the sets to choose on."""
     tables = {name: Table.of(own) for name, own in heard.items()}
-    for inside, edges, cost, words in itertools.product(INSIDE, EDGES, COST, WORD_VOTES):
+    for inside, edges, cost, words in itertools.product(INSIDE, EDGES, COST, votes[1]):
         at = Thresholds(inside=inside, edges=edges, cost=cost)
         counts = {name: covered(own, at, words) for name, own in heard.items()}
-        for presence, vote in itertools.product(PRESENCE, VOTES):
+        for presence, vote in itertools.product(PRESENCE, votes[0]):
             worth = 0.0
             for name, table in tables.items():
                 got = figures(table, counts[name], presence, vote)
-                if name in CHOSEN_ON[:3]:
+                if name in BY_F1:
                     worth += got["characters"] + got["presence"]
-                if name in CHOSEN_ON[2:]:
+                if name in BY_CREDIT:
                     worth += got["stated"] - got["contradicted"]
             yield worth, Settled(replace(at, presence=presence), vote, words)
 
@@ -191,15 +197,17 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--keep-votes", action="store_true")
     given = parser.parse_args()
     sets = mixed_only(load_all(Sources(given.corpus, given.pairs, given.clinicians)))
     reader = MemberReader(read_members(given.model)[0])
-    heard = {name: hear(reader, sets[name]) for name in given.only or CHOSEN_ON}
+    heard = {name: hear(reader, sets[name]) for name in given.only or sorted({*BY_F1, *BY_CREDIT})}
     settings = EncoderSettings.read(given.model / SETTINGS_FILE)
     now = Settled(settings.thresholds, settings.vote, settings.word_vote)
+    votes = ([now.vote], [now.word_vote]) if given.keep_votes else (VOTES, WORD_VOTES)
     for choose in (False,) if given.only else (False, True):
         if choose:
-            worth, now = max(candidates(heard), key=lambda one: one[0])
+            worth, now = max(candidates(heard, votes), key=lambda one: one[0])
             print(round(worth, 4), end=" ")
         print(now)
         for name, own in heard.items():

@@ -170,8 +170,12 @@ def held_out(clinicians: Path, pairs: Path) -> set[str]:
 
 
 #: Files that only measure: what networks were found to fail at, and the same written later.
-MEASURING = re.compile(r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]")
-MEASURING_LATER = re.compile(r"z[a-h]09")
+MEASURING = {"S_test": r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]", "T_test": r"z[a-h]09"}
+
+
+def measured_set(file: str) -> str | None:
+    """Return the set of a file of mixed notes that only measures; None of the others."""
+    return next((name for name, files in MEASURING.items() if re.match(files, file)), None)
 
 
 def _mixed_set(i: str, held: bool) -> str:
@@ -182,10 +186,8 @@ def _mixed_set(i: str, held: bool) -> str:
     illnesses that speak of no patient, beside notes that do (`J`). Some only measure (`S_test`,
     and `T_test` of the later ones).
     """
-    if MEASURING.match(i):
-        return "S_test"
-    if MEASURING_LATER.match(i):
-        return "T_test"
+    if measuring := measured_set(i):
+        return measuring
     if i >= "f":
         return ("J" if i >= "zz" else "S" if i >= "s" else "N") + ("_dev" if held else "")
     if held:
