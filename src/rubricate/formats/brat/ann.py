@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rubricate.formats.frame import name_to_id
 from rubricate.formats.limits import Faults
-from rubricate.rows import Detail
+from rubricate.rows import Detail, PlainAnnotation
 
 Pair = tuple[int, int]
 
@@ -146,12 +146,10 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class FoundAnnotation:
-    """One annotation of a .ann file."""
+    """One annotation of a .ann file, its label and its line."""
 
     label: str
-    spans: tuple[Pair, ...]
-    confidence: float | None
-    detail: Detail
+    annotation: PlainAnnotation
     line: int
 
 
@@ -182,13 +180,8 @@ class _Draft:
             attributes=tuple(self.attributes),
             stated_text=stated,
         )
-        return FoundAnnotation(
-            self.label,
-            tuple(spans),
-            None if confidence is None else float(confidence),
-            detail,
-            self.line,
-        )
+        sure = None if confidence is None else float(confidence)
+        return FoundAnnotation(self.label, PlainAnnotation(tuple(spans), sure, detail), self.line)
 
 
 def parse_ann(content: str, note_text: str, faults: Faults) -> list[FoundAnnotation]:
@@ -203,7 +196,7 @@ def parse_ann(content: str, note_text: str, faults: Faults) -> list[FoundAnnotat
     >>> from pathlib import Path
     >>> content = "T1\tFever 0 5\tfever\nA1\tNegated T1\n"
     >>> [found] = parse_ann(content, "fever", Faults(Path("n.ann")))
-    >>> found.label, found.spans, found.detail.attributes
+    >>> found.label, found.annotation.spans, found.annotation.detail.attributes
     ('Fever', ((0, 5),), (('Negated', 'true'),))
     """
     reader = _AnnReader(faults)
