@@ -12,11 +12,13 @@ from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
-from rubricate.errors import shown
-from rubricate.formats.limits import limits_now
+from rubricate.errors import Fault, InputError, shown
+from rubricate.formats.limits import limits_now, no_json, read_text
 from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
+#: A JSON object whose fields a file decides.
+Json = dict[str, Any]
 #: How much of a file is looked at first to find its format; the rest only if a value goes on.
 _LOOK = 1 << 20
 #: A whole number of more digits is too large to become a fraction.
@@ -56,6 +58,17 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     place = None if halves else _half_pair(text)
     if place is not None:
         raise json.JSONDecodeError("half a surrogate pair", text, place)
+    return value
+
+
+def read_json(path: Path) -> Json:
+    """Return the JSON object in a file; InputError, with its line, if there is none."""
+    try:
+        value = parse_json(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError([Fault(no_json(error), path, error.lineno)]) from None
+    if not isinstance(value, dict):
+        raise InputError([Fault("need a JSON object", path)])
     return value
 
 
@@ -154,9 +167,6 @@ def _heads(path: Path) -> Iterator[str]:
     except OSError:
         return
 
-
-#: A JSON object whose fields a file decides.
-Json = dict[str, Any]
 
 _FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}
 

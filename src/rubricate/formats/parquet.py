@@ -20,9 +20,10 @@ from rubricate.formats.encoding import (
     head_to_json,
     metadata_from_json,
     parse_json,
+    read_json,
 )
 from rubricate.formats.format import HOLDABLE, Format
-from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
+from rubricate.formats.limits import Faults, refuse_link
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
@@ -114,11 +115,8 @@ def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent
 
 def _read_head(path: Path) -> Head:
     refuse_link(path, path.parent)
-    try:
-        value = parse_json(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError([Fault(no_json(error), path, error.lineno)]) from error
-    if not isinstance(value, dict) or value.get("rubricate_parquet") != VERSION:
+    value = read_json(path)
+    if value.get("rubricate_parquet") != VERSION:
         raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
     try:
         return head_from_json(value)

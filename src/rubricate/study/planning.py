@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,8 +13,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
-from rubricate.formats.limits import read_text
-from rubricate.formats.rubric.trees import parse_toml
+from rubricate.formats.rubric.trees import read_toml
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports import Section, facts_table, figure, render_page
@@ -130,7 +128,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     place = Path(path)
     lines: Sequence[Mapping[str, Any]]
     if place.suffix == ".toml":
-        lines, unit = _toml_lines(read_text(place), place), "table"
+        lines, unit = _toml_lines(place), "table"
     else:
         lines, unit = read_table(place, ["name", *_NUMBERS]), "row"
     faults: list[Fault] = []
@@ -149,11 +147,8 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     return found
 
 
-def _toml_lines(text: str, path: Path) -> list[Json]:
-    try:
-        tables = parse_toml(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError([Fault(f"not valid TOML: {error}", path)]) from error
+def _toml_lines(path: Path) -> list[Json]:
+    tables = read_toml(path)
     wrong = [name for name, value in tables.items() if not isinstance(value, dict)]
     if wrong:
         raise InputError([Fault(f"{name!r} must be a table [{name}]", path) for name in wrong])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 import types
 import typing
 from collections.abc import Mapping
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
-from rubricate.formats.limits import read_text
-from rubricate.formats.rubric.trees import parse_toml
+from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
@@ -228,12 +226,8 @@ def read_settings(path: Path) -> StudySettings:
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
         raise InputError([Fault(f"there is no such file. {hint}", path)])
-    try:
-        table = parse_toml(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError([Fault(f"is not valid TOML: {error}", path)]) from error
     faults: list[str] = []
-    settings: StudySettings = _load(StudySettings, table, "", faults)
+    settings: StudySettings = _load(StudySettings, read_toml(path), "", faults)
     if not faults:
         faults = _meaning(settings)
     if faults:

@@ -12,6 +12,7 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
+from rubricate.formats.encoding import read_json
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -29,7 +30,6 @@ from rubricate.matchers.model_files import (
     corpus_hash,
     finite,
     read_header,
-    read_json,
     read_lines,
     reading_model,
     with_parameters,

@@ -14,6 +14,7 @@ from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
+from rubricate.formats.encoding import read_json
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -26,7 +27,6 @@ from rubricate.matchers.model_files import (
     corpus_hash,
     finite,
     read_header,
-    read_json,
     reading_model,
     with_parameters,
     write_header,
