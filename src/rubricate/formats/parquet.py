@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
 from rubricate.rubric import NO_METADATA, Metadata
+
+if TYPE_CHECKING:
+    import polars as pl
 
 VERSION = 1
 HEAD = "corpus.json"
@@ -124,7 +127,7 @@ def _read_head(path: Path) -> Head:
         raise InputError([Fault(f"not a valid head: {error}", path)]) from error
 
 
-def _read_tables(path: Path) -> dict[str, Any]:
+def _read_tables(path: Path) -> dict[str, pl.DataFrame]:
     faults, tables = Faults(path), {}
     for name, columns in _COLUMNS.items():
         place = path / f"{name}.parquet"
@@ -137,7 +140,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
     return tables
 
 
-def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
+def _corpus(head: Head, tables: Mapping[str, pl.DataFrame]) -> Corpus:
     notes, rows, annotations, spans = tables.values()
     known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
     for text in notes["metadata"].unique():

@@ -88,7 +88,7 @@ class SecondLook(NamedTuple):
         words = np.stack([shift_tokens(own, by, clause) for by in (-1, 0, 1)], axis=1)
         return np.stack(shifted, axis=1), self.vectors[words[said // f]].reshape(len(said), vectors)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the layer as JSON values."""
         vectors = np.round(self.vectors, 3).tolist()
         return {"words": self.words, "vectors": vectors, "layer": self.layer.to_json()}
@@ -156,7 +156,7 @@ class SharedModel:
         words = RubricWords(profiles, self.translation, self.rarity, synonyms, neighbours)
         return PreparedRubric(profiles, words, self)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the model as JSON values."""
         return {
             "learned_from": self.learned_from,

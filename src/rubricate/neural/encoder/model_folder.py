@@ -242,7 +242,7 @@ def common_settings(
     )
 
 
-def _reports(members: Sequence[Member]) -> dict[str, Any]:
+def _reports(members: Sequence[Member]) -> dict[str, object]:
     """Return the report of models that were fitted apart: each one's own."""
     own = [dict(member.settings.report) for member in members]
     return {"notes": {}, "recipe": {}, "curve": [], "members": own}

@@ -343,7 +343,7 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
         """Raise MissingExtraError where a model's files cannot be read or written."""
 
     @abstractmethod
-    def _write_model(self, weights: Path) -> dict[str, Any]:
+    def _write_model(self, weights: Path) -> dict[str, object]:
         """Write the weights, and return what else `_read_model` needs as JSON values."""
 
     @classmethod
