@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.study.record import Study, input_hash, run_step, write_json
+from rubricate.study.record import Study, input_hash, run_step, write_summary
 from rubricate.study.settings import StudySettings
 
 
@@ -81,7 +81,7 @@ def test_hash_of_a_step_ignores_when_it_ran(study: Study) -> None:
     run(study)
     before = input_hash(study.output("plan"))
     record = study.done("plan")
-    write_json(study.output("plan", "record.json"), record | {"time": "later"})
+    write_summary(study.output("plan", "record.json"), record | {"time": "later"})
     assert input_hash(study.output("plan")) == before
     assert json.loads(study.output("plan", "record.json").read_text())["time"] == "later"
 

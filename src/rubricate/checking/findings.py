@@ -17,6 +17,7 @@ from rubricate.files import whole_output
 from rubricate.formats.tables import guarded
 from rubricate.rows import NO_DETAIL, Detail
 from rubricate.rubric import Feature
+from rubricate.spans import fragments_text
 
 #: Spans as a file gave them; unlike `rubricate.spans.Span` they may be wrong.
 RawSpans = tuple[tuple[int, int], ...]
@@ -205,14 +206,10 @@ def _line(change: LoggedRepair) -> tuple[str, ...]:
         change.note_id,
         change.annotator_id,
         change.feature_id,
-        _spans(change.old_spans),
-        _spans(change.new_spans),
+        fragments_text(change.old_spans),
+        fragments_text(change.new_spans),
         change.new_feature_id or "",
     )
-
-
-def _spans(spans: RawSpans) -> str:
-    return ";".join(f"{start} {end}" for start, end in spans)
 
 
 _AGE = re.compile(

@@ -14,19 +14,9 @@ T = TypeVar("T")
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON; undefined numbers become null."""
-    click.echo(json.dumps(_clean(value), ensure_ascii=False, indent=indent))
+    from rubricate.formats.encoding import plain_json
 
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {str(k): _clean(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(v) for v in value]
-    if hasattr(value, "item") and callable(value.item):
-        return _clean(value.item())
-    return value
+    click.echo(json.dumps(plain_json(value), ensure_ascii=False, indent=indent))
 
 
 def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

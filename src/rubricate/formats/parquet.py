@@ -21,6 +21,7 @@ from rubricate.formats.encoding import (
     metadata_from_json,
     parse_json,
     read_json,
+    write_json,
 )
 from rubricate.formats.format import HOLDABLE, Format
 from rubricate.formats.limits import Faults, refuse_link
@@ -58,9 +59,7 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
 
     path.mkdir()
     head = {"rubricate_parquet": VERSION, **head_to_json(corpus)}
-    (path / HEAD).write_text(
-        json.dumps(head, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    write_json(path / HEAD, head)
     rows = corpus.rows
     said = {i: contradiction_to_json(one) for i, one in rows.contradictions.items()}
     details = {i: detail._asdict() for i, detail in rows.details.items()}

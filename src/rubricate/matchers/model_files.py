@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, RubricateError, shown
-from rubricate.formats.encoding import Json, read_json
+from rubricate.formats.encoding import Json, read_json, write_json
 from rubricate.formats.limits import read_text
 
 #: Increased when the files change so that older versions cannot read them.
@@ -63,8 +63,7 @@ def write_header(folder: Path, header: Header, *, editable: Iterable[str] = ()) 
         if part.is_file()
     }
     value = {**asdict(header), "files": files, "rubricate": __version__}
-    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-    (folder / HEADER_FILE).write_text(text, encoding="utf-8")
+    write_json(folder / HEADER_FILE, value)
 
 
 def read_header(folder: Path, *, matcher: str | None = None) -> Header:
@@ -186,11 +185,6 @@ def _check_files(folder: Path, files: Mapping[str, str]) -> None:
             faults.append(Fault("was altered after the model was saved", part))
     if faults:
         raise InputError(faults)
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON object so that a person can read it."""
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import math
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -22,15 +21,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
 from rubricate.formats.encoding import Json, read_json
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import (
-    DIGITS,
-    Correction,
-    CountsRecord,
-    NoteResult,
-    RunCounts,
-    parse_spans,
-    spans_text,
-)
+from rubricate.run.results import DIGITS, Correction, CountsRecord, NoteResult, RunCounts
 from rubricate.run.tables import (
     EXPLAINED,
     ITEM_COLUMNS,
@@ -41,6 +32,7 @@ from rubricate.run.tables import (
     cell_text,
 )
 from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
+from rubricate.spans import parse_spans, spans_text
 
 WORKBOOK = "scores.xlsx"
 RUN, TIMES = "run.json", "times.json"
@@ -195,15 +187,9 @@ def read_record(folder: Path) -> RunRecord:
 
 
 def _write_json(path: Path, value: object) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=1, default=_plain) + "\n"
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
     # Names of files and conditions may hold bytes that were no UTF-8.
     write_whole(path, text.encode(errors="replace"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return str(value)
 
 
 LOG = "decisions.jsonl"

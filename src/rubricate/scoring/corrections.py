@@ -14,10 +14,11 @@ from rubricate.errors import Fault, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import guarded, unguarded
-from rubricate.rubric import STATED, Feature, Rubric
-from rubricate.run.results import Correction, Spans, parse_spans, spans_text
+from rubricate.rubric import STATED, Feature, Rubric, folded
+from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 from rubricate.run.writing import Held, about, held, logged_correction, moment, read_log
+from rubricate.spans import Spans, parse_spans, spans_text
 
 #: What the columns of a table of corrections may be called.
 COLUMNS = {
@@ -351,11 +352,7 @@ def _handed_in(one: HandedIn) -> tuple[bool, datetime]:
 def _named(name: str, features: Sequence[Feature]) -> list[Feature]:
     """Return the feature with this id, or those with this wording."""
     by_id = [one for one in features if one.id == name]
-    return by_id or [one for one in features if _plain(one.text) == _plain(name)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return by_id or [one for one in features if folded(one.text) == folded(name)]
 
 
 def _problem(given: Correction, found: Sequence[Feature], text: str) -> str:

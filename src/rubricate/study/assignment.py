@@ -16,7 +16,14 @@ from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.frame import feature_labels
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_json, write_table
+from rubricate.study.record import (
+    StepResult,
+    Study,
+    read_table,
+    run_step,
+    write_summary,
+    write_table,
+)
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
@@ -169,7 +176,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
             "wanted_training": settings.training,
             "annotators": [asdict(a) for a in settings.annotators],
         }
-        write_json(place / "assignment.json", summary)
+        write_summary(place / "assignment.json", summary)
         return summary
 
     return run_step(

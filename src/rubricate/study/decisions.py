@@ -20,7 +20,7 @@ from rubricate.reports import (
     paragraph,
     render_page,
 )
-from rubricate.spans import Span
+from rubricate.spans import Span, parse_spans, spans_text
 from rubricate.study.curation import (
     PLACES,
     Disagreement,
@@ -45,7 +45,7 @@ def marks_text(marks: Marks) -> str:
     >>> marks_text(((Span(0, 8), Span(10, 14)), (Span(20, 25),)))
     '0 8;10 14|20 25'
     """
-    return "|".join(";".join(f"{s.start} {s.end}" for s in mark) for mark in marks)
+    return spans_text(((s.start, s.end) for s in mark) for mark in marks)
 
 
 def parse_marks(text: str) -> Marks:
@@ -54,13 +54,8 @@ def parse_marks(text: str) -> Marks:
     >>> parse_marks("0 8;10 14|20 25") == ((Span(0, 8), Span(10, 14)), (Span(20, 25),))
     True
     """
-    marks = []
-    for part in text.split("|") if text.strip() else ():
-        pairs = [fragment.split() for fragment in part.split(";")]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError("spans are written as START END, e.g. 0 8;10 14|20 25")
-        marks.append(tuple(sorted(Span(int(a), int(b)) for a, b in pairs)))
-    return tuple(marks)
+    found = parse_spans(text.strip())
+    return tuple(tuple(sorted(Span(*pair) for pair in one)) for one in found)
 
 
 def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],

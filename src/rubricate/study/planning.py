@@ -19,7 +19,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.reports import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.ink import drawing, element, label, wrap
-from rubricate.rubric import Feature
+from rubricate.rubric import Feature, folded
 from rubricate.stats import (
     ClusterSummary,
     Estimate,
@@ -217,8 +217,8 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     """
     if name in corpus.feature_index:
         return [name]
-    wanted = _plain(name)
-    found = [f for f in corpus.features if _plain(f.text) == wanted]
+    wanted = folded(name)
+    found = [f for f in corpus.features if folded(f.text) == wanted]
     if len({f.case for f in found}) < len(found):
         raise InputError(
             f"variable {name!r} is the text of several features of one case: "
@@ -226,17 +226,13 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
         )
     if found:
         return [f.id for f in found]
-    near = [f for f in corpus.features if wanted and wanted in _plain(f.text)]
+    near = [f for f in corpus.features if wanted and wanted in folded(f.text)]
     if not near:
         raise InputError(f"variable {name!r}: no feature has this id or this text")
     raise InputError(
         f"variable {name!r} is no feature's whole text, but part of: {_listed(near)}. Give the "
         "whole text of one, or their ids"
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _listed(features: Sequence[Feature], most: int = 20) -> str:

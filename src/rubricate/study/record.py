@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
@@ -17,6 +17,7 @@ from rubricate import __version__
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
+from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
 from rubricate.formats.tables import guarded, unguarded
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
@@ -211,7 +212,7 @@ def run_step(
 ) -> StepResult[S]:
     """Run a step once for its inputs, and write its folder whole with a record."""
     folder = study.output(step)
-    facts: _Facts = _plain(
+    facts: _Facts = plain_json(
         {
             "version": __version__,
             "settings": dict(settings),
@@ -232,7 +233,7 @@ def run_step(
             )
     with whole_output(folder, overwrite=overwrite) as place:
         place.mkdir()
-        summary: S = _plain(work(place))
+        summary: S = plain_json(work(place))
         outputs = {
             str(p.relative_to(place).as_posix()): file_hash(p)
             for p in sorted(place.rglob("*"))
@@ -240,14 +241,13 @@ def run_step(
         }
         now = datetime.now(UTC).isoformat(timespec="seconds")
         written = {"step": step, "time": now, **facts, "outputs": outputs, "summary": summary}
-        write_json(place / RECORD_FILE, written)
+        write_summary(place / RECORD_FILE, written)
     return StepResult(step, True, summary, folder)
 
 
-def write_json(path: Path, value: object) -> None:
-    """Write a value as readable JSON."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+def write_summary(path: Path, value: object) -> None:
+    """Write what a step found beside what it wrote."""
+    write_json(path, plain_json(value))
 
 
 def _place(study: Study, place: Path | str) -> str:
@@ -304,7 +304,7 @@ def _changes(record: StepRecord, facts: _Facts, folder: Path) -> list[str]:
 
 def changed_settings(record: StepRecord, study: Study) -> list[str]:
     """Name what ``study.toml`` says otherwise than when the step of a record was run."""
-    now = _plain(study.tables(*(f.name for f in fields(StudySettings))))
+    now = plain_json(study.tables(*(f.name for f in fields(StudySettings))))
     return [name for name, value in record["settings"].items() if now.get(name, value) != value]
 
 
@@ -324,18 +324,3 @@ def _with_flat_estimates(value: Any) -> Any:
         return {"value": value["value"], "low": old["low"], "high": old["high"],
                 "level": old["confidence"], "method": old["method"]}  # fmt: skip
     return {name: _with_flat_estimates(one) for name, one in value.items()}
-
-
-def _plain(value: object) -> Any:
-    """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if hasattr(value, "item") and callable(value.item):
-        value = value.item()
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value

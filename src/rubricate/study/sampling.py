@@ -25,7 +25,7 @@ from rubricate.study.population import (
     read_population,
     site_of,
 )
-from rubricate.study.record import StepResult, Study, run_step, write_json, write_table
+from rubricate.study.record import StepResult, Study, run_step, write_summary, write_table
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
 SIDES = ("positive", "negative")
@@ -87,7 +87,7 @@ def plan_study(
                 for v in variables
             },
         }
-        write_json(place / "plan.json", summary)
+        write_summary(place / "plan.json", summary)
         write_plan_plot(plan, place / "plan.html", overwrite=True, progress=progress)
         return summary
 
@@ -317,7 +317,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
                 for v in variables
             },
         }
-        write_json(place / "sample.json", summary)
+        write_summary(place / "sample.json", summary)
         return summary
 
     return run_step(

@@ -22,7 +22,6 @@ from rubricate.formats.brat.ann import (
     flat,
     line_text,
     parse_ann,
-    spans_to_field,
     stated_text,
     to_line,
 )
@@ -40,6 +39,7 @@ from rubricate.formats.marked_texts import Labelled, MarkedText, build_corpus, j
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
+from rubricate.spans import fragments_text
 
 ANNOTATION_CONF = "annotation.conf"
 VISUAL_CONF = "visual.conf"
@@ -93,7 +93,7 @@ def _ann_lines(text: str, found: list[Labelled]) -> Iterator[str]:
         stated = annotation.detail.stated_text
         written = line_text(spans, text) if stated is None else flat(stated)
         place = f"T{number}"
-        yield f"{place}\t{label} {spans_to_field(spans)}\t{written}"
+        yield f"{place}\t{label} {fragments_text(spans)}\t{written}"
         for name, value in annotation.detail.attributes:
             n_attributes += 1
             shown = "" if value == "true" else f" {to_line(value)}"
@@ -114,7 +114,7 @@ def _remarks(annotation: PlainAnnotation, spans: list[Pair], text: str) -> list[
     remarks = [(NOTES, detail.comment), (REASON, detail.reason)]
     remarks = [(kind, remark) for kind, remark in remarks if remark]
     if list(annotation.spans) != spans:
-        remarks.append((WHOLE_SPANS, spans_to_field(annotation.spans)))
+        remarks.append((WHOLE_SPANS, fragments_text(annotation.spans)))
     if stated is not None and stated_text(flat(stated), spans, text) != stated:
         remarks.append((STATED_TEXT, stated))
     if annotation.confidence is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rubricate.formats.frame import name_to_id
 from rubricate.formats.limits import Faults
 from rubricate.rows import Detail, PlainAnnotation
+from rubricate.spans import fragments_text
 
 Pair = tuple[int, int]
 
@@ -98,17 +99,8 @@ def stated_text(written: str, spans: Sequence[Pair], text: str) -> str | None:
     return None if not written or flat(written) in agreeing else written
 
 
-def spans_to_field(spans: Sequence[Pair]) -> str:
-    """Return the spans as BRAT writes them.
-
-    >>> spans_to_field([(0, 5), (16, 23)])
-    '0 5;16 23'
-    """
-    return ";".join(f"{start} {end}" for start, end in spans)
-
-
 def field_to_spans(field: str) -> list[Pair]:
-    """Inverse of `spans_to_field`; ValueError if the field is not well formed."""
+    """Inverse of `rubricate.spans.fragments_text`; ValueError if the field is not well formed."""
     pairs = [part.split() for part in field.split(";")]
     return [(int(start), int(end)) for start, end in pairs]
 
@@ -276,7 +268,7 @@ class _AnnReader:
     def _link(self, name: str, source: str, target: str, number: int, *, role: str = "") -> None:
         here, there = self._draft(source, number), self._draft(target, number)
         if here is not None and there is not None:
-            value = f"{there.label} {spans_to_field(there.spans)}"
+            value = f"{there.label} {fragments_text(there.spans)}"
             here.attributes.append((name, f"{role} {value}" if role else value))
 
     def _attribute(self, rest: str, number: int) -> bool:

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
-from rubricate.formats.encoding import read_json
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
     HEADER_FILE,
@@ -17,7 +17,6 @@ from rubricate.matchers.model_files import (
     read_header,
     with_parameters,
     write_header,
-    write_json,
 )
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.neural.encoder.matcher import EncoderMatcher

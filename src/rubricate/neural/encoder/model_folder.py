@@ -12,8 +12,7 @@ from typing import Any
 
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
-from rubricate.formats.encoding import read_json
-from rubricate.matchers.model_files import write_json
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.inference import Engine, OnnxEngine, RowScores, score_notes
 from rubricate.neural.encoder.packed import packed_files

@@ -14,7 +14,7 @@ from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
-from rubricate.formats.encoding import read_json
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -30,7 +30,6 @@ from rubricate.matchers.model_files import (
     reading_model,
     with_parameters,
     write_header,
-    write_json,
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.measures import evaluate
