@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.study.record import read_table, write_table
+from rubricate.formats.tables import write_sheet
+from rubricate.study.record import read_table
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,7 @@ def test_no_cell_of_a_written_table_is_a_formula(tmp_path: Path) -> None:
         "'=1",
         "plain",
     ]
-    write_table(tmp_path / "sample.csv", ["note", "n"], [[cell, 1] for cell in cells])
+    write_sheet(tmp_path / "sample.csv", ["note", "n"], [[cell, 1] for cell in cells])
     with (tmp_path / "sample.csv").open(encoding="utf-8", newline="") as stream:
         written = [row[0] for row in csv.reader(stream)][1:]
     assert not [cell for cell in written if cell[0] in "=+-@\t\r\n＝＋－＠"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from rubricate.errors import Fault, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
-from rubricate.formats.tables import guarded, unguarded
+from rubricate.formats.tables import unguarded, write_sheet
 from rubricate.rubric import STATED, Feature, Rubric, folded
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
@@ -75,13 +75,12 @@ def read_decisions(path: Path, faults: Faults) -> list[tuple[Correction, int, bo
 
 def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
     """Write a table of corrections that `read_decisions` reads; no cell is taken for a formula."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(COLUMNS)
-        for one in corrections:
-            found, spans = "yes" if one.found else "no", spans_text(one.spans or ())
-            cells = (one.note, one.feature, found, one.by, one.at, spans, one.comment)
-            writer.writerow(map(guarded, cells))
+    lines = (
+        (one.note, one.feature, "yes" if one.found else "no", one.by, one.at,
+         spans_text(one.spans or ()), one.comment)
+        for one in corrections
+    )  # fmt: skip
+    write_sheet(path, COLUMNS, lines)
 
 
 def _tables(

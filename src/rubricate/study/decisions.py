@@ -10,6 +10,7 @@ from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
+from rubricate.formats.tables import write_sheet
 from rubricate.reports import (
     NoteMark,
     Section,
@@ -30,7 +31,7 @@ from rubricate.study.curation import (
     settle_by_choice,
     settle_by_rules,
 )
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_table
+from rubricate.study.record import StepResult, Study, read_table, run_step
 from rubricate.study.summaries import CurateSummary
 
 #: Where the curator's decisions lie, unless told otherwise.
@@ -198,7 +199,7 @@ def _list_disagreements(
     study: Study, corpus: Corpus, rows: Sequence[Disagreement], *, overwrite: bool
 ) -> StepResult[dict[str, int]]:
     def work(folder: Path) -> dict[str, int]:
-        write_table(folder / "disagreements.csv", *disagreements_table(corpus, rows))
+        write_sheet(folder / "disagreements.csv", *disagreements_table(corpus, rows))
         page = disagreements_page(corpus, rows)
         (folder / "disagreements.html").write_text(page, encoding="utf-8")
         return {"disputed": len(rows)}
@@ -278,4 +279,4 @@ def _write_provenance(
         for s in settled
     ]
     lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in undecided]
-    write_table(path, header, sorted(lines))
+    write_sheet(path, header, sorted(lines))

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
-from rubricate.formats.tables import guarded, unguarded
+from rubricate.formats.tables import unguarded
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import (
     AssignSummary,
@@ -65,21 +65,6 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
         raise InputError(faults)
     short = [line + [""] * (len(header) - len(line)) for line in lines]
     return [dict(zip(header, map(unguarded, line), strict=True)) for line in short]
-
-
-def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
-    r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
-
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
-    >>> write_table(place, ["note", "n"], [["=1+1", 2]])
-    >>> read_table(place)
-    [{'note': '=1+1', 'n': '2'}]
-    """
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        for line in (header, *lines):
-            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in line])
 
 
 def _no_columns(absent: Sequence[str], header: Sequence[str], path: Path) -> Fault:
