@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
+
+from rubricate.display import shown_number
 
 T = TypeVar("T")
 
@@ -39,13 +40,11 @@ def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
+    if value is None or isinstance(value, float):
+        return shown_number(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def warn(*said: str, word: str = "warning") -> None:
