@@ -1,4 +1,4 @@
-"""Small tables in HTML, for values that a notebook shows by themselves."""
+"""How undefined numbers are shown, and small tables in HTML that a notebook shows by itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from html import escape
 
 #: Lines of a table that a notebook shows; the whole is in the value itself.
 MOST_LINES = 20
+#: What stands for a number that is undefined.
+DASH = "–"
+
+
+def shown_number(value: float | None, form: str = ".3f") -> str:
+    """Return a number as text, a dash where it is undefined.
+
+    >>> shown_number(0.5), shown_number(float("nan")), shown_number(None)
+    ('0.500', '–', '–')
+    """
+    return DASH if value is None or math.isnan(value) else format(value, form)
 
 
 def table_html(header: Sequence[str], lines: Iterable[Sequence[object]], *, title: str = "") -> str:
@@ -30,6 +41,4 @@ def _cells(values: Sequence[object], name: str) -> str:
 
 
 def _text(value: object) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return shown_number(value) if value is None or isinstance(value, float) else str(value)

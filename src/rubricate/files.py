@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 
 from rubricate.errors import InputError, OutputExistsError
@@ -287,6 +288,15 @@ def _replace(new: Path, target: Path, staging: Path) -> None:
         if old.exists():
             old.replace(target)
         raise
+
+
+def packaged_text(part: str, *names: str) -> str:
+    """Return a text file that lies beside the modules of a part of the package.
+
+    >>> packaged_text("scoring", "readable.json")[0]
+    '{'
+    """
+    return files(f"rubricate.{part}").joinpath(*names).read_text(encoding="utf-8")
 
 
 def file_hash(path: Path) -> str:

@@ -201,6 +201,15 @@ _OR_AT_AN_END = re.compile(r"^or\b|\bor$", re.IGNORECASE)
 _ANY_OF = re.compile(r"\b(?:any|one|either|at least one) of\b|\beither\b", re.IGNORECASE)
 
 
+def folded(wording: str) -> str:
+    """Return a wording as it is looked for: whatever its capitals and blanks.
+
+    >>> folded(" Chest  pain")
+    'chest pain'
+    """
+    return " ".join(wording.casefold().split())
+
+
 def odd_features(rubric: Rubric) -> Iterator[str]:
     """Yield what looks odd: features alike, one inside another, alternatives without a group.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+#: The annotations of a feature, each with its fragments, as offsets in code points.
+Spans = tuple[tuple[tuple[int, int], ...], ...]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -70,3 +73,42 @@ def covered_text(spans: Iterable[Span], note_text: str) -> str:
     'denies fainting'
     """
     return " ".join(span.text(note_text) for span in spans)
+
+
+def fragments_text(spans: Iterable[tuple[int, int]]) -> str:
+    """Return the spans of one annotation as text.
+
+    >>> fragments_text([(0, 5), (8, 12)])
+    '0 5;8 12'
+    """
+    return ";".join(f"{start} {end}" for start, end in spans)
+
+
+def spans_text(spans: Iterable[Iterable[tuple[int, int]]]) -> str:
+    """Return spans as text: ``;`` between fragments, ``|`` between annotations.
+
+    Examples
+    --------
+    >>> spans_text((((0, 5), (8, 12)), ((20, 25),)))
+    '0 5;8 12|20 25'
+    """
+    return "|".join(fragments_text(one) for one in spans)
+
+
+def parse_spans(text: str) -> Spans:
+    """Inverse of `spans_text`; ValueError where a span is none.
+
+    Examples
+    --------
+    >>> parse_spans("0 5;8 12|20 25")
+    (((0, 5), (8, 12)), ((20, 25),))
+    """
+    annotations = text.split("|") if text else ()
+    return tuple(tuple(_pair(part) for part in one.split(";")) for one in annotations)
+
+
+def _pair(text: str) -> tuple[int, int]:
+    pair = text.split()
+    if len(pair) != 2 or not 0 <= int(pair[0]) < int(pair[1]):
+        raise ValueError("spans are written as START END, e.g. 0 8;10 14|20 25")
+    return int(pair[0]), int(pair[1])

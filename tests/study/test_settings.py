@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
+from rubricate.files import packaged_text
 from rubricate.study.settings import read_settings
 from rubricate.study.status import new_study
 
@@ -48,7 +49,9 @@ def test_the_template_is_complete_but_for_the_answers(tmp_path: Path) -> None:
 def test_the_template_names_every_setting() -> None:
     from dataclasses import fields
 
-    from rubricate.study import settings, status
+    from rubricate.study import settings
+
+    template = packaged_text("study", "templates", "study.toml")
 
     for kind in (
         settings.PopulationSettings, settings.PlanSettings, settings.AnnotationSettings,
@@ -57,7 +60,7 @@ def test_the_template_names_every_setting() -> None:
     ):  # fmt: skip
         for field in fields(kind):
             if field.name not in {"format", "interval", "where", "questions"}:
-                assert field.name in status._STUDY, field.name
+                assert field.name in template, field.name
 
 
 @pytest.mark.parametrize(

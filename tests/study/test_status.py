@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas
+import polars
 import pytest
 
 from rubricate.errors import InputError
@@ -8,7 +10,7 @@ from rubricate.study.collection import collect_study
 from rubricate.study.population import define_population
 from rubricate.study.record import Study
 from rubricate.study.sampling import plan_study, sample_study
-from rubricate.study.status import stale_warnings, study_status
+from rubricate.study.status import new_study, stale_warnings, study_status
 
 
 def states(study: Study) -> dict[str, str]:
@@ -116,3 +118,39 @@ def test_a_frequency_far_from_the_detected_one_is_a_warning(
     assert warnings(near) == []
     (warning,) = warnings(edit(near, "frequency = 0.48", "frequency = 0.3"))
     assert "30.0%" in warning and "45.0%" in warning
+
+
+NOTES = {
+    "note": ["a", "b", "c"],
+    "text": ["smokes", "no tobacco", "fever"],
+    "site": ["X", "Y", "X"],
+}
+
+
+def start(folder: Path, corpus: object) -> dict:
+    place = new_study(folder, corpus=corpus)
+    chosen = '[population]\nrubric = "rubric.csv"\nsite = "site"\n'
+    text = place.read_text(encoding="utf-8").replace("[population]\n", chosen)
+    place.write_text(text.replace("the whole text of a feature", "Smoking"), encoding="utf-8")
+    rubric = "case,feature,text\nc,1,Smoking\n"
+    (folder / "rubric.csv").write_text(rubric, encoding="utf-8")
+    return define_population(Study.open(folder)).summary
+
+
+@pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame])
+def test_a_study_can_start_from_a_data_frame_and_a_rubric(kind: type, tmp_path: Path) -> None:
+    summary = start(tmp_path / "s", kind(NOTES))
+    assert summary["sites"] == {"X": 2, "Y": 1}
+    assert summary["cases"] == 1
+
+
+def test_a_study_can_start_from_a_csv_file(tmp_path: Path) -> None:
+    polars.DataFrame(NOTES).write_csv(tmp_path / "notes.csv")
+    assert start(tmp_path / "s", "../notes.csv")["notes"] == 3
+
+
+def test_a_table_without_a_rubric_is_refused(tmp_path: Path) -> None:
+    polars.DataFrame(NOTES).write_csv(tmp_path / "notes.csv")
+    place = new_study(tmp_path / "s", corpus="../notes.csv")
+    with pytest.raises(InputError):
+        define_population(Study.open(place.parent))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
@@ -14,9 +13,10 @@ from typing import NamedTuple
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.files import whole_output
-from rubricate.formats.tables import guarded
+from rubricate.formats.tables import write_sheet
 from rubricate.rows import NO_DETAIL, Detail
 from rubricate.rubric import Feature
+from rubricate.spans import fragments_text
 
 #: Spans as a file gave them; unlike `rubricate.spans.Span` they may be wrong.
 RawSpans = tuple[tuple[int, int], ...]
@@ -186,17 +186,13 @@ def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: boo
     >>> print(path.read_text(encoding="utf-8").splitlines()[1])
     white-space,n1,ann,f1,3 9,4 9,f1
     """
-    with (
-        whole_output(path, overwrite=overwrite) as place,
-        place.open("w", encoding="utf-8", newline="") as stream,
-    ):
+    with whole_output(path, overwrite=overwrite) as place:
         if path.suffix == ".csv":
-            writer = csv.writer(stream)
-            writer.writerow(_COLUMNS)
-            writer.writerows(map(guarded, _line(change)) for change in changes)
+            write_sheet(place, _COLUMNS, map(_line, changes))
         else:
-            for change in changes:
-                stream.write(json.dumps(change.to_dict(), ensure_ascii=False) + "\n")
+            with place.open("w", encoding="utf-8", newline="") as stream:
+                for change in changes:
+                    stream.write(json.dumps(change.to_dict(), ensure_ascii=False) + "\n")
 
 
 def _line(change: LoggedRepair) -> tuple[str, ...]:
@@ -205,14 +201,10 @@ def _line(change: LoggedRepair) -> tuple[str, ...]:
         change.note_id,
         change.annotator_id,
         change.feature_id,
-        _spans(change.old_spans),
-        _spans(change.new_spans),
+        fragments_text(change.old_spans),
+        fragments_text(change.new_spans),
         change.new_feature_id or "",
     )
-
-
-def _spans(spans: RawSpans) -> str:
-    return ";".join(f"{start} {end}" for start, end in spans)
 
 
 _AGE = re.compile(

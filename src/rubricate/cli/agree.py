@@ -14,7 +14,6 @@ from rubricate.cli.measuring import (
     print_measures,
     shown,
     shown_population,
-    shown_value,
     span_matching,
 )
 from rubricate.cli.options import (
@@ -28,6 +27,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, print_table, warn
+from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _print(found: Agreement) -> None:
         _print_groups(groups, means, _EMPTY[found.empty])
     for name, value in found.chance_corrected.items():
         click.echo(
-            f"\n{name.replace('_', ' ')} on presence: {shown_value(value.estimate.value)} "
+            f"\n{name.replace('_', ' ')} on presence: {shown_number(value.estimate.value)} "
             f"({shown(value.estimate)})"
         )
 
@@ -175,8 +175,8 @@ def _print_corrected(found: Agreement) -> None:
         found.pooled.overall("presence", statistic=name) for name in ("kappa", "pabak", "ac1")
     )
     click.echo(
-        f"presence: kappa {shown_value(kappa.value)} ({shown(kappa)}), PABAK "
-        f"{shown_value(pabak.value)}, Gwet's AC1 {shown_value(ac1.value)} ({shown(ac1)})"
+        f"presence: kappa {shown_number(kappa.value)} ({shown(kappa)}), PABAK "
+        f"{shown_number(pabak.value)}, Gwet's AC1 {shown_number(ac1.value)} ({shown(ac1)})"
     )
     if kappa.value < ac1.value - _PARADOX:
         click.echo(
@@ -191,9 +191,9 @@ def _print_corrected(found: Agreement) -> None:
     if found.scores is not None:
         both = found.scores
         click.echo(
-            f"scores of {both.n_notes:,} notes: ICC(A,1) {shown_value(both.absolute.value)} "
-            f"({shown(both.absolute)}), ICC(C,1) {shown_value(both.consistent.value)}, "
-            f"Gwet's AC2 {shown_value(both.ac2.value)} ({shown(both.ac2)})"
+            f"scores of {both.n_notes:,} notes: ICC(A,1) {shown_number(both.absolute.value)} "
+            f"({shown(both.absolute)}), ICC(C,1) {shown_number(both.consistent.value)}, "
+            f"Gwet's AC2 {shown_number(both.ac2.value)} ({shown(both.ac2)})"
         )
         first, second = (a.id for a in found.corpus.annotators[:2])
         click.echo(
@@ -216,7 +216,7 @@ def _print_groups(
         [
             (
                 name or "all features",
-                *(f"{shown_value(kinds[k].mean['f1'])} ({shown_value(kinds[k].sd['f1'])})"
+                *(f"{shown_number(kinds[k].mean['f1'])} ({shown_number(kinds[k].sd['f1'])})"
                   for k in ("exact", "one_side_boundary", "token_overlap")),
                 kinds["exact"].n_notes,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from rubricate.cli.options import (
 )
 from rubricate.cli.output import print_json, print_losses, print_table
 from rubricate.progress import Progress, shown_progress
+from rubricate.spans import fragments_text
 
 if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
@@ -204,15 +204,11 @@ def _line(finding: Finding) -> tuple[str, ...]:
     elif repair.action == "move":
         shown = f"move to {repair.feature_id}"
     else:
-        shown = _spans(repair.spans) if repair.action == "respan" else "remove"
+        shown = fragments_text(repair.spans) if repair.action == "respan" else "remove"
     if repair is not None and not repair.safe:
         shown += " (proposed)"
     place = (finding.note_id, finding.annotator_id, finding.feature_id, finding.rule)
-    return (*place, _spans(finding.spans), shown)
-
-
-def _spans(spans: Sequence[tuple[int, int]]) -> str:
-    return ";".join(f"{start} {end}" for start, end in spans)
+    return (*place, fragments_text(finding.spans), shown)
 
 
 def _print_fixed(fixed: WrittenCopy) -> None:

@@ -21,6 +21,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _print(result: TrialResult) -> None:
                 cells.append(_spread(spread[what]["mean"], spread[what]["sd"]))
             lines.append(tuple(cells))
     base = next(iter(result.measured.values())).evaluation.all_present_f1()
-    lines.append(("everything present", None, "–", "–", base, "–", "–"))
+    lines.append(("everything present", None, DASH, DASH, base, DASH, DASH))
     if result.ceiling is not None:
         table_of: dict[str, Mapping[str, Any]] = {
             line["case"]: line for line in result.ceiling.case_table()
@@ -230,9 +231,8 @@ def _print(result: TrialResult) -> None:
 
 
 def _spread(mean: float | None, sd: float | None) -> str:
-    if mean is None or math.isnan(mean):
-        return "–"
-    return f"{mean:.3f}" if sd is None or math.isnan(sd) else f"{mean:.3f} ({sd:.3f})"
+    known = mean is not None and sd is not None and math.isfinite(mean) and math.isfinite(sd)
+    return f"{mean:.3f} ({sd:.3f})" if known else shown_number(mean)
 
 
 def _print_cases(result: TrialResult) -> None:
@@ -248,7 +248,7 @@ def _print_cases(result: TrialResult) -> None:
     click.echo(f"\ncharacters F1 / presence F1 of each case{learned}")
     print_table(
         ("case", *columns),
-        [(case, *(own.get(case, "–") for own in columns.values())) for case in cases[:SHOWN]],
+        [(case, *(own.get(case, DASH) for own in columns.values())) for case in cases[:SHOWN]],
     )
     if len(cases) > SHOWN:
         click.echo(f"... and {len(cases) - SHOWN} more (all of them with --json or --report)")
@@ -259,5 +259,5 @@ def _case_cells(evaluation: Evaluation) -> dict[str, str]:
     both = []
     for table in (evaluation.characters.by("case"), evaluation.presence.by("case")):
         f1 = table.statistic("f1").tolist()
-        both.append({case: _spread(value, None) for case, value in zip(table.ids, f1, strict=True)})
-    return {case: f"{first} / {both[1].get(case, '–')}" for case, first in both[0].items()}
+        both.append({case: shown_number(value) for case, value in zip(table.ids, f1, strict=True)})
+    return {case: f"{first} / {both[1].get(case, DASH)}" for case, first in both[0].items()}

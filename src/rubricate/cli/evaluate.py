@@ -14,7 +14,6 @@ from rubricate.cli.measuring import (
     print_measures,
     shown,
     shown_population,
-    shown_value,
     span_matching,
 )
 from rubricate.cli.options import (
@@ -27,6 +26,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, print_table, warn
+from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
             [
                 (f"{c.first} - {c.second}", what, c.differences[what,].difference.value,
                  shown(c.differences[what,].difference),
-                 shown_value(_number(c.differences[what,].p_value), ".4f"))
+                 shown_number(c.differences[what,].p_value, ".4f"))
                 for c in found.comparisons
                 for what in ("characters", "presence")
             ],
@@ -190,8 +190,8 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
         both = "shown" if test.equivalent else "not shown"
         click.echo(
             f"{name}, {what}: not worse by more than {test.margin:g}: {verdict} "
-            f"(p {shown_value(test.p_non_inferior, '.4f')}); within {test.margin:g}: {both} "
-            f"(p {shown_value(test.p_equivalent, '.4f')})"
+            f"(p {shown_number(test.p_non_inferior, '.4f')}); within {test.margin:g}: {both} "
+            f"(p {shown_number(test.p_equivalent, '.4f')})"
         )
     if report:
         click.echo(f"report: {report / 'index.html'}")
@@ -215,8 +215,8 @@ def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeil
     warn(*evaluation.warnings())
     for what, one in below.items():
         click.echo(
-            f"{what}: {shown_value(one.difference.value, '+.3f')} ({shown(one.difference)}) from "
-            f"the annotators' own F1 of {shown_value(one.ceiling.value)} ({shown(one.ceiling)}; "
+            f"{what}: {shown_number(one.difference.value, '+.3f')} ({shown(one.difference)}) from "
+            f"the annotators' own F1 of {shown_number(one.ceiling.value)} ({shown(one.ceiling)}; "
             f"{one.ceiling_notes:,} notes)"
         )
 
@@ -241,7 +241,3 @@ def _print_calibration(system: EvaluationWithIntervals) -> None:
         f"probabilities{some}: Brier {brier.value:.3f} ({shown(brier)}){gained}; "
         f"ECE {ece.value:.3f} ({shown(ece)}), by chance {found.overall.ece_by_chance:.3f}"
     )
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

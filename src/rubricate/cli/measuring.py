@@ -10,6 +10,7 @@ import click
 
 from rubricate.cli.options import F, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table
+from rubricate.display import DASH
 
 if TYPE_CHECKING:
     from rubricate.measures import Matching
@@ -155,13 +156,6 @@ def print_measures(found: EvaluationWithIntervals) -> None:
     print_table(("measure", "precision", "recall", "F1", "interval of F1", "macro F1"), lines)
 
 
-def shown_value(value: float, form: str = ".3f") -> str:
-    """Return a value as text, a dash where it is undefined."""
-    return "–" if value != value else format(value, form)
-
-
 def shown(estimate: Estimate) -> str:
     """Return the interval of an estimate as text."""
-    if not estimate.has_interval:
-        return "–"
-    return f"{estimate.low:.3f} to {estimate.high:.3f}"
+    return f"{estimate.low:.3f} to {estimate.high:.3f}" if estimate.has_interval else DASH

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
+
+from rubricate.display import shown_number
 
 T = TypeVar("T")
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON; undefined numbers become null."""
-    click.echo(json.dumps(_clean(value), ensure_ascii=False, indent=indent))
+    from rubricate.formats.encoding import plain_json
 
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {str(k): _clean(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(v) for v in value]
-    if hasattr(value, "item") and callable(value.item):
-        return _clean(value.item())
-    return value
+    click.echo(json.dumps(plain_json(value), ensure_ascii=False, indent=indent))
 
 
 def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
@@ -49,13 +40,11 @@ def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
+    if value is None or isinstance(value, float):
+        return shown_number(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def warn(*said: str, word: str = "warning") -> None:

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import Json, first_value, is_real, parse_json
+from rubricate.formats.encoding import Json, first_value, is_real, parse_json, write_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.limits import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
@@ -304,8 +304,7 @@ def _item(id_: str, infons: dict[str, str], annotation: PlainAnnotation, text: s
 
 def write_bioc(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write a collection in JSON."""
-    content = json.dumps(_collection(corpus, progress), ensure_ascii=False, indent=1)
-    path.write_text(content + "\n", encoding="utf-8", newline="\n")
+    write_json(path, _collection(corpus, progress))
     write_frame(corpus, path, is_folder=False)
 
 

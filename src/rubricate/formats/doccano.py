@@ -22,13 +22,11 @@ without text and, unless the project allows them, overlapping spans.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import (
     Utf16Map,
@@ -43,14 +41,19 @@ from rubricate.formats.frame import (
     feature_labels,
     id_to_name,
     name_to_id,
-    read_frame,
     write_frame,
 )
 from rubricate.formats.limits import Faults, no_json
-from rubricate.formats.marked_texts import Labelled, judged_notes, scalars, span_pair
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.marked_texts import (
+    Labelled,
+    MarkedText,
+    judged_notes,
+    marked_reader,
+    scalars,
+    span_pair,
+)
+from rubricate.progress import Progress, silent
 from rubricate.rows import PlainAnnotation
-from rubricate.rubric import Metadata, Scalar
 
 UNANNOTATED = "unannotated"
 FRAGMENT = "fragment"
@@ -137,53 +140,22 @@ class _MarkedSpan(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One line of one file; ``annotator`` is None in the file of unannotated notes."""
-
-    path: Path
-    number: int
-    annotator: str | None
-    value: Mapping[str, Any]
-
-    @property
-    def note_id(self) -> str:
-        given = self.value.get("id")
-        return str(self.number if given is None else given)
-
-
-def read_doccano(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    """Read a folder with a file for each annotator, or the file of one annotator."""
-    frame = read_frame(path, is_folder=path.is_dir())
-    faults = Faults(path)
-    lines: list[_Line] = []
-    for file, annotator in _files(path):
-        own, before = Faults(file), len(faults.found)
-        source = faults.text_of(file)
-        found = [] if source is None else list(_read_lines(source, file, annotator, own))
-        if frame.exists and len(faults.found) == before:
-            frame.check_notes(len(found), own, need=_NEED)
-        faults.found += own.found
-        lines += found
-    frame.check_notes(len(lines), faults, need=_NEED)
-    builder = frame.builder()
-    _add_notes(builder, lines, frame, faults)
-    for line in watched(lines, progress, "reading notes", len(lines)):
-        if line.annotator is not None and line.note_id in builder.notes:
-            _read_annotations(builder, frame, line, faults, strict=strict)
-    faults.raise_any()
-    judged = [(line.annotator, line.note_id) for line in lines if line.annotator is not None]
-    return frame.finish(builder, judged)
-
-
-def _files(path: Path) -> Iterator[tuple[Path, str | None]]:
-    """Yield each file with its annotator."""
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+    """Yield the notes of each annotator's file, or of the only file."""
     for file in [path] if path.is_file() else sorted(path.glob("*.jsonl")):
-        yield file, None if file.stem == UNANNOTATED else name_to_id(file.stem)
+        annotator = None if file.stem == UNANNOTATED else name_to_id(file.stem)
+        n_faults, n_notes = len(faults.found), 0
+        for number, value in _lines(faults.text_of(file) or "", file, faults):
+            n_notes += 1
+            yield _marked_note(value, (file, number), annotator, faults)
+        if frame.exists and len(faults.found) == n_faults:
+            own = Faults(file)
+            frame.check_notes(n_notes, own, need=_NEED)
+            faults.found += own.found
 
 
-def _read_lines(source: str, path: Path, annotator: str | None, faults: Faults) -> Iterator[_Line]:
-    seen: dict[str, int] = {}
+def _lines(source: str, path: Path, faults: Faults) -> Iterator[tuple[int, Json]]:
+    """Yield the notes of a file by line, each with its text under ``text``."""
     for number, text in enumerate(source.split("\n"), start=1):
         if not text.strip():
             continue
@@ -196,14 +168,8 @@ def _read_lines(source: str, path: Path, annotator: str | None, faults: Faults) 
         if key is None:
             what = 'need a JSON object with a "text" (a doccano project of texts, not of images)'
             faults.add(what, line=number, path=path)
-            continue
-        line = _Line(path, number, annotator, {**value, "text": value[key]})
-        if line.note_id in seen:
-            what = f"note {line.note_id} was already on line {seen[line.note_id]}"
-            faults.add(what, line=number, path=path)
-            continue
-        seen[line.note_id] = number
-        yield line
+        else:
+            yield number, {**value, "text": value[key]}
 
 
 def _text_key(value: Any) -> str | None:
@@ -212,60 +178,47 @@ def _text_key(value: Any) -> str | None:
     return next((key for key in keys if isinstance(value.get(key), str)), None)
 
 
-def _add_notes(builder: CorpusBuilder, lines: list[_Line], frame: Frame, faults: Faults) -> None:
-    """Add every note once, in the frame's order, and see that all files agree on its text."""
-    first: dict[str, _Line] = {}
-    comments: dict[str, dict[str, Scalar]] = {}
-    for line in lines:
-        before = first.setdefault(line.note_id, line)
-        if before.value["text"] != line.value["text"]:
-            what = f"the text of note {line.note_id} differs from {before.path.name}"
-            faults.add(f"{what}, line {before.number}", line=line.number, path=line.path)
-        said = line.value.get("Comments", line.value.get("comments"))
-        if isinstance(said, list) and said:
-            texts = [str(c.get("comment", "")) if isinstance(c, dict) else str(c) for c in said]
-            key = f"comments ({line.annotator or UNANNOTATED})"
-            comments.setdefault(line.note_id, {})[key] = "\n".join(texts)
-    for note_id in frame.in_order(first):
-        builder.add_note(_note(first[note_id], frame, comments.get(note_id, {})))
+def _marked_note(
+    value: Json, place: tuple[Path, int], annotator: str | None, faults: Faults
+) -> MarkedText:
+    path, number = place
+    given, said = value.get("id"), value.get("Comments", value.get("comments"))
+    note_id = str(number if given is None else given)
+    comments = said if isinstance(said, list) else []
+    texts = [str(c.get("comment", "")) if isinstance(c, dict) else str(c) for c in comments]
+    own = Faults(path)
+    found = () if annotator is None else tuple(_annotations(value, note_id, number, own))
+    faults.found += own.found
+    return MarkedText(
+        note_id,
+        value["text"],
+        annotator,
+        found,
+        number,
+        path,
+        case=str(value["case"]) if "case" in value else None,
+        metadata=scalars(value, without=_KNOWN_KEYS),
+        remarks={f"comments ({annotator or UNANNOTATED})": "\n".join(texts)} if texts else {},
+    )
 
 
-def _note(line: _Line, frame: Frame, comments: Mapping[str, Scalar]) -> Note:
-    note = frame.note(line.note_id, line.value["text"])
-    case, metadata = note.case, dict(note.metadata)
-    if line.note_id not in frame.notes:
-        case = str(line.value.get("case", case))
-        metadata = scalars(line.value, without=_KNOWN_KEYS)
-    return Note(note.id, case, note.text, Metadata({**metadata, **comments}))
-
-
-def _read_annotations(
-    builder: CorpusBuilder, frame: Frame, line: _Line, faults: Faults, *, strict: bool
-) -> None:
-    note = builder.notes[line.note_id]
-    offsets = Utf16Map(note.text)
+def _annotations(value: Json, note_id: str, line: int, faults: Faults) -> Iterator[Labelled]:
+    offsets = Utf16Map(value["text"])
     entities: list[_MarkedSpan] = []
-    own, at = Faults(line.path), line.number
-    key = next((k for k in _LABEL_KEYS if isinstance(line.value.get(k), list)), None)
+    key = next((k for k in _LABEL_KEYS if isinstance(value.get(k), list)), None)
     if key is None:
-        own.add(f"note {note.id} needs a list under one of {', '.join(_LABEL_KEYS)}", line=at)
-    for i, item in enumerate(line.value[key] if key else ()):
+        keys = ", ".join(_LABEL_KEYS)
+        faults.add(f"note {note_id} needs a list under one of {keys}", line=line)
+    for i, item in enumerate(value[key] if key else (), start=1):
         try:
             marked = _marked_span(item)
             start, end = offsets.from_utf16(marked.start), offsets.from_utf16(marked.end)
+            entities.append(marked._replace(start=start, end=end))
         except ValueError as error:
-            own.add(f"item {i + 1} of {key!r} of note {note.id}: {error}", line=at)
-            continue
-        if strict:
-            own.check_span(start, end, len(note.text), note.id, at)
-        entities.append(marked._replace(start=start, end=end))
-    groups = linked_groups(len(entities), _links(entities, line, own))
-    for group in groups:
-        label = entities[group[0]].label
-        frame.check_label(label, own, line=at)
+            faults.add(f"item {i} of {key!r} of note {note_id}: {error}", line=line)
+    for group in linked_groups(len(entities), _links(entities, value, line, faults)):
         spans = tuple((entities[i].start, entities[i].end) for i in group)
-        frame.annotate(builder, str(line.annotator), note.id, label, PlainAnnotation(spans))
-    faults.found += own.found
+        yield entities[group[0]].label, PlainAnnotation(spans)
 
 
 def _marked_span(item: Any) -> _MarkedSpan:
@@ -285,19 +238,21 @@ def _marked_span(item: Any) -> _MarkedSpan:
     return _MarkedSpan(id_, start, end, label)
 
 
-def _links(entities: list[_MarkedSpan], line: _Line, faults: Faults) -> Iterator[tuple[int, int]]:
+def _links(
+    entities: list[_MarkedSpan], value: Json, line: int, faults: Faults
+) -> Iterator[tuple[int, int]]:
     """Yield the pairs of entities that a relation makes fragments of one annotation."""
     place: dict[int | str | None, int] = {
         marked.id: i for i, marked in enumerate(entities) if marked.id is not None
     }
-    relations = line.value.get("relations")
+    relations = value.get("relations")
     for relation in relations if isinstance(relations, list) else ():
         if not isinstance(relation, dict) or relation.get("type") != FRAGMENT:
             continue
         a, b = (place.get(_reference(relation.get(key))) for key in ("from_id", "to_id"))
         if a is None or b is None:
             what = f"a relation of type {FRAGMENT!r} points to an id that is not there"
-            faults.add(what, line=line.number)
+            faults.add(what, line=line)
         elif entities[a].label == entities[b].label:
             yield a, b
 
@@ -310,7 +265,7 @@ FORMAT = Format(
     name="doccano",
     summary="doccano's JSON Lines: a folder with a file for each annotator",
     looks_like=looks_like_doccano,
-    read=read_doccano,
+    read=marked_reader(_marked, need=_NEED),
     write=write_doccano,
     holds=HELD_BY_SPANS - {"empty notes"},
 )

@@ -7,16 +7,19 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
-from rubricate.errors import shown
-from rubricate.formats.limits import limits_now
+from rubricate.errors import Fault, InputError, shown
+from rubricate.formats.limits import limits_now, no_json, read_text
 from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
+#: A JSON object whose fields a file decides.
+Json = dict[str, Any]
 #: How much of a file is looked at first to find its format; the rest only if a value goes on.
 _LOOK = 1 << 20
 #: A whole number of more digits is too large to become a fraction.
@@ -57,6 +60,39 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     if place is not None:
         raise json.JSONDecodeError("half a surrogate pair", text, place)
     return value
+
+
+def read_json(path: Path) -> Json:
+    """Return the JSON object in a file; InputError, with its line, if there is none."""
+    try:
+        value = parse_json(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError([Fault(no_json(error), path, error.lineno)]) from None
+    if not isinstance(value, dict):
+        raise InputError([Fault("need a JSON object", path)])
+    return value
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a value as JSON that a person can read."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def plain_json(value: object) -> Any:
+    """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text.
+
+    >>> plain_json({1: (float("nan"), date(2020, 12, 31))})
+    {'1': [None, '2020-12-31']}
+    """
+    if isinstance(value, Mapping):
+        return {str(k): plain_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_json(v) for v in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if hasattr(value, "item") and callable(value.item):
+        return plain_json(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -154,9 +190,6 @@ def _heads(path: Path) -> Iterator[str]:
     except OSError:
         return
 
-
-#: A JSON object whose fields a file decides.
-Json = dict[str, Any]
 
 _FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}
 

@@ -29,6 +29,7 @@ from rubricate.formats.encoding import (
     json_reason,
     metadata_from_json,
     parse_json,
+    write_json,
 )
 from rubricate.formats.format import foreign_rows
 from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
@@ -243,7 +244,7 @@ def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
         "judged": _partly_judged(corpus),
     }
     target = frame_path(path, is_folder=is_folder)
-    target.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(target, value)
 
 
 def _partly_judged(corpus: Corpus) -> dict[str, dict[str, list[str]]]:

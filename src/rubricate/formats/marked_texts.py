@@ -16,7 +16,7 @@ from rubricate.formats.frame import Frame, feature_labels, read_frame
 from rubricate.formats.limits import Faults, no_json, read_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
-from rubricate.rubric import Metadata, Scalar
+from rubricate.rubric import Feature, Metadata, Scalar
 
 #: An annotation with the label of its feature, and what each annotator marked in a note.
 Labelled = tuple[str, PlainAnnotation]
@@ -27,18 +27,22 @@ Judged = dict[str, list[Labelled]]
 class MarkedText:
     """One note as one annotator judged it; ``annotator`` is None where nobody did.
 
-    ``line`` is the place messages name. Case and metadata count only where no frame knows the note.
+    ``line`` is the place messages name, ``lines`` those of the annotations where each has its own.
+    Case and metadata count only where no frame knows the note; remarks are metadata that every
+    annotator adds to.
     """
 
     note_id: str
     text: str
     annotator: str | None
-    annotations: tuple[tuple[str, PlainAnnotation], ...] = ()
+    annotations: tuple[Labelled, ...] = ()
     line: int | None = None
     path: Path | None = None
     case: str | None = None
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
     group: str = ""
+    lines: tuple[int, ...] = ()
+    remarks: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 def marked_reader(
@@ -55,16 +59,28 @@ def marked_reader(
 
 
 def build_corpus(
-    marked: Iterable[MarkedText], frame: Frame, faults: Faults, *, need: str, strict: bool
+    marked: Iterable[MarkedText],
+    frame: Frame,
+    faults: Faults,
+    *,
+    need: str,
+    strict: bool,
+    features: Iterable[Feature] = (),
 ) -> Corpus:
-    """Return the corpus the marked texts make; InputError with every fault."""
+    """Return the corpus the marked texts make; InputError with every fault.
+
+    ``features`` are those that the tool's own settings name.
+    """
     first: dict[str, MarkedText] = {}
+    remarks: dict[str, dict[str, Scalar]] = {}
     seen: set[tuple[str, str | None]] = set()
     kept = []
     for one in marked:
         before = first.setdefault(one.note_id, one)
+        remarks.setdefault(one.note_id, {}).update(one.remarks)
         if before.text != one.text:
-            what = f"note {shown(one.note_id)} has another text above"
+            where = "above" if before.path == one.path else f"in {before.path}"
+            what = f"note {shown(one.note_id)} has another text {where}"
             faults.add(what, line=one.line, path=one.path)
         elif (one.note_id, one.annotator) in seen:
             who = shown(one.annotator or "")
@@ -75,8 +91,10 @@ def build_corpus(
         seen.add((one.note_id, one.annotator))
     frame.check_notes(len(first), faults, need=need)
     builder = frame.builder()
+    for feature in features:
+        builder.add_feature(feature)
     for note_id in frame.in_order(first):
-        builder.add_note(_note(first[note_id], frame))
+        builder.add_note(_note(first[note_id], frame, remarks[note_id]))
     judged = []
     for one in kept:
         if one.annotator is None:
@@ -85,23 +103,25 @@ def build_corpus(
             builder.add_annotator(Annotator(one.annotator, one.group))
         judged.append((one.annotator, one.note_id))
         own = Faults(one.path or faults.path, unit=faults.unit)
-        for label, annotation in one.annotations:
+        lines = one.lines or [one.line] * len(one.annotations)
+        for (label, annotation), line in zip(one.annotations, lines, strict=True):
             if strict:
                 for start, end in annotation.spans:
-                    own.check_span(start, end, len(one.text), one.note_id, one.line)
-            frame.check_label(label, own, line=one.line)
+                    own.check_span(start, end, len(one.text), one.note_id, line)
+            frame.check_label(label, own, line=line)
             frame.annotate(builder, one.annotator, one.note_id, label, annotation)
         faults.found += own.found
     faults.raise_any()
     return frame.finish(builder, judged)
 
 
-def _note(one: MarkedText, frame: Frame) -> Note:
+def _note(one: MarkedText, frame: Frame, remarks: Mapping[str, Scalar]) -> Note:
     note = frame.note(one.note_id, one.text)
-    if one.note_id in frame.notes:
-        return note
-    case = note.case if one.case is None else one.case
-    return Note(note.id, case, note.text, Metadata(one.metadata))
+    case, metadata = note.case, note.metadata
+    if one.note_id not in frame.notes:
+        case = note.case if one.case is None else one.case
+        metadata = Metadata(one.metadata)
+    return Note(note.id, case, note.text, Metadata({**metadata, **remarks}))
 
 
 def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:

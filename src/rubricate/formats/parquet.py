@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,18 @@ from rubricate.formats.encoding import (
     head_to_json,
     metadata_from_json,
     parse_json,
+    read_json,
+    write_json,
 )
 from rubricate.formats.format import HOLDABLE, Format
-from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
+from rubricate.formats.limits import Faults, refuse_link
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
 from rubricate.rubric import NO_METADATA, Metadata
+
+if TYPE_CHECKING:
+    import polars as pl
 
 VERSION = 1
 HEAD = "corpus.json"
@@ -54,9 +59,7 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
 
     path.mkdir()
     head = {"rubricate_parquet": VERSION, **head_to_json(corpus)}
-    (path / HEAD).write_text(
-        json.dumps(head, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    write_json(path / HEAD, head)
     rows = corpus.rows
     said = {i: contradiction_to_json(one) for i, one in rows.contradictions.items()}
     details = {i: detail._asdict() for i, detail in rows.details.items()}
@@ -114,11 +117,8 @@ def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent
 
 def _read_head(path: Path) -> Head:
     refuse_link(path, path.parent)
-    try:
-        value = parse_json(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError([Fault(no_json(error), path, error.lineno)]) from error
-    if not isinstance(value, dict) or value.get("rubricate_parquet") != VERSION:
+    value = read_json(path)
+    if value.get("rubricate_parquet") != VERSION:
         raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
     try:
         return head_from_json(value)
@@ -126,7 +126,7 @@ def _read_head(path: Path) -> Head:
         raise InputError([Fault(f"not a valid head: {error}", path)]) from error
 
 
-def _read_tables(path: Path) -> dict[str, Any]:
+def _read_tables(path: Path) -> dict[str, pl.DataFrame]:
     faults, tables = Faults(path), {}
     for name, columns in _COLUMNS.items():
         place = path / f"{name}.parquet"
@@ -139,7 +139,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
     return tables
 
 
-def _corpus(head: Head, tables: dict[str, Any]) -> Corpus:
+def _corpus(head: Head, tables: Mapping[str, pl.DataFrame]) -> Corpus:
     notes, rows, annotations, spans = tables.values()
     known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
     for text in notes["metadata"].unique():

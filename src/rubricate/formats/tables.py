@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +215,18 @@ def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         stream.write(",".join(columns) + "\n")
         writer.writerows(zip(*columns.values(), strict=True))
+
+
+def write_sheet(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:
+    r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> write_sheet(place, ["note", "n"], [["=1+1", 2]])
+    >>> place.read_text(encoding="utf-8")
+    "note,n\n'=1+1,2\n"
+    """
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        for line in (header, *lines):
+            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in line])

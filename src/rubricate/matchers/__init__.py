@@ -40,7 +40,7 @@ MATCHERS = Registry(
 )
 
 #: Models that come with the package, by name: a matcher and the parameters it is made with.
-SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+SHIPPED_MODELS: dict[str, tuple[str, dict[str, str]]] = {
     "fast": ("encoder", {"network": "fast"}),
     "accurate": ("encoder", {"network": "accurate"}),
     "cascade": ("cascade", {}),

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, RubricateError, shown
+from rubricate.formats.encoding import Json, read_json, write_json
 from rubricate.formats.limits import read_text
 
 #: Increased when the files change so that older versions cannot read them.
@@ -62,8 +63,7 @@ def write_header(folder: Path, header: Header, *, editable: Iterable[str] = ()) 
         if part.is_file()
     }
     value = {**asdict(header), "files": files, "rubricate": __version__}
-    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-    (folder / HEADER_FILE).write_text(text, encoding="utf-8")
+    write_json(folder / HEADER_FILE, value)
 
 
 def read_header(folder: Path, *, matcher: str | None = None) -> Header:
@@ -71,7 +71,7 @@ def read_header(folder: Path, *, matcher: str | None = None) -> Header:
     path = folder / HEADER_FILE
     if not path.is_file():
         raise InputError([Fault(f"not a saved model: there is no {HEADER_FILE}", folder)])
-    value = _read_object(path)
+    value = read_json(path)
     if value.get("format") != FORMAT_VERSION:
         raise InputError(
             [Fault(f"format {value.get('format')!r}; this version reads {FORMAT_VERSION}", path)]
@@ -187,32 +187,6 @@ def _check_files(folder: Path, files: Mapping[str, str]) -> None:
         raise InputError(faults)
 
 
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError([Fault("not JSON", path, error.lineno)]) from None
-    except RecursionError:
-        raise InputError([Fault("nested too deeply", path)]) from None
-    except InputError:
-        raise
-    except ValueError:
-        raise InputError([Fault("holds a number that is too long", path)]) from None
-    if not isinstance(value, dict):
-        raise InputError([Fault("need a JSON object", path)])
-    return value
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; InputError when there is none."""
-    return _read_object(path)
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON object so that a person can read it."""
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """Write one JSON object per line."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -220,7 +194,7 @@ def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
     """Yield (1-based line, object) for each line that is not empty.
 
     InputError when one holds no object; its message names the line and never its text.

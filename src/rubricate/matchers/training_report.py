@@ -55,7 +55,7 @@ class ReportsTraining(Protocol):
         ...
 
 
-def flat_recipe(recipe: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def flat_recipe(recipe: Mapping[str, object], before: str = "") -> dict[str, object]:
     """Return nested options as one level, e.g. ``weights.presence``.
 
     Examples
@@ -63,7 +63,7 @@ def flat_recipe(recipe: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     >>> flat_recipe({"rate": 0.1, "weights": {"edges": 0.25}})
     {'rate': 0.1, 'weights.edges': 0.25}
     """
-    flat: dict[str, Any] = {}
+    flat: dict[str, object] = {}
     for name, value in recipe.items():
         if isinstance(value, Mapping):
             flat |= flat_recipe(value, f"{before}{name}.")

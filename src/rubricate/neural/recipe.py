@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import Json
 
 #: Layers of a network that reads already that learn from a few notes; those below stay.
 LEARNING_LAYERS = 6
@@ -218,7 +219,7 @@ def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:
       recipe: folds is 0; need a whole number from 1 to 50
       recipe: no option 'perturb'; did you mean 'perturbed'? Known: average, clip, decay, ...
     """
-    changes: dict[str, Any] = {"like": given} if isinstance(given, str) else {}
+    changes: Json = {"like": given} if isinstance(given, str) else {}
     if isinstance(given, Mapping):
         changes = dict(given)
     elif not isinstance(given, str):

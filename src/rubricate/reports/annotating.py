@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError, shown
-from rubricate.files import whole_output
+from rubricate.files import packaged_text, whole_output
 from rubricate.formats.frame import id_to_name
 from rubricate.formats.jsonl import corpus_to_lines
 from rubricate.reports.page import fill_template
@@ -45,17 +45,14 @@ def annotation_page(
     >>> "http-equiv" in page, "<script src" in page
     (True, False)
     """
-    from importlib.resources import files
-
     from markupsafe import Markup
 
     _need_features(corpus)
-    built = files("rubricate.reports") / "built"
     return fill_template(
         "annotate.html",
         title=f"Annotate · {annotator}",
-        style=(built / "annotate-style.css").read_text(encoding="utf-8"),
-        script=(built / "annotate.js").read_text(encoding="utf-8"),
+        style=packaged_text("reports", "built", "annotate-style.css"),
+        script=packaged_text("reports", "built", "annotate.js"),
         data=Markup(_data(corpus, annotator, suggested)),
     )
 

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rubricate.files import whole_output
+from rubricate.files import packaged_text, whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.tables import html_table
 
@@ -180,6 +180,4 @@ def _environment() -> Any:
 @cache
 def template_text(name: str) -> str:
     """Return a file of the templates' folder."""
-    from importlib.resources import files
-
-    return (files("rubricate.reports") / "templates" / name).read_text(encoding="utf-8")
+    return packaged_text("reports", "templates", name)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from rubricate.display import DASH, shown_number
 from rubricate.reports.plots.data import Point
-
-DASH = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,9 @@ def number_text(value: float | int | None) -> str:
     >>> number_text(1234), number_text(0.5), number_text(float("nan")), number_text(None)
     ('1,234', '0.500', '–', '–')
     """
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return DASH
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return DASH if value is not None and math.isinf(value) else shown_number(value, ",.3f")
 
 
 def mean_sd(mean: float | None, sd: float | None) -> Cell:

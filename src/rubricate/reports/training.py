@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rubricate import __version__
+from rubricate.display import shown_number
 from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
 from rubricate.reports.calibration import reliability_diagram
@@ -297,7 +298,7 @@ def _diagram(name: str, found: Reliability) -> str:
 
 def _recipe(report: TrainingReport) -> str:
     shown = {
-        name: f"{value:g}" if isinstance(value, float) else "–" if value is None else str(value)
+        name: shown_number(value, "g") if value is None or isinstance(value, float) else str(value)
         for name, value in report.recipe.items()
     }
     return facts_table(shown) if shown else ""

@@ -7,11 +7,10 @@ from rubricate.run.results import (
     ItemResult,
     NoteResult,
     certainty,
-    parse_spans,
-    spans_text,
     total_score,
 )
 from rubricate.run.tables import ITEM_COLUMNS, SCORE_COLUMNS, RunColumn, read_rows, read_texts
+from rubricate.spans import parse_spans, spans_text
 
 __all__ = [
     "ITEM_COLUMNS",

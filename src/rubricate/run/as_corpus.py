@@ -14,9 +14,10 @@ from rubricate.formats.format import Format
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM, Feature
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import Correction, Spans, parse_spans
+from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, read_rows, read_texts
 from rubricate.run.writing import LOG, REPORT, RUN, about, held, logged_correction, read_log
+from rubricate.spans import Spans, parse_spans
 
 #: Who made the decisions that hold, where several people decided.
 ALL_REVIEWERS = "all reviewers"

@@ -25,11 +25,10 @@ from rubricate.run.results import (
     Evidence,
     ItemResult,
     NoteResult,
-    Spans,
     Total,
-    parse_spans,
 )
 from rubricate.run.tables import BETWEEN, ITEM_COLUMNS, SCORE_COLUMNS, Value, read_rows
+from rubricate.spans import Spans, parse_spans
 
 V = TypeVar("V")
 

@@ -17,11 +17,10 @@ from rubricate.rubric import (
     Rubric,
     outcome_of,
 )
+from rubricate.spans import Spans
 
 #: Digits kept of probabilities, so that the last bits of a sum cannot change a file.
 DIGITS = 4
-#: The annotations of a feature, each with its fragments, as offsets in code points.
-Spans = tuple[tuple[tuple[int, int], ...], ...]
 
 
 def certainty(
@@ -110,46 +109,6 @@ class EvidenceLine(TypedDict, total=False):
     no_note: str
     failed: str
     same_as: int
-
-
-def fragments_text(spans: Sequence[tuple[int, int]]) -> str:
-    """Return the spans of one annotation as text.
-
-    >>> fragments_text([(0, 5), (8, 12)])
-    '0 5;8 12'
-    """
-    return ";".join(f"{s} {e}" for s, e in spans)
-
-
-def spans_text(spans: Spans) -> str:
-    """Return spans as text: ``;`` between fragments, ``|`` between annotations.
-
-    Examples
-    --------
-    >>> spans_text((((0, 5), (8, 12)), ((20, 25),)))
-    '0 5;8 12|20 25'
-    """
-    return "|".join(fragments_text(one) for one in spans)
-
-
-def parse_spans(text: str) -> Spans:
-    """Inverse of `spans_text`; ValueError where a span is none.
-
-    Examples
-    --------
-    >>> parse_spans("0 5;8 12|20 25")
-    (((0, 5), (8, 12)), ((20, 25),))
-    """
-    found = []
-    for annotation in text.split("|") if text else ():
-        spans = []
-        for part in annotation.split(";"):
-            start, end = (int(offset) for offset in part.split())
-            if not 0 <= start < end:
-                raise ValueError("need 0 <= start < end")
-            spans.append((start, end))
-        found.append(tuple(spans))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

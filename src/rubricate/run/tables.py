@@ -12,13 +12,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 from rubricate.errors import InputError
 from rubricate.formats.limits import Faults
 from rubricate.formats.tables import guarded, unguarded
-from rubricate.run.results import (
-    CounterEvidence,
-    ItemResult,
-    NoteResult,
-    fragments_text,
-    spans_text,
-)
+from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
+from rubricate.spans import fragments_text, spans_text
 
 Kind = Literal["text", "number", "yes/no"]
 #: What a cell holds; None where it is empty and no text.

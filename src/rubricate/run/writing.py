@@ -10,27 +10,18 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import math
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Generic, TypedDict
+from typing import IO, Any, Generic, TypedDict, cast
 
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
-from rubricate.formats.encoding import Json
+from rubricate.formats.encoding import Json, read_json
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import (
-    DIGITS,
-    Correction,
-    CountsRecord,
-    NoteResult,
-    RunCounts,
-    parse_spans,
-    spans_text,
-)
+from rubricate.run.results import DIGITS, Correction, CountsRecord, NoteResult, RunCounts
 from rubricate.run.tables import (
     EXPLAINED,
     ITEM_COLUMNS,
@@ -41,6 +32,7 @@ from rubricate.run.tables import (
     cell_text,
 )
 from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
+from rubricate.spans import parse_spans, spans_text
 
 WORKBOOK = "scores.xlsx"
 RUN, TIMES = "run.json", "times.json"
@@ -184,30 +176,20 @@ def add_outputs(folder: Path, names: Sequence[str]) -> None:
 def read_record(folder: Path) -> RunRecord:
     """Return what run.json says; InputError if there is none, or it is something else."""
     path = folder / RUN
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         message = f"there is no {RUN}: the run was not finished. Start the same command again"
-        raise InputError([Fault(message, folder)]) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError([Fault("cannot be read as JSON", path)]) from error
-    outputs = value.get("outputs") if isinstance(value, dict) else None
+        raise InputError([Fault(message, folder)])
+    value = read_json(path)
+    outputs = value.get("outputs")
     if not isinstance(outputs, dict) or not all(isinstance(one, str) for one in outputs.values()):
         raise InputError([Fault("does not say what a run wrote", path)])
-    record: RunRecord = value
-    return record
+    return cast(RunRecord, value)
 
 
 def _write_json(path: Path, value: object) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=1, default=_plain) + "\n"
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
     # Names of files and conditions may hold bytes that were no UTF-8.
     write_whole(path, text.encode(errors="replace"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return str(value)
 
 
 LOG = "decisions.jsonl"

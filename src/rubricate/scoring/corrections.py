@@ -13,11 +13,12 @@ from pathlib import Path
 from rubricate.errors import Fault, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
-from rubricate.formats.tables import guarded, unguarded
-from rubricate.rubric import STATED, Feature, Rubric
-from rubricate.run.results import Correction, Spans, parse_spans, spans_text
+from rubricate.formats.tables import unguarded, write_sheet
+from rubricate.rubric import STATED, Feature, Rubric, folded
+from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 from rubricate.run.writing import Held, about, held, logged_correction, moment, read_log
+from rubricate.spans import Spans, parse_spans, spans_text
 
 #: What the columns of a table of corrections may be called.
 COLUMNS = {
@@ -74,13 +75,12 @@ def read_decisions(path: Path, faults: Faults) -> list[tuple[Correction, int, bo
 
 def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
     """Write a table of corrections that `read_decisions` reads; no cell is taken for a formula."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(COLUMNS)
-        for one in corrections:
-            found, spans = "yes" if one.found else "no", spans_text(one.spans or ())
-            cells = (one.note, one.feature, found, one.by, one.at, spans, one.comment)
-            writer.writerow(map(guarded, cells))
+    lines = (
+        (one.note, one.feature, "yes" if one.found else "no", one.by, one.at,
+         spans_text(one.spans or ()), one.comment)
+        for one in corrections
+    )  # fmt: skip
+    write_sheet(path, COLUMNS, lines)
 
 
 def _tables(
@@ -351,11 +351,7 @@ def _handed_in(one: HandedIn) -> tuple[bool, datetime]:
 def _named(name: str, features: Sequence[Feature]) -> list[Feature]:
     """Return the feature with this id, or those with this wording."""
     by_id = [one for one in features if one.id == name]
-    return by_id or [one for one in features if _plain(one.text) == _plain(name)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return by_id or [one for one in features if folded(one.text) == folded(name)]
 
 
 def _problem(given: Correction, found: Sequence[Feature], text: str) -> str:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
+from rubricate.formats.encoding import write_json
 from rubricate.formats.limits import read_text
 from rubricate.matchers.model_files import finite, is_of
 from rubricate.rubric import Rubric
@@ -300,8 +301,7 @@ class Policy:
 def write_policy(policy: Policy, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a policy as JSON, whole or not at all."""
     with whole_output(Path(path), overwrite=overwrite) as place:
-        text = json.dumps(policy.to_dict(), ensure_ascii=False, indent=1)
-        place.write_text(text + "\n", encoding="utf-8")
+        write_json(place, policy.to_dict())
 
 
 def read_policy(path: str | Path) -> Policy:

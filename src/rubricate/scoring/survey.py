@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from rubricate.arrays import I64, U64, Bools
 from rubricate.corpus import Note
 from rubricate.errors import Fault
+from rubricate.files import packaged_text
 from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
@@ -103,7 +103,7 @@ class ReadableRule:
 @lru_cache(maxsize=1)
 def note_words() -> NoteWords:
     """Return the words that ship with the program."""
-    lines = _beside(WORDS).splitlines()[1:]
+    lines = packaged_text("scoring", WORDS).splitlines()[1:]
     rows = [line.split("\t") for line in lines]
     return NoteWords(
         {word: int(count) for word, count, _ in rows},
@@ -115,7 +115,7 @@ def note_words() -> NoteWords:
 @lru_cache(maxsize=1)
 def readable_rule() -> ReadableRule:
     """Return the rule that ships with the program."""
-    value: Json = json.loads(_beside(RULE))
+    value: Json = json.loads(packaged_text("scoring", RULE))
     weights, typical, low = (Signals(**value[name]) for name in ("weights", "typical", "low"))
     return ReadableRule(weights, value["intercept"], value["least"], typical, low)
 
@@ -123,11 +123,8 @@ def readable_rule() -> ReadableRule:
 def rule_hash() -> str:
     """Return a hash of the rule and its words: what they say of a text is kept with evidence."""
     patterns = (one.pattern for one in PATTERNS)
-    return hashlib.sha256("\0".join([*map(_beside, (RULE, WORDS)), *patterns]).encode()).hexdigest()
-
-
-def _beside(name: str) -> str:
-    return (files("rubricate.scoring") / name).read_text(encoding="utf-8")
+    kept = (packaged_text("scoring", name) for name in (RULE, WORDS))
+    return hashlib.sha256("\0".join([*kept, *patterns]).encode()).hexdigest()
 
 
 def measure_text(

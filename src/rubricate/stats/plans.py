@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypedDict, get_args
+from typing import Literal, NotRequired, TypedDict, cast, get_args
 
 from rubricate.stats.limits import METHODS, Method, one_of, raise_if_any, shares
 from rubricate.stats.sizes import half_width_faults
@@ -151,6 +151,25 @@ class Cells:
     tn: int
 
 
+class ExpectedJson(TypedDict):
+    """`Expected` in JSON."""
+
+    precision: float
+    recall: float
+    frequency: float
+    frequency_kind: FrequencyKind
+
+
+class TargetJson(TypedDict):
+    """`Target` in JSON; a plan like SLiCE's has no assurance."""
+
+    half_width: float
+    confidence: float
+    assurance: NotRequired[float]
+    interval: Method
+    drawing: Drawing
+
+
 class PlanJson(TypedDict):
     """`Plan` in JSON."""
 
@@ -166,8 +185,8 @@ class PlanJson(TypedDict):
     fp: int
     fn: int
     tn: int
-    expected: dict[str, Any]
-    target: dict[str, Any]
+    expected: ExpectedJson
+    target: TargetJson
     pool: int | None
     design_effect: float
     warnings: list[str]
@@ -238,7 +257,7 @@ class Plan:
         >>> plan["positives"], plan["negatives"], plan["total"], plan["per_site"]["total"]
         (249, 270, 519, 87)
         """
-        target = asdict(self.target)
+        target = cast(TargetJson, asdict(self.target))
         if self.method == "slice":
             del target["assurance"]
         return {
@@ -254,7 +273,7 @@ class Plan:
             "fp": self.cells.fp,
             "fn": self.cells.fn,
             "tn": self.cells.tn,
-            "expected": asdict(self.expected),
+            "expected": cast(ExpectedJson, asdict(self.expected)),
             "target": target,
             "pool": self.pool,
             "design_effect": self.design_effect,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from rubricate.formats.encoding import Json
-from rubricate.run.results import Spans
+from rubricate.spans import Spans
 
 
 class HealthAnswer(TypedDict):

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, Row, func, select, tuple_
 
 from rubricate.rubric import Feature
 from rubricate.run import parse_spans, spans_text
-from rubricate.run.results import Spans
-from rubricate.spans import Span
+from rubricate.spans import Span, Spans
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest

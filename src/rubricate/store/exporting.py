@@ -22,6 +22,7 @@ from rubricate.errors import InputError
 from rubricate.files import whole_output
 from rubricate.formats import write_corpus
 from rubricate.formats.encoding import Json, metadata_from_json
+from rubricate.formats.tables import write_sheet
 from rubricate.measures.formulas import kappa
 from rubricate.run import parse_spans
 from rubricate.stats import Estimate, Resampling, proportion_interval
@@ -37,7 +38,7 @@ from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice
 from rubricate.study.decisions import DECIDED, DECISIONS, parse_marks
 from rubricate.study.measuring import characters_estimate, pair_evaluation
-from rubricate.study.record import Study, write_table
+from rubricate.study.record import Study
 
 
 def _corpus(
@@ -138,7 +139,7 @@ def export_study(
     lines = decision_lines(connection, project, project_corpus(connection, project))
     if lines:
         with whole_output(study.folder / DECISIONS, overwrite=overwrite) as place:
-            write_table(place, ("note", "feature", *DECIDED), lines)
+            write_sheet(place, ("note", "feature", *DECIDED), lines)
     head = project_row(connection, project).head
     return {"batches": len(places), "decisions": len(lines), "head": head}
 
@@ -178,9 +179,9 @@ def export_zip(connection: Connection, project: str, target: Path) -> None:
     ):
         folder = Path(scratch)
         write_corpus(corpus, folder / "annotations.jsonl", format="jsonl")
-        write_table(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
+        write_sheet(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
         lines = decision_lines(connection, project, corpus)
-        write_table(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
+        write_sheet(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
         for run in runs:
             write_corrections(connection, run.id, folder / f"corrections-{run.id}.csv")
         chain = {"project": row.name, "events": row.events, "head": row.head}

@@ -18,7 +18,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json, metadata_from_json
 from rubricate.formats.limits import read_text
 from rubricate.run import spans_text
-from rubricate.run.results import Spans
+from rubricate.spans import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
 from rubricate.store.chain import Entry, append, count, counts_of

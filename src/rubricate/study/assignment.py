@@ -14,9 +14,16 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.frame import feature_labels
+from rubricate.formats.tables import write_sheet
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_json, write_table
+from rubricate.study.record import (
+    StepResult,
+    Study,
+    read_table,
+    run_step,
+    write_summary,
+)
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
@@ -169,7 +176,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
             "wanted_training": settings.training,
             "annotators": [asdict(a) for a in settings.annotators],
         }
-        write_json(place / "assignment.json", summary)
+        write_summary(place / "assignment.json", summary)
         return summary
 
     return run_step(
@@ -233,12 +240,12 @@ def _write_package(
 def _write_labels(path: Path, corpus: Corpus) -> None:
     labels = feature_labels(corpus)
     lines = ([labels[f.id], f.id, f.case, f.text] for f in corpus.features)
-    write_table(path, ["label", "feature", "case", "text"], lines)
+    write_sheet(path, ["label", "feature", "case", "text"], lines)
 
 
 def write_key(path: Path, tasks: Sequence[Task]) -> None:
     """Write who has what; keep it from the annotators."""
-    write_table(path, list(asdict(tasks[0])), [list(asdict(t).values()) for t in tasks])
+    write_sheet(path, list(asdict(tasks[0])), [list(asdict(t).values()) for t in tasks])
 
 
 def read_key(path: Path) -> tuple[Task, ...]:

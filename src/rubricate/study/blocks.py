@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from rubricate.display import shown_number
 from rubricate.reports import Cell, Section, figure, folded, html_table, paragraph, render_page
 from rubricate.stats import Estimate, EstimateJson
 
@@ -184,7 +184,7 @@ def cell_text(value: Value) -> str:
     if isinstance(value, Estimate):
         shown = cell_text(value.value)
         return f"{shown} ({value.low:.3f} to {value.high:.3f})" if value.has_interval else shown
-    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
+    return shown_number(value)
 
 
 def _plain(text: str) -> str:

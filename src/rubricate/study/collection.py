@@ -18,7 +18,7 @@ from rubricate.stats import Resampling
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
 from rubricate.study.measuring import measure_agreement
 from rubricate.study.population import Variable, read_population
-from rubricate.study.record import StepResult, Study, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_summary
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.study.summaries import AgreementSummary, CollectSummary
 
@@ -282,7 +282,7 @@ def _write_collected(
         **measured["annotations"],
         "training": measured["training"]["variables"],
     }
-    write_json(place / "agreement.json", agreement)
+    write_summary(place / "agreement.json", agreement)
     return agreement
 
 

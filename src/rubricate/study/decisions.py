@@ -10,6 +10,7 @@ from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
+from rubricate.formats.tables import write_sheet
 from rubricate.reports import (
     NoteMark,
     Section,
@@ -20,7 +21,7 @@ from rubricate.reports import (
     paragraph,
     render_page,
 )
-from rubricate.spans import Span
+from rubricate.spans import Span, parse_spans, spans_text
 from rubricate.study.curation import (
     PLACES,
     Disagreement,
@@ -30,7 +31,7 @@ from rubricate.study.curation import (
     settle_by_choice,
     settle_by_rules,
 )
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_table
+from rubricate.study.record import StepResult, Study, read_table, run_step
 from rubricate.study.summaries import CurateSummary
 
 #: Where the curator's decisions lie, unless told otherwise.
@@ -45,7 +46,7 @@ def marks_text(marks: Marks) -> str:
     >>> marks_text(((Span(0, 8), Span(10, 14)), (Span(20, 25),)))
     '0 8;10 14|20 25'
     """
-    return "|".join(";".join(f"{s.start} {s.end}" for s in mark) for mark in marks)
+    return spans_text(((s.start, s.end) for s in mark) for mark in marks)
 
 
 def parse_marks(text: str) -> Marks:
@@ -54,13 +55,8 @@ def parse_marks(text: str) -> Marks:
     >>> parse_marks("0 8;10 14|20 25") == ((Span(0, 8), Span(10, 14)), (Span(20, 25),))
     True
     """
-    marks = []
-    for part in text.split("|") if text.strip() else ():
-        pairs = [fragment.split() for fragment in part.split(";")]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError("spans are written as START END, e.g. 0 8;10 14|20 25")
-        marks.append(tuple(sorted(Span(int(a), int(b)) for a, b in pairs)))
-    return tuple(marks)
+    found = parse_spans(text.strip())
+    return tuple(tuple(sorted(Span(*pair) for pair in one)) for one in found)
 
 
 def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
@@ -203,7 +199,7 @@ def _list_disagreements(
     study: Study, corpus: Corpus, rows: Sequence[Disagreement], *, overwrite: bool
 ) -> StepResult[dict[str, int]]:
     def work(folder: Path) -> dict[str, int]:
-        write_table(folder / "disagreements.csv", *disagreements_table(corpus, rows))
+        write_sheet(folder / "disagreements.csv", *disagreements_table(corpus, rows))
         page = disagreements_page(corpus, rows)
         (folder / "disagreements.html").write_text(page, encoding="utf-8")
         return {"disputed": len(rows)}
@@ -283,4 +279,4 @@ def _write_provenance(
         for s in settled
     ]
     lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in undecided]
-    write_table(path, header, sorted(lines))
+    write_sheet(path, header, sorted(lines))

@@ -38,7 +38,7 @@ from rubricate.study.measuring import (
     variable_presence,
 )
 from rubricate.study.population import Variable, read_population, site_of
-from rubricate.study.record import StepResult, Study, run_step, write_json
+from rubricate.study.record import StepResult, Study, run_step, write_summary
 from rubricate.study.sampling import NONE
 from rubricate.study.settings import AnnotationSource
 from rubricate.study.summaries import (
@@ -226,7 +226,7 @@ def evaluate_study(
         summary = _evaluation_summary(
             study, source, resampling, unweighted=unweighted, progress=progress
         )
-        write_json(place / "evaluation.json", summary)
+        write_summary(place / "evaluation.json", summary)
         return summary
 
     return run_step(

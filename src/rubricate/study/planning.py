@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,14 +13,13 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
-from rubricate.formats.limits import read_text
-from rubricate.formats.rubric.trees import parse_toml
+from rubricate.formats.rubric.trees import read_toml
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.ink import drawing, element, label, wrap
-from rubricate.rubric import Feature
+from rubricate.rubric import Feature, folded
 from rubricate.stats import (
     ClusterSummary,
     Estimate,
@@ -130,7 +128,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     place = Path(path)
     lines: Sequence[Mapping[str, Any]]
     if place.suffix == ".toml":
-        lines, unit = _toml_lines(read_text(place), place), "table"
+        lines, unit = _toml_lines(place), "table"
     else:
         lines, unit = read_table(place, ["name", *_NUMBERS]), "row"
     faults: list[Fault] = []
@@ -149,11 +147,8 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     return found
 
 
-def _toml_lines(text: str, path: Path) -> list[Json]:
-    try:
-        tables = parse_toml(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError([Fault(f"not valid TOML: {error}", path)]) from error
+def _toml_lines(path: Path) -> list[Json]:
+    tables = read_toml(path)
     wrong = [name for name, value in tables.items() if not isinstance(value, dict)]
     if wrong:
         raise InputError([Fault(f"{name!r} must be a table [{name}]", path) for name in wrong])
@@ -222,8 +217,8 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     """
     if name in corpus.feature_index:
         return [name]
-    wanted = _plain(name)
-    found = [f for f in corpus.features if _plain(f.text) == wanted]
+    wanted = folded(name)
+    found = [f for f in corpus.features if folded(f.text) == wanted]
     if len({f.case for f in found}) < len(found):
         raise InputError(
             f"variable {name!r} is the text of several features of one case: "
@@ -231,17 +226,13 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
         )
     if found:
         return [f.id for f in found]
-    near = [f for f in corpus.features if wanted and wanted in _plain(f.text)]
+    near = [f for f in corpus.features if wanted and wanted in folded(f.text)]
     if not near:
         raise InputError(f"variable {name!r}: no feature has this id or this text")
     raise InputError(
         f"variable {name!r} is no feature's whole text, but part of: {_listed(near)}. Give the "
         "whole text of one, or their ids"
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _listed(features: Sequence[Feature], most: int = 20) -> str:

@@ -19,7 +19,7 @@ from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features, present_notes
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_json
+from rubricate.study.record import StepResult, Study, read_table, run_step, write_summary
 from rubricate.study.settings import VariableSettings
 from rubricate.study.summaries import PopulationFacts, PopulationSummary, VariableJson
 
@@ -179,7 +179,7 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
             "questions": asdict(settings.questions),
         }
         write_corpus(kept, place / "notes.jsonl", format="jsonl")
-        write_json(place / "population.json", summary)
+        write_summary(place / "population.json", summary)
         return summary
 
     return run_step(

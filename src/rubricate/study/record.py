@@ -7,9 +7,9 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
@@ -17,8 +17,9 @@ from rubricate import __version__
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
+from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
-from rubricate.formats.tables import guarded, unguarded
+from rubricate.formats.tables import unguarded
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import (
     AssignSummary,
@@ -64,21 +65,6 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
         raise InputError(faults)
     short = [line + [""] * (len(header) - len(line)) for line in lines]
     return [dict(zip(header, map(unguarded, line), strict=True)) for line in short]
-
-
-def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
-    r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
-
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "t.csv"
-    >>> write_table(place, ["note", "n"], [["=1+1", 2]])
-    >>> read_table(place)
-    [{'note': '=1+1', 'n': '2'}]
-    """
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        for line in (header, *lines):
-            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in line])
 
 
 def _no_columns(absent: Sequence[str], header: Sequence[str], path: Path) -> Fault:
@@ -211,7 +197,7 @@ def run_step(
 ) -> StepResult[S]:
     """Run a step once for its inputs, and write its folder whole with a record."""
     folder = study.output(step)
-    facts: _Facts = _plain(
+    facts: _Facts = plain_json(
         {
             "version": __version__,
             "settings": dict(settings),
@@ -232,7 +218,7 @@ def run_step(
             )
     with whole_output(folder, overwrite=overwrite) as place:
         place.mkdir()
-        summary: S = _plain(work(place))
+        summary: S = plain_json(work(place))
         outputs = {
             str(p.relative_to(place).as_posix()): file_hash(p)
             for p in sorted(place.rglob("*"))
@@ -240,14 +226,13 @@ def run_step(
         }
         now = datetime.now(UTC).isoformat(timespec="seconds")
         written = {"step": step, "time": now, **facts, "outputs": outputs, "summary": summary}
-        write_json(place / RECORD_FILE, written)
+        write_summary(place / RECORD_FILE, written)
     return StepResult(step, True, summary, folder)
 
 
-def write_json(path: Path, value: object) -> None:
-    """Write a value as readable JSON."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+def write_summary(path: Path, value: object) -> None:
+    """Write what a step found beside what it wrote."""
+    write_json(path, plain_json(value))
 
 
 def _place(study: Study, place: Path | str) -> str:
@@ -304,7 +289,7 @@ def _changes(record: StepRecord, facts: _Facts, folder: Path) -> list[str]:
 
 def changed_settings(record: StepRecord, study: Study) -> list[str]:
     """Name what ``study.toml`` says otherwise than when the step of a record was run."""
-    now = _plain(study.tables(*(f.name for f in fields(StudySettings))))
+    now = plain_json(study.tables(*(f.name for f in fields(StudySettings))))
     return [name for name, value in record["settings"].items() if now.get(name, value) != value]
 
 
@@ -324,18 +309,3 @@ def _with_flat_estimates(value: Any) -> Any:
         return {"value": value["value"], "low": old["low"], "high": old["high"],
                 "level": old["confidence"], "method": old["method"]}  # fmt: skip
     return {name: _with_flat_estimates(one) for name, one in value.items()}
-
-
-def _plain(value: object) -> Any:
-    """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if hasattr(value, "item") and callable(value.item):
-        value = value.item()
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value

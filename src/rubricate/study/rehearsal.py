@@ -12,15 +12,16 @@ import numpy as np
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.files import whole_output
+from rubricate.files import packaged_text, whole_output
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
+from rubricate.formats.tables import write_sheet
 from rubricate.measures.pairing import annotator_number
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import REHEARSAL, RETURNED
-from rubricate.study.record import Study, write_table
+from rubricate.study.record import Study
 from rubricate.study.settings import STUDY_FILE
 
 #: Each hospital with its share of notes on asthma, and how often it writes it in other words.
@@ -63,68 +64,6 @@ _FILLERS = (
     "Reviewed in clinic.", "No fever.", "Works in an office.", "Follow-up in three months.",
 )  # fmt: skip
 
-_STUDY = """\
-# A fictional study: no patient, no hospital and no annotator in it is real.
-name = "Asthma at six hospitals (fictional)"
-question = "How well does the system find asthma in the notes of six hospitals?"
-seed = 1
-guidelines = "guidelines.md"
-
-[population]
-corpus = "notes.csv"
-rubric = "rubric.csv"
-site = "hospital"
-where = { age = { min = 18 } }
-
-[population.questions]
-age = "Adults."
-sites = "Six fictional hospitals: Aven, Brook, Cove, Dale, Elm and Fenn."
-period = "2024"
-primary = "Asthma."
-secondary = "Obesity, prick test, omalizumab."
-
-[[variables]]
-name = "asthma"
-role = "primary"
-feature_text = "Asthma"
-
-[[variables]]
-name = "obesity"
-feature_text = "Obesity"
-
-[[variables]]
-name = "prick test"
-feature_text = "Prick test"
-
-[[variables]]
-name = "omalizumab"
-feature_text = "Omalizumab"
-
-[detection]
-corpus = "system.jsonl"
-
-[plan]
-method = "reported"
-precision = 0.85
-recall = 0.80
-half_width = 0.05
-
-[annotation]
-format = "jsonl"
-training = 2
-weeks = 2
-by = "site"
-annotators = [
-ANNOTATORS]
-
-[curation]
-rules = ["identical", "second-only", "senior-first"]
-
-[stard]
-"10a" = "rubricate 0.1.0, exact matcher, with the phrases of a pilot of 40 notes."
-"30" = "Nobody paid for a study that did not take place."
-"""
-
 
 def write_example(folder: str | Path) -> Path:
     """Write ``study.toml``, ``notes.csv``, ``rubric.csv`` and guidelines.
@@ -152,8 +91,8 @@ def write_example(folder: str | Path) -> Path:
     )  # fmt: skip
     with whole_output(place) as staged:
         staged.mkdir()
-        write_table(staged / "notes.csv", ["note", "case", "hospital", "age", "text"], rows)
-        write_table(
+        write_sheet(staged / "notes.csv", ["note", "case", "hospital", "age", "text"], rows)
+        write_sheet(
             staged / "rubric.csv", ["case", "feature", "text"],
             [(_CASE, feature, wording.text) for feature, wording in _WORDINGS.items()],
         )  # fmt: skip
@@ -161,7 +100,8 @@ def write_example(folder: str | Path) -> Path:
         write_corpus(pilot, staged / "pilot.jsonl", format="jsonl")
         text = "Mark what the patient has; leave out relatives and what is denied.\n"
         (staged / "guidelines.md").write_text(text, encoding="utf-8")
-        study = _STUDY.replace("ANNOTATORS", people)
+        study = packaged_text("study", "templates", "example.toml")
+        study = study.replace("ANNOTATORS", people)
         (staged / STUDY_FILE).write_text(study, encoding="utf-8")
     return place / STUDY_FILE
 

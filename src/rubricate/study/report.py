@@ -26,7 +26,7 @@ from rubricate.study.blocks import (
 from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
 from rubricate.study.results import p_value_text, results_blocks
-from rubricate.study.settings import STARD, STUDY_FILE
+from rubricate.study.settings import STUDY_FILE, stard_items
 from rubricate.study.status import stale_warnings
 from rubricate.study.summaries import ReportSummary
 
@@ -79,7 +79,7 @@ def stard_blocks(facts: Facts) -> list[Block]:
     """Return the checklist; texts under ``[stard]`` in ``study.toml`` fill what is open."""
     known, written = _known(facts), facts.settings.stard
     lines: list[tuple[Value, ...]] = []
-    for item, asked in STARD.items():
+    for item, asked in stard_items().items():
         said = " ".join(text for text in (known.get(item), written.get(item)) if text)
         lines.append((item, asked, said or Open(_ASKED.get(item, "to be written by the authors"))))
     still = [str(line[0]) for line in lines if isinstance(line[2], Open)]

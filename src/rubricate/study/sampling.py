@@ -12,6 +12,7 @@ from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
+from rubricate.formats.tables import write_sheet
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
@@ -25,7 +26,7 @@ from rubricate.study.population import (
     read_population,
     site_of,
 )
-from rubricate.study.record import StepResult, Study, run_step, write_json, write_table
+from rubricate.study.record import StepResult, Study, run_step, write_summary
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
 SIDES = ("positive", "negative")
@@ -87,7 +88,7 @@ def plan_study(
                 for v in variables
             },
         }
-        write_json(place / "plan.json", summary)
+        write_summary(place / "plan.json", summary)
         write_plan_plot(plan, place / "plan.html", overwrite=True, progress=progress)
         return summary
 
@@ -317,7 +318,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
                 for v in variables
             },
         }
-        write_json(place / "sample.json", summary)
+        write_summary(place / "sample.json", summary)
         return summary
 
     return run_step(
@@ -378,7 +379,7 @@ def _write_table(
         ]
         for note in sample.notes
     ]  # fmt: skip
-    write_table(path, header, lines)
+    write_sheet(path, header, lines)
 
 
 def _site_counts(draw: Draw) -> dict[str, dict[str, int]]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
-from rubricate.formats.limits import read_text
-from rubricate.formats.rubric.trees import parse_toml
+from rubricate.files import packaged_text
+from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
@@ -23,43 +23,6 @@ STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
 TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
 RULES = ("identical", "second-only", "senior-first", "union", "intersection")
-#: The items of STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527), with notes in place of patients.
-STARD = {
-    "1": "Title or abstract names an accuracy study and a measure of accuracy",
-    "2": "Structured summary of design, methods, results and conclusions",
-    "3": "Background, intended use and clinical role of the system",
-    "4": "Objectives and hypotheses",
-    "5": "Data collection planned before or after the system and the reference were applied",
-    "6": "Eligibility criteria",
-    "7": "On what basis eligible notes were identified",
-    "8": "Where and when eligible notes were identified",
-    "9": "Consecutive, random or convenience series",
-    "10a": "The system, in enough detail to repeat it",
-    "10b": "The reference standard, in enough detail to repeat it",
-    "11": "Why this reference standard",
-    "12a": "Positivity of the system: definition, and whether set in advance",
-    "12b": "Positivity of the reference: definition, and whether set in advance",
-    "13a": "Did whoever ran the system know the reference?",
-    "13b": "Did the annotators know the system's results?",
-    "14": "Methods for estimating accuracy",
-    "15": "How indeterminate results were handled",
-    "16": "How missing data were handled",
-    "17": "Analyses of variability, and whether set in advance",
-    "18": "Intended sample size and how it was determined",
-    "19": "Flow of notes, with a diagram",
-    "20": "Baseline characteristics",
-    "21a": "Severity among notes with the target condition",
-    "21b": "Alternative diagnoses among notes without it",
-    "22": "Time and treatment between the system's run and the reference",
-    "23": "Cross tabulation of the system by the reference",
-    "24": "Estimates of accuracy and their precision",
-    "25": "Adverse events of the system or the reference",
-    "26": "Limitations: bias, uncertainty, generalisability",
-    "27": "Implications for practice, and intended use",
-    "28": "Registration number and registry",
-    "29": "Where the full protocol can be found",
-    "30": "Funding and the funders' role",
-}
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")
 ALLOCATIONS = ("sqrt", "proportional", "equal")
 #: Names of files that lie beside the annotators' folders.
@@ -215,6 +178,19 @@ class StudySettings:
         return next(v for v in self.variables if v.role == "primary")
 
 
+@cache
+def stard_items() -> dict[str, str]:
+    """Return what each item asks of STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527).
+
+    Notes stand in the place of patients.
+
+    >>> stard_items()["4"]
+    'Objectives and hypotheses'
+    """
+    lines = packaged_text("study", "templates", "stard.tsv").splitlines()[1:]
+    return dict(line.split("\t") for line in lines)
+
+
 def read_settings(path: Path) -> StudySettings:
     r"""Read ``study.toml``.
 
@@ -228,12 +204,8 @@ def read_settings(path: Path) -> StudySettings:
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
         raise InputError([Fault(f"there is no such file. {hint}", path)])
-    try:
-        table = parse_toml(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError([Fault(f"is not valid TOML: {error}", path)]) from error
     faults: list[str] = []
-    settings: StudySettings = _load(StudySettings, table, "", faults)
+    settings: StudySettings = _load(StudySettings, read_toml(path), "", faults)
     if not faults:
         faults = _meaning(settings)
     if faults:
@@ -295,9 +267,9 @@ def _meaning(settings: StudySettings) -> list[str]:
         if bool(variable.features) == bool(variable.feature_text):
             found.append(f"{place} needs either features or feature_text")
     found += [
-        f"stard.{item} must be text in quotes under one of the items {', '.join(STARD)}"
+        f"stard.{item} must be text in quotes under one of the items {', '.join(stard_items())}"
         for item, text in settings.stard.items()
-        if item not in STARD or not isinstance(text, str)
+        if item not in stard_items() or not isinstance(text, str)
     ]
     found += _annotator_faults([a.id for a in settings.annotation.annotators])
     found += _messages(_plan_faults(settings.plan))

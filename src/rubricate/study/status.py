@@ -8,126 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError
-from rubricate.files import whole_output
+from rubricate.files import packaged_text, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.study.collection import RETURNED
 from rubricate.study.record import STEP_FOLDERS, Study, changed_settings, input_hash
 from rubricate.study.settings import STUDY_FILE
 from rubricate.study.summaries import StepRecord
-
-_STUDY = """\
-# A study in five phases; see "rubricate study status" for the next step.
-# The method: Canales et al. 2021, JMIR Medical Informatics 9(7):e20492.
-name = {name}
-question = ""                # what the study is to answer, in a sentence
-seed = 1                     # of everything left to chance
-guidelines = "guidelines.md"
-
-# 1. The target population ------------------------------------------------------------------
-[population]
-corpus = {corpus}            # a path from here, or the name of an embedded corpus
-{rubric}            # a rubric file, where the notes come without one
-# columns = "id=student_id,text=note,case=station"  # of a table, where they are not found by name
-# case = "Case 1"            # of all notes of a table or a folder of texts
-# site = "hospital"          # metadata field that names the site ("case" for the case)
-# finite = true              # these are all the notes there will ever be
-
-[population.questions]       # answered by the medical experts, in words, for the report
-age = ""                     # is the patients' age relevant?
-sites = ""                   # which sites take part?
-departments = ""             # which clinical departments?
-period = ""                  # which period of time?
-primary = ""                 # which primary variable, and why?
-secondary = ""               # which secondary variables?
-
-# Notes must meet every condition on their metadata: a value, a list, or a range.
-[population.where]
-# department = ["pulmonology", "emergency"]
-# age = {{ min = 18 }}
-# date = {{ from = "2017-01-01", to = "2020-12-31" }}
-
-# What is measured. A variable is one or more features of the rubrics: by id, or by their text.
-[[variables]]
-name = "primary variable"
-role = "primary"
-feature_text = "the whole text of a feature"
-# features = ["12", "514"]
-
-# [[variables]]
-# name = "a secondary variable"
-# feature_text = "another text"
-
-# 2. Sample size and sampling ---------------------------------------------------------------
-# Where a variable is detected before anybody annotates: a system's output, or keywords.
-[detection]
-# corpus = "system.jsonl"
-# annotator = "exact"
-# keywords = "keywords.csv"  # columns: variable, keyword
-
-[plan]
-method = "reported"          # for the intervals that evaluate reports; "assurance" for exact
-                             # ones; "slice", exactly as the paper's calculator
-precision = 0.85             # expected; be careful not to expect too much
-recall = 0.80
-half_width = 0.05            # of the intervals: plus or minus five points
-confidence = 0.95
-assurance = 0.9              # probability with which the width must hold
-# frequency = 0.48           # share of notes; estimated from the detection if absent
-# frequency_kind = "internal"  # "external" for the share that truly holds the variable
-# design_effect = 1.0        # of clustering, from a pilot
-
-[sampling]
-allocation = "sqrt"          # over secondary variables: sqrt, proportional or equal
-
-# 3. The annotation project -----------------------------------------------------------------
-[annotation]
-format = "brat"              # brat, cas or webanno (both for INCEpTION), jsonl
-training = 5                 # notes everybody annotates first; they are not measured
-double_share = 1.0           # share of notes that both of a pair annotate
-weeks = 6                    # batches
-by = "random"                # pairs get notes at random, by "site" or by "case"
-rename = false               # hide the notes' ids behind new ones
-
-# [[annotation.annotators]]
-# id = "ann"
-# senior = true
-# site = "A"
-# role = "pulmonologist"     # for the report
-
-# 4. Annotations and the reference ----------------------------------------------------------
-[agreement]
-threshold = 0.8              # below this, a variable is reported as hard to agree on
-
-[curation]
-# Rules that settle a row without the curator, tried in order: identical, second-only,
-# senior-first, union, intersection. The NBME paper's: identical, second-only, senior-first.
-rules = ["identical"]
-
-# 5. Evaluation -----------------------------------------------------------------------------
-# The system under test; the detection's, unless given.
-# [system]
-# corpus = "system.jsonl"
-# annotator = "exact"
-
-# What only you can say for the report's STARD checklist, by item; the report shows which are open.
-# [stard]
-# "3" = "Asthma is under-coded; the system is to find patients for a registry."
-# "30" = "No funding."
-"""
-
-_GUIDELINES = """\
-# Annotation guidelines
-
-Read the whole note first. Then:
-
-1. Mark every phrase that expresses a feature, and only the words that express it.
-2. Leave out words between that belong to something else: mark the pieces as one annotation.
-3. Mark each feature as an annotation of its own, even where they share words.
-4. Do not talk to other annotators about notes; these guidelines are the only source.
-
-The features are listed in `labels.csv`. Say here what counts for each of them, and what does not
-(synonyms, negations, relatives, numbers).
-"""
 
 
 def new_study(
@@ -157,7 +43,7 @@ def new_study(
                 corpus.to_csv(staged, index=False)  # pandas
         corpus = "notes.csv"
     # A JSON string is a TOML string.
-    text = _STUDY.format(
+    text = packaged_text("study", "templates", "study.toml").format(
         name=json.dumps(name or place.absolute().name, ensure_ascii=False),
         corpus=json.dumps(corpus, ensure_ascii=False),
         rubric=f"rubric = {json.dumps(rubric, ensure_ascii=False)}" if rubric else '# rubric = ""',
@@ -167,7 +53,9 @@ def new_study(
     guidelines = place / "guidelines.md"
     if not guidelines.exists():
         with whole_output(guidelines) as staged:
-            staged.write_text(_GUIDELINES, encoding="utf-8")
+            staged.write_text(
+                packaged_text("study", "templates", "guidelines.md"), encoding="utf-8"
+            )
     return target
 
 

@@ -12,7 +12,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.run import RunItems, ScoredRun, total_score
 from rubricate.run.reading import paired_items
-from rubricate.stats import adjust_p_values, proportion_limits
+from rubricate.stats import adjust_p_values, defined, proportion_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,13 @@ class Changes:
             "changed_most": [
                 {
                     "note": one.note,
-                    "before": _known(one.before),
-                    "now": _known(one.now),
-                    "change": _known(one.change),
+                    "before": defined(one.before),
+                    "now": defined(one.now),
+                    "change": defined(one.change),
                 }
                 for one in self.largest()[:20]
             ],
         }
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def compare_runs(before: ScoredRun, after: ScoredRun) -> Changes:

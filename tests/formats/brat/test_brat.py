@@ -349,8 +349,8 @@ def test_notes_and_equivalences_may_share_an_id() -> None:
     content += "*\tEquiv T1 T2\n*\tSame T1 T2\n#1\tAnnotatorNotes T1\ta\n#1\tAnnotatorNotes T1\tb\n"
     first, second = parse_ann(content, "fever cough", faults)
     assert faults.found == []
-    assert first.detail.attributes == (("Equiv", "Cough 6 11"), ("Same", "Cough 6 11"))
-    assert first.detail.comment == "a\nb" and second.detail.attributes == ()
+    assert first.annotation.detail.attributes == (("Equiv", "Cough 6 11"), ("Same", "Cough 6 11"))
+    assert first.annotation.detail.comment == "a\nb" and second.annotation.detail.attributes == ()
 
 
 def test_references_in_a_circle_lead_to_no_annotation() -> None:
@@ -364,4 +364,4 @@ def test_an_attribute_reaches_the_annotation_through_a_chain() -> None:
     content = "A1\tSure R1 yes\nR1\tX Arg1:E1 Arg2:T1\nE1\tFever:T1\nT1\tFever 0 5\tfever\n"
     [found] = parse_ann(content, "fever", faults)
     assert faults.found == []
-    assert ("Sure", "yes") in found.detail.attributes
+    assert ("Sure", "yes") in found.annotation.detail.attributes

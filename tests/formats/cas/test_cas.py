@@ -147,7 +147,7 @@ def test_what_xml_cannot_hold_is_refused_before_anything_is_written(
 def test_a_project_export_is_read() -> None:
     assert FORMAT.looks_like(PROJECT)
     corpus = read_cas(PROJECT)
-    assert [a.id for a in corpus.annotators] == ["alice", "CURATION_USER", "bob"]
+    assert [a.id for a in corpus.annotators] == ["alice", "bob", "CURATION_USER"]
     assert [n.id for n in corpus.notes] == ["n1.txt", "n2.txt"]
     assert corpus.notes[0].text.endswith("days.\r\nDenies fever, chills.")
     assert texts(corpus, "n1.txt", "alice") == {

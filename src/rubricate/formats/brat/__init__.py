@@ -9,8 +9,7 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
-from rubricate.builder import CorpusBuilder
-from rubricate.corpus import Annotator, Corpus
+from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.formats.brat.ann import (
     CONFIDENCE,
@@ -23,7 +22,6 @@ from rubricate.formats.brat.ann import (
     flat,
     line_text,
     parse_ann,
-    spans_to_field,
     stated_text,
     to_line,
 )
@@ -37,10 +35,11 @@ from rubricate.formats.frame import (
     write_frame,
 )
 from rubricate.formats.limits import Faults, first_bytes
-from rubricate.formats.marked_texts import Labelled, judged_notes
+from rubricate.formats.marked_texts import Labelled, MarkedText, build_corpus, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
+from rubricate.spans import fragments_text
 
 ANNOTATION_CONF = "annotation.conf"
 VISUAL_CONF = "visual.conf"
@@ -94,7 +93,7 @@ def _ann_lines(text: str, found: list[Labelled]) -> Iterator[str]:
         stated = annotation.detail.stated_text
         written = line_text(spans, text) if stated is None else flat(stated)
         place = f"T{number}"
-        yield f"{place}\t{label} {spans_to_field(spans)}\t{written}"
+        yield f"{place}\t{label} {fragments_text(spans)}\t{written}"
         for name, value in annotation.detail.attributes:
             n_attributes += 1
             shown = "" if value == "true" else f" {to_line(value)}"
@@ -115,7 +114,7 @@ def _remarks(annotation: PlainAnnotation, spans: list[Pair], text: str) -> list[
     remarks = [(NOTES, detail.comment), (REASON, detail.reason)]
     remarks = [(kind, remark) for kind, remark in remarks if remark]
     if list(annotation.spans) != spans:
-        remarks.append((WHOLE_SPANS, spans_to_field(annotation.spans)))
+        remarks.append((WHOLE_SPANS, fragments_text(annotation.spans)))
     if stated is not None and stated_text(flat(stated), spans, text) != stated:
         remarks.append((STATED_TEXT, stated))
     if annotation.confidence is not None:
@@ -204,31 +203,36 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     if not path.is_dir():
         raise InputError(f"{path}: a BRAT corpus is a folder of .txt and .ann files")
     frame = read_frame(path, is_folder=True)
-    folder = _look(path, frame, faults, progress)
-    builder = frame.builder()
     configured = list(_configured_features(path, frame, faults))
-    n_files = len(folder.text_paths) + len(folder.ann_paths)
-    frame.check_notes(n_files, faults, need=".txt and .ann files")
-    for feature in () if frame.exists else configured:
-        builder.add_feature(feature)
-    # A type that somebody added to annotation.conf is meant; any other new label is a slip.
-    frame = frame.with_labels(feature.id for feature in configured)
-    frame.add_notes(builder, folder.texts)
-    judged = []
-    n_files = len(folder.ann_paths)
+    found = _marked(_look(path, frame, faults, progress), faults, progress)
+    return build_corpus(
+        found,
+        # A type that somebody added to annotation.conf is meant; any other new label is a slip.
+        frame.with_labels(feature.id for feature in configured),
+        faults,
+        need=".txt and .ann files",
+        strict=strict,
+        features=() if frame.exists else configured,
+    )
+
+
+def _marked(folder: _Folder, faults: Faults, progress: Progress) -> Iterator[MarkedText]:
+    """Yield the texts, then what each annotator marked in them."""
+    for note_id, text in folder.texts.items():
+        yield MarkedText(note_id, text, None)
     for (annotator_id, note_id), place in watched(
-        folder.ann_paths.items(), progress, "reading annotations", n_files
+        folder.ann_paths.items(), progress, "reading annotations", len(folder.ann_paths)
     ):
         if note_id not in folder.texts:
             if note_id not in folder.text_paths:
                 faults.add(f"there is no {place.stem}.txt for it", path=place)
             continue
-        if annotator_id not in builder.annotators:
-            builder.add_annotator(Annotator(annotator_id))
-        _read_ann(builder, frame, (annotator_id, note_id, place), faults, strict=strict)
-        judged.append((annotator_id, note_id))
-    faults.raise_any()
-    return frame.finish(builder, judged)
+        text, own = folder.texts[note_id], Faults(place)
+        found = parse_ann(faults.text_of(place) or "", text, own)
+        faults.found += own.found
+        labelled = tuple((one.label, one.annotation) for one in found)
+        lines = tuple(one.line for one in found)
+        yield MarkedText(note_id, text, annotator_id, labelled, path=place, lines=lines)
 
 
 def _look(path: Path, frame: Frame, faults: Faults, progress: Progress) -> _Folder:
@@ -276,28 +280,6 @@ def _text_or_fault(place: Path, faults: Faults) -> str | None:
     # BRAT counts a byte order mark as the first character.
     with place.open("rb") as stream:
         return "\ufeff" + text if stream.read(3) == b"\xef\xbb\xbf" else text
-
-
-def _read_ann(
-    builder: CorpusBuilder,
-    frame: Frame,
-    where: tuple[str, str, Path],
-    faults: Faults,
-    *,
-    strict: bool,
-) -> None:
-    annotator_id, note_id, place = where
-    note = builder.notes[note_id]
-    own = Faults(place)
-    content = faults.text_of(place) or ""
-    for annotation in parse_ann(content, note.text, own):
-        if strict:
-            for start, end in annotation.spans:
-                own.check_span(start, end, len(note.text), note_id, annotation.line)
-        frame.check_label(annotation.label, own, line=annotation.line)
-        plain = PlainAnnotation(annotation.spans, annotation.confidence, annotation.detail)
-        frame.annotate(builder, annotator_id, note_id, annotation.label, plain)
-    faults.found.extend(own.found)
 
 
 def _configured_features(path: Path, frame: Frame, faults: Faults) -> Iterator[Feature]:

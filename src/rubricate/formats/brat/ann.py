@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from rubricate.formats.frame import name_to_id
 from rubricate.formats.limits import Faults
-from rubricate.rows import Detail
+from rubricate.rows import Detail, PlainAnnotation
+from rubricate.spans import fragments_text
 
 Pair = tuple[int, int]
 
@@ -98,17 +99,8 @@ def stated_text(written: str, spans: Sequence[Pair], text: str) -> str | None:
     return None if not written or flat(written) in agreeing else written
 
 
-def spans_to_field(spans: Sequence[Pair]) -> str:
-    """Return the spans as BRAT writes them.
-
-    >>> spans_to_field([(0, 5), (16, 23)])
-    '0 5;16 23'
-    """
-    return ";".join(f"{start} {end}" for start, end in spans)
-
-
 def field_to_spans(field: str) -> list[Pair]:
-    """Inverse of `spans_to_field`; ValueError if the field is not well formed."""
+    """Inverse of `rubricate.spans.fragments_text`; ValueError if the field is not well formed."""
     pairs = [part.split() for part in field.split(";")]
     return [(int(start), int(end)) for start, end in pairs]
 
@@ -146,12 +138,10 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class FoundAnnotation:
-    """One annotation of a .ann file."""
+    """One annotation of a .ann file, its label and its line."""
 
     label: str
-    spans: tuple[Pair, ...]
-    confidence: float | None
-    detail: Detail
+    annotation: PlainAnnotation
     line: int
 
 
@@ -182,13 +172,8 @@ class _Draft:
             attributes=tuple(self.attributes),
             stated_text=stated,
         )
-        return FoundAnnotation(
-            self.label,
-            tuple(spans),
-            None if confidence is None else float(confidence),
-            detail,
-            self.line,
-        )
+        sure = None if confidence is None else float(confidence)
+        return FoundAnnotation(self.label, PlainAnnotation(tuple(spans), sure, detail), self.line)
 
 
 def parse_ann(content: str, note_text: str, faults: Faults) -> list[FoundAnnotation]:
@@ -203,7 +188,7 @@ def parse_ann(content: str, note_text: str, faults: Faults) -> list[FoundAnnotat
     >>> from pathlib import Path
     >>> content = "T1\tFever 0 5\tfever\nA1\tNegated T1\n"
     >>> [found] = parse_ann(content, "fever", Faults(Path("n.ann")))
-    >>> found.label, found.spans, found.detail.attributes
+    >>> found.label, found.annotation.spans, found.annotation.detail.attributes
     ('Fever', ((0, 5),), (('Negated', 'true'),))
     """
     reader = _AnnReader(faults)
@@ -283,7 +268,7 @@ class _AnnReader:
     def _link(self, name: str, source: str, target: str, number: int, *, role: str = "") -> None:
         here, there = self._draft(source, number), self._draft(target, number)
         if here is not None and there is not None:
-            value = f"{there.label} {spans_to_field(there.spans)}"
+            value = f"{there.label} {fragments_text(there.spans)}"
             here.attributes.append((name, f"{role} {value}" if role else value))
 
     def _attribute(self, rest: str, number: int) -> bool:

@@ -21,18 +21,18 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.formats.cas.read import ReadCas, read_cas_file
+from rubricate.formats.cas.read import read_cas_file
 from rubricate.formats.cas.write import INITIAL, write_cas, write_cas_json
 from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import FRAME_NAME, name_to_id, read_frame
 from rubricate.formats.limits import Faults, read_text
+from rubricate.formats.marked_texts import MarkedText, build_corpus
 from rubricate.progress import Progress, silent, watched
 
 _SUFFIXES = {".xmi", ".json", ".zip"}
@@ -98,50 +98,16 @@ def _candidates(path: Path) -> Iterator[Path]:
                     yield file
 
 
-@dataclass(frozen=True)
-class _CasFile:
-    """One CAS file; ``annotator`` is None for the text as imported."""
-
-    path: Path
-    note_id: str
-    annotator: str | None
-    read: ReadCas
-
-
 def read_cas(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a folder of CAS files, or one file."""
-    faults = Faults(path)
-    frame = read_frame(path, is_folder=path.is_dir())
-    found = watched(_sources(path, faults, strict=strict), progress, "reading files")
-    sources = list(found)
-    frame.check_notes(len(sources), faults, need="CAS files (.xmi, .json or .zip)")
-    first: dict[str, _CasFile] = {}
-    for source in sources:
-        before = first.setdefault(source.note_id, source)
-        if before.read.text != source.read.text:
-            what = f"the text of note {source.note_id} differs from {before.path.name}"
-            faults.add(what, path=source.path)
-    # A fault of what several files share, such as their type system, is one fault.
-    faults.found = list(dict.fromkeys(faults.found))
-    faults.raise_any()
-    builder = frame.builder()
-    frame.add_notes(builder, {note_id: one.read.text for note_id, one in first.items()})
-    judged = [(s.annotator, s.note_id, s.read) for s in sources if s.annotator is not None]
-    for source in sources:
-        own = Faults(source.path)
-        for label, _ in source.read.annotations:
-            frame.check_label(label, own)
-        faults.found.extend(own.found)
-    faults.raise_any()
-    for annotator, note_id, read in judged:
-        for label, annotation in read.annotations:
-            frame.annotate(builder, annotator, note_id, label, annotation)
-    return frame.finish(builder, ((annotator, note_id) for annotator, note_id, _ in judged))
+    faults, frame = Faults(path), read_frame(path, is_folder=path.is_dir())
+    found = watched(_marked(path, faults, strict=strict), progress, "reading files")
+    need = "CAS files (.xmi, .json or .zip)"
+    return build_corpus(found, frame, faults, need=need, strict=strict)
 
 
-def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_CasFile]:
+def _marked(path: Path, faults: Faults, *, strict: bool) -> Iterator[MarkedText]:
     """Read each file and say whose note it is: by its folder, its title or its name."""
-    seen: set[tuple[str, str | None]] = set()
     for file in [path] if path.is_file() else _candidates(path):
         if file.suffix == ".json" and file.parent in {path, *_exported(path)} and _is_other(file):
             continue
@@ -158,11 +124,9 @@ def _sources(path: Path, faults: Faults, *, strict: bool) -> Iterator[_CasFile]:
         else:
             note_id = name_to_id(file.parent.name)
             annotator = None if file.stem == INITIAL else name_to_id(file.stem)
-        if (note_id, annotator) in seen:
-            faults.add(f"note {note_id} of annotator {annotator} was already read", path=file)
-            continue
-        seen.add((note_id, annotator))
-        yield _CasFile(file, note_id, annotator, read)
+        yield MarkedText(note_id, read.text, annotator, read.annotations, path=file)
+    # A fault of what several files share, such as their type system, is one fault.
+    faults.found = list(dict.fromkeys(faults.found))
 
 
 FORMAT = Format(

@@ -186,8 +186,6 @@ def _annotations(
         if span is None:
             faults.add(f"annotation {fs.xmiID} has no begin and end up to {LARGEST}")
             continue
-        if strict:
-            faults.check_span(*span, len(text), f"(annotation {fs.xmiID})", None)
         label = str(fs.get("feature") or "") if ours else _label(fs)
         if label:
             group = str(_value(fs, "group") or "") if ours else ""

@@ -184,10 +184,10 @@ def _outside(offset: int, length: int, offsets: Utf16Map) -> int:
     return offset if 0 <= offset <= length else offsets.to_utf16(offset)
 
 
-def _more(cas: Any, annotation: PlainAnnotation) -> dict[str, Any]:
+def _more(cas: Any, annotation: PlainAnnotation) -> dict[str, object]:
     """Return what only the first fragment of an annotation says."""
     detail = annotation.detail
-    more: dict[str, Any] = {}
+    more: dict[str, object] = {}
     if detail.comment:
         more["comment"] = detail.comment
     if detail.reason:

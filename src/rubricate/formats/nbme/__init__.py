@@ -35,6 +35,7 @@ from rubricate.formats.nbme.annotations import (
 from rubricate.formats.tables import is_plain_number, read_table, write_table
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.spans import fragments_text
 
 NOTES, FEATURES, TRAIN, TEST = "patient_notes.csv", "features.csv", "train.csv", "test.csv"
 NOTE_COLUMNS = ("pn_num", "case_num", "pn_history")
@@ -358,7 +359,7 @@ def write_submission(corpus: Corpus, path: Path, *, progress: Progress = silent)
                 f"{first[ids[-1]]} and {place} both get the id {ids[-1]!r}: rename one"
             )
         spans = sorted({(start[k], end[k]) for k in range(bounds[row], bounds[row + 1])})
-        locations.append(";".join(f"{s} {e}" for s, e in spans))
+        locations.append(fragments_text(spans))
     write_table(path, {"id": ids, "location": locations})
 
 

@@ -17,6 +17,7 @@ from rubricate.formats.limits import Faults
 from rubricate.formats.tables import MOST_DIGITS, CsvTable, is_number, read_table, write_table
 from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows
+from rubricate.spans import fragments_text
 
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
 # Nine digits: what rows can hold without a closer look.
@@ -307,7 +308,7 @@ def write_annotations(
         for spans, _, detail in rows.annotations(row):
             stated = detail.stated_text
             texts.append(" ".join(note.text[s:e] for s, e in spans) if stated is None else stated)
-            places.append(";".join(f"{s} {e}" for s, e in spans))
+            places.append(fragments_text(spans))
         columns["id"].append(row_id(pn_num, feature_num))
         columns["case_num"].append(note.case)
         columns["pn_num"].append(pn_num)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import MissingExtraError, shown
+from rubricate.errors import Fault, InputError, MissingExtraError, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
 from rubricate.formats.limits import Faults, limits_now, need_within, read_text
@@ -128,25 +128,26 @@ class _Nodes:
 def read_toml_tree(path: Path, faults: Faults) -> Any:
     """Return the file as tables, lists and texts; only what is below ``metadata`` has a type."""
     try:
-        return _from_toml(parse_toml(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        faults.add(f"not valid TOML: {error}")
+        return _from_toml(read_toml(path))
+    except InputError as error:
+        faults.found += error.faults
         return Branch()
 
 
-def parse_toml(text: str) -> Json:
-    """Return the tables of a TOML text; `tomllib.TOMLDecodeError` for all that is wrong with it."""
+def read_toml(path: Path) -> Json:
+    """Return the tables of a TOML file; InputError for all that is wrong with it."""
+    text = read_text(path)
     # The parser's time grows with the square of a key's levels.
     depth = limits_now().depth
     try:
         if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
             raise RecursionError
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
+    except tomllib.TOMLDecodeError as error:
+        why = str(error)
     except (ValueError, RecursionError):
-        message = "nested too deeply, or a number or date that is none"
-        raise tomllib.TOMLDecodeError(message) from None
+        why = "nested too deeply, or a number or date that is none"
+    raise InputError([Fault(f"not valid TOML: {why}", path)])
 
 
 def _from_toml(value: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import whole_output
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -29,12 +30,10 @@ from rubricate.matchers.model_files import (
     corpus_hash,
     finite,
     read_header,
-    read_json,
     read_lines,
     reading_model,
     with_parameters,
     write_header,
-    write_json,
     write_lines,
 )
 from rubricate.matchers.phrases.model import CountedPhrase, count_phrases

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rubricate.corpus import Annotation, Corpus
 from rubricate.errors import Fault, InputError
@@ -47,7 +46,7 @@ class LearnedPhrase:
         """
         return " ... ".join(self.fragments)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return a line of ``phrases.jsonl``."""
         return {
             "feature": self.feature,
@@ -269,7 +268,7 @@ def save_phrases(
     folder: str | Path,
     *,
     matcher: str,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, object],
     overwrite: bool,
 ) -> None:
     """Write ``model.json`` and ``phrases.jsonl``; the phrases may be edited by hand."""
@@ -312,7 +311,7 @@ class CountedPhrase:
         """The fragments as a reader sees them."""
         return " ... ".join(self.fragments)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return a line of ``lexicon.jsonl``."""
         return {
             "feature": self.feature,

@@ -33,7 +33,7 @@ class HiddenLayer(NamedTuple):
         added: F32 = np.maximum(columns @ self.into + self.shift, 0) @ self.out
         return added
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the layer as JSON values."""
         return {name: np.round(value, 4).tolist() for name, value in self._asdict().items()}
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rubricate.arrays import F32, I64
+from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
 from rubricate.matchers.wording.decisions import Decision
@@ -88,7 +88,7 @@ class SecondLook(NamedTuple):
         words = np.stack([shift_tokens(own, by, clause) for by in (-1, 0, 1)], axis=1)
         return np.stack(shifted, axis=1), self.vectors[words[said // f]].reshape(len(said), vectors)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the layer as JSON values."""
         vectors = np.round(self.vectors, 3).tolist()
         return {"words": self.words, "vectors": vectors, "layer": self.layer.to_json()}
@@ -156,7 +156,7 @@ class SharedModel:
         words = RubricWords(profiles, self.translation, self.rarity, synonyms, neighbours)
         return PreparedRubric(profiles, words, self)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the model as JSON values."""
         return {
             "learned_from": self.learned_from,
@@ -263,5 +263,5 @@ def _groups_of_parts(readings: Sequence[NoteReading]) -> Iterator[list[NoteReadi
 @cache
 def default_shared() -> SharedModel:
     """Return the shared model that comes with the package (see ``patterns/README.md``)."""
-    path = files("rubricate.matchers") / "patterns" / "shared.json"
-    return SharedModel.from_json(json.loads(path.read_text(encoding="utf-8")))
+    text = packaged_text("matchers", "patterns", "shared.json")
+    return SharedModel.from_json(json.loads(text))

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from rubricate.files import packaged_text
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
@@ -72,7 +72,7 @@ def content_stems(text: str) -> list[str]:
 @cache
 def _word_parts() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
     """Return the stems that the roots and the endings of medical words stand for."""
-    text = files("rubricate.lexicon").joinpath("word_parts.tsv").read_text(encoding="utf-8")
+    text = packaged_text("lexicon", "word_parts.tsv")
     roots, ends = {}, {}
     for line in text.split("\n")[1:]:
         if line:
@@ -134,7 +134,7 @@ def load_neighbours() -> dict[str, dict[str, float]]:
     >>> "breathles" in load_neighbours()["dyspn"]
     True
     """
-    text = files("rubricate.lexicon").joinpath("neighbours.tsv").read_text(encoding="utf-8")
+    text = packaged_text("lexicon", "neighbours.tsv")
     found: dict[str, dict[str, float]] = {}
     for line in text.split("\n")[1:]:
         if line:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from rubricate.errors import Fault, InputError
+from rubricate.formats.encoding import Json
 from rubricate.neural.encoder.hub import (
     ModelSource,
     find_source,
@@ -97,7 +98,7 @@ class WrappedEncoder(nn.Module):
         """The number the model knows our first position by."""
         return self._first
 
-    def plain_config(self) -> dict[str, Any]:
+    def plain_config(self) -> Json:
         """Return the configuration as ``config.json`` holds it, without where it came from."""
         plain = dict(self.config.to_diff_dict())
         plain.pop("_name_or_path", None)

@@ -11,15 +11,14 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
     HEADER_FILE,
     Header,
     read_header,
-    read_json,
     with_parameters,
     write_header,
-    write_json,
 )
 from rubricate.matchers.predictions import NoteFindings, predict_corpus
 from rubricate.neural.encoder.decoding import HeardNote

@@ -322,7 +322,7 @@ def _read_wrapped(shape: Shape, folder: Path) -> Network:
 def _write_wrapped(network: Network, folder: Path) -> None:
     from safetensors.torch import save_file
 
-    from rubricate.matchers.model_files import write_json
+    from rubricate.formats.encoding import write_json
     from rubricate.neural.encoder.backbone import WrappedEncoder
 
     if not isinstance(network.encoder, WrappedEncoder):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.matchers.model_files import read_json
+from rubricate.formats.encoding import Json, read_json
 from rubricate.neural.encoder.model_folder import CONFIG_FILE, TOKENIZER_FILE
 from rubricate.neural.encoder.pieces import PieceMaker
 
@@ -68,7 +68,7 @@ def find_source(backbone: str | Path) -> ModelSource:
     return ModelSource(Path(found), name)
 
 
-def read_config(source: ModelSource) -> dict[str, Any]:
+def read_config(source: ModelSource) -> Json:
     """Return what ``config.json`` says, as it stands there."""
     path = source.folder / CONFIG_FILE
     if not path.is_file():

@@ -12,7 +12,7 @@ from typing import Any
 
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
-from rubricate.matchers.model_files import read_json, write_json
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.neural.encoder.decoding import Thresholds
 from rubricate.neural.encoder.inference import (
     Engine,
@@ -266,7 +266,7 @@ def common_settings(
     )
 
 
-def _reports(members: Sequence[Member]) -> dict[str, Any]:
+def _reports(members: Sequence[Member]) -> dict[str, object]:
     """Return the report of models that were fitted apart: each one's own."""
     own = [dict(member.settings.report) for member in members]
     return {"notes": {}, "recipe": {}, "curve": [], "members": own}

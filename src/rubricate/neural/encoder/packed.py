@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError
-from rubricate.matchers.model_files import read_json, write_json
+from rubricate.formats.encoding import read_json, write_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 

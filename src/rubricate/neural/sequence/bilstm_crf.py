@@ -198,7 +198,7 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
         if any(find_spec(name) is None for name in ("safetensors", "torch")):
             raise MissingExtraError("the matcher bilstm-crf", "train")
 
-    def _write_model(self, weights: Path) -> dict[str, Any]:
+    def _write_model(self, weights: Path) -> dict[str, object]:
         from safetensors.torch import save_file
 
         model = self.model_

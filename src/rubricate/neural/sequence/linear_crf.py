@@ -293,7 +293,7 @@ class LinearCrfMatcher(SequenceMatcher[LinearCrfModel]):
         except ImportError as error:
             raise MissingExtraError(f"{doing} a crf", "neural") from error
 
-    def _write_model(self, weights: Path) -> dict[str, Any]:
+    def _write_model(self, weights: Path) -> dict[str, object]:
         from safetensors.numpy import save_file
 
         linear = self.model_.linear

@@ -14,6 +14,7 @@ from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
+from rubricate.formats.encoding import read_json, write_json
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -26,11 +27,9 @@ from rubricate.matchers.model_files import (
     corpus_hash,
     finite,
     read_header,
-    read_json,
     reading_model,
     with_parameters,
     write_header,
-    write_json,
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.measures import evaluate
@@ -343,7 +342,7 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
         """Raise MissingExtraError where a model's files cannot be read or written."""
 
     @abstractmethod
-    def _write_model(self, weights: Path) -> dict[str, Any]:
+    def _write_model(self, weights: Path) -> dict[str, object]:
         """Write the weights, and return what else `_read_model` needs as JSON values."""
 
     @classmethod

@@ -117,7 +117,7 @@ class Vocabulary:
             name: len(part) + 2 for name, part in zip((*COLUMNS, "characters"), known, strict=True)
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, list[str]]:
         """Return lists in the order of their numbers, the first being number 2."""
         return {
             "words": list(self.words),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from rubricate.corpus import Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
+from rubricate.formats.encoding import read_json
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.scoring.checks import CHECKS, Seen
 from rubricate.reports.scoring.page import Shown, cohort_page
@@ -39,7 +39,7 @@ class ScoringReport:
 
     def __init__(self, previous: str | Path | None = None, policy: str | Path | None = None):
         earlier = None if previous is None else read_run(previous)
-        self._policy = {} if policy is None else _json(Path(policy))
+        self._policy = {} if policy is None else read_json(Path(policy))
         self._checks = [one for make in CHECKS if (one := make(earlier)) is not None]
         self._cohort = Cohort()
         self._notes: Spill[ShownNote] = Spill()
@@ -173,16 +173,8 @@ def _with_texts(
 
 def _facts(path: Path) -> Mapping[str, Any]:
     """Return what run.json says, but for the hash of an earlier report."""
-    facts = _json(path)
+    facts = read_json(path)
     outputs = facts.get("outputs")
     if isinstance(outputs, dict):
         facts = {**facts, "outputs": {k: v for k, v in outputs.items() if k not in REPORT}}
     return facts
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError([Fault("cannot be read as JSON", path)]) from error
-    return value if isinstance(value, dict) else {}

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from rubricate.corpus import Note
+from rubricate.display import shown_number
 from rubricate.progress import Progress, watched
 from rubricate.reports.page import facts_table, paragraph
 from rubricate.reports.plots import Point
@@ -230,7 +229,7 @@ def _note_cell(note: str) -> Cell:
 
 
 def _points(value: float) -> Cell:
-    return Cell("–" if np.isnan(value) else f"{value:g}", value, number=True)
+    return Cell(shown_number(value, "g"), value, number=True)
 
 
 def _changes(changes: Changes) -> str:

@@ -22,7 +22,8 @@ from rubricate.reports.page import fill_template, template_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult, spans_text
 from rubricate.run.reading import percentages
-from rubricate.run.results import FOR_REVIEW, RunCounts, fragments_text
+from rubricate.run.results import FOR_REVIEW, RunCounts
+from rubricate.spans import fragments_text
 
 #: Single items and notes that the page lists; the viewer has all of them.
 MOST_LISTED = 50
