@@ -16,10 +16,11 @@ import numpy.typing as npt
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.decisions import LogitScale
 from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
-from rubricate.text.contradiction import RULES, broken_rule
+from rubricate.text.contradiction import DENIED, RULES, broken_rule
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.meant import is_taken
 from rubricate.text.contradiction.place import find_place
@@ -56,6 +57,7 @@ class PlainNote(NamedTuple):
     """A note as lists, which are faster than arrays for few words, and how its words are worth."""
 
     read: ReadNote
+    places: StemPlaces
     strength: F32
     forms: list[str]
     clause: list[int]
@@ -85,8 +87,11 @@ class WordingFit(NamedTuple):
 class CreditWords:
     """Reads the signs of words that were found for the features of one rubric."""
 
-    def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
+    def __init__(
+        self, profiles: Sequence[FeatureProfile], words: RubricWords, names: Sequence[FeatureNames]
+    ) -> None:
         self._profiles = profiles
+        self._names = names
         self._words = words
         self._wordings: list[list[WeighedWording]] = [[] for _ in profiles]
         for k, j in enumerate(words.feature_of.tolist()):
@@ -102,8 +107,8 @@ class CreditWords:
         forms = [token.form for token in reading.tokens]
         stop = np.array([form in STOP_WORDS for form in forms])
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
-        strength = self._words.worth(read.stems, stop).strength
-        return PlainNote(read, strength, forms, *(one.tolist() for one in lists))
+        strength = self._words.worth(read.meant, stop).strength
+        return PlainNote(read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists))
 
     def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
         """Return the tokens that stand for a word of feature ``j`` nearly as well as the best."""
@@ -171,8 +176,11 @@ class CreditWords:
             values["right number around"] = bool(right_numbers(whole, profile, reading))
             values["number around"] = bool((reading.quantity[first:end] >= 0).any())
         spans = [(reading.tokens[r.first].start, reading.tokens[r.end - 1].end) for r in group]
-        place = find_place(note.read.for_rules, spans)
+        names, places = self._names[j], note.places
+        place = find_place(note.read.for_rules, spans, places.meant(names, inside))
         rule = broken_rule(self._asked[j][wording.number], place) if place else None
+        if rule is not None and rule[0] == DENIED and places.said_by_denial(names, inside):
+            rule = None
         if rule is not None:
             values[rule[0] + said] = 1
         numbers = np.zeros(len(SIGNS), dtype=np.float32)

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
+from rubricate.text.numbers import time_unit
 from rubricate.text.stems import stem
 from rubricate.text.words import word_set
 
@@ -87,6 +88,10 @@ _SAID_BY_DENIAL = tuple(
 )
 
 
+#: Words that only deny, among those of features that a denial may state.
+NEGATING = word_set("no not never without non cannot")
+
+
 _PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0", "-", "(-")
 
 
@@ -127,9 +132,14 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     ]
     if result := _other_result(asked, place):
         return result
-    named = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    worded = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    named = worded or bool(place.meant)
+    lost = (asked.forms & _LACKING) - NEGATING
     if asked.negated:
-        return _affirmed(place) if named and asked.plainly_negated else None
+        # "No loss of consciousness": "conscious" does not say the loss.
+        said_lost = not lost or not lost.isdisjoint(place.meant.union(forms_at(place, own)))
+        plain = named and asked.plainly_negated and said_lost
+        return _affirmed(place) if plain else None
     if not own or number_agrees(asked, place):
         return None
     scopes = [reading.scope[i] for i in own]
@@ -138,10 +148,10 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     said = {reading.tokens[i].form for i in own}
     lacking = asked.forms & _LACKING
     # "No weight loss" denies the loss itself, "no weight" may be one.
-    if (lacking and lacking.isdisjoint(said)) or not WELL.isdisjoint(asked.forms):
+    if (lacking and lacking.isdisjoint(said | place.meant)) or not WELL.isdisjoint(asked.forms):
         return None
     # "No shortness of breath" names what it denies; "no breath" alone would say that it is there.
-    if not named and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
+    if not worded and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
         return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
@@ -155,7 +165,9 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
 def _affirmed(place: SpokenPlace) -> str | None:
     reading = place.reading
     for i in range(place.first, place.end):
-        if reading.cue[i] >= 0 or reading.scope[i] >= 0 or reading.tokens[i].form in DENYING:
+        if reading.cue[i] >= 0 or reading.scope[i] >= 0:
+            return None
+        if reading.tokens[i].form in DENYING and not _is_recent(place, i):
             return None
     before = reading.tokens[place.first - 1].form if place.first else ""
     # A mark that ends the clause is its last token.
@@ -163,6 +175,13 @@ def _affirmed(place: SpokenPlace) -> str | None:
     if before in (":", "-") or not after.isdisjoint((":", "-", "?")):
         return None
     return "says it is there"
+
+
+def _is_recent(place: SpokenPlace, i: int) -> bool:
+    """Tell whether "last" gives a time: "last night", not "last period"."""
+    tokens = place.reading.tokens
+    after = tokens[i + 1].form if i + 1 < place.end else ""
+    return tokens[i].form == "last" and (after == "night" or time_unit(after) is not None)
 
 
 _NORMAL = word_set(

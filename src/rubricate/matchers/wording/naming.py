@@ -1,0 +1,200 @@
+"""What names a feature besides its own words, what says the contrary, and what says it by denial.
+
+Unlike what is learned from notes these are whole synonyms of the lexicon, sure enough to decide
+that a note contradicts a feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from rubricate.lexicon.groups import NARROWER, Lexicon
+from rubricate.lexicon.store import load_default_lexicon
+from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
+from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.relation import WINDOW
+from rubricate.matchers.wording.rubric_words import SENSE
+from rubricate.matchers.wording.stems import stem
+from rubricate.matchers.wording.synonyms import content_stems
+from rubricate.text import opposites
+from rubricate.text.negation import find_negations
+from rubricate.text.senses import meant_by
+from rubricate.text.words import find_words, word_set
+
+#: Before a phrase of the lexicon these make the phrase for its absence: "no fever".
+_ABSENT = ("no", "denies", "not", "does not")
+#: Words of a phrase lie at most so far apart.
+_SLACK = 3
+_DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
+#: Phrases of the bank may express other features too.
+_UNSURE = f"bank{NARROWER}"
+Phrase = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class FeatureNames:
+    """What a feature's matter is called, by the stems of a note's words.
+
+    ``own`` are its own words. ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
+    are words whose denial says that the feature is there ("no energy" of fatigue), ``opposites``
+    phrases that say that it is not ("afebrile").
+    """
+
+    own: set[str] = field(default_factory=set)
+    words: dict[str, frozenset[str]] = field(default_factory=dict)
+    phrases: dict[Phrase, frozenset[str]] = field(default_factory=dict)
+    by_denial: list[frozenset[str]] = field(default_factory=list)
+    opposites: list[Phrase] = field(default_factory=list)
+
+
+@cache
+def qualifiers() -> frozenset[str]:
+    """Return the stems of words that qualify a matter and do not name it."""
+    tables = (
+        opposites.SIDES,
+        opposites.HEIGHTS,
+        opposites.PERSONS,
+        # Words for pain name a matter themselves.
+        *(table for name, table in opposites.MATTERS.items() if name != "pain"),
+    )
+    others = (
+        "history present daily current currently week weeks month months year years day days use"
+        " uses using user"
+    )
+    return frozenset(stem(form) for table in tables for form in table) | frozenset(
+        stem(form) for form in others.split()
+    )
+
+
+def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> FeatureNames:
+    """Return what names a feature, from the lexicon.
+
+    Examples
+    --------
+    >>> from rubricate.matchers.wording.profile import read_feature
+    >>> from rubricate.rubric import Feature
+    >>> names = read_names(read_feature(Feature("1", "c", "Fever"), 0))
+    >>> sorted(names.words["pyrex"]), ("afebril",) in names.opposites
+    (['fever'], True)
+    """
+    known = load_default_lexicon() if lexicon is None else lexicon
+    names = FeatureNames()
+    if profile.kind:
+        return names
+    for text, alternative in zip(profile.feature.wordings, profile.alternatives, strict=True):
+        forms = [word.form for word in find_words(text)]
+        for form in forms:
+            if form not in STOP_WORDS and form not in NEGATING:
+                names.own.add(stem(form))
+                names.words[stem(form)] = frozenset([form])
+        # Of "No fever" also what is a fever.
+        lead = next((i for i, form in enumerate(forms) if form not in NEGATING), 0)
+        for first, end, key in known.phrases_among(find_words(text)[lead:]):
+            meant = frozenset(forms[lead + first : lead + end]) - STOP_WORDS
+            _add_synonyms(names, known.synonyms(key), meant, negated=alternative.negated)
+            whole = {stem(form) for form in meant} >= set(alternative.words) - qualifiers()
+            if whole and not alternative.negated and not alternative.family:
+                same = [s for s, source in known.synonyms(key) if not source.endswith(NARROWER)]
+                for absent in (f"{no} {one}" for no in _ABSENT for one in (key, *same)):
+                    _add_opposites(names, (s for s, _ in known.synonyms(absent)))
+    return names
+
+
+def _add_synonyms(
+    names: FeatureNames,
+    synonyms: Iterable[tuple[str, str]],
+    meant: frozenset[str],
+    *,
+    negated: bool,
+) -> None:
+    for synonym, source in synonyms:
+        stems = content_stems(synonym)
+        if _denies(synonym):
+            said = frozenset(stems) - {stem(form) for form in _DENIALS}
+            if not negated and said:
+                names.by_denial.append(said)
+        elif source != _UNSURE and len(stems) == 1:
+            names.words.setdefault(stems[0], meant)
+        elif source != _UNSURE and stems:
+            names.phrases.setdefault(tuple(stems), meant)
+
+
+def _add_opposites(names: FeatureNames, phrases: Iterable[str]) -> None:
+    for phrase in phrases:
+        if stems := tuple(content_stems(phrase)):
+            if not any(word.form in _DENIALS for word in find_words(phrase)):
+                names.opposites.append(stems)
+
+
+def _denies(phrase: str) -> bool:
+    forms = {word.form for word in find_words(phrase)}
+    return not forms.isdisjoint(_DENIALS) or bool(find_negations(phrase))
+
+
+class StemPlaces:
+    """Where the stems of a note are; a word that denies itself is also where its rest is."""
+
+    def __init__(self, stems: Sequence[str], reading: NoteReading) -> None:
+        at: dict[str, list[int]] = {}
+        self._senses: dict[int, frozenset[str]] = {}
+        for t, one in enumerate(stems):
+            plain, _, sense = one.partition(SENSE) if SENSE in one else (one, "", "")
+            at.setdefault(plain, []).append(t)
+            if sense:
+                self._senses[t] = meant_by(sense)
+        for one in reading.negations:
+            if one.is_one_word:
+                start = min(one.cue_span.start, one.scope_span.start)
+                t = next(t for t, token in enumerate(reading.tokens) if token.start == start)
+                rest = stem(one.scope_span.text(reading.text).lower())
+                at.setdefault(rest, []).append(t)
+        self.at: Mapping[str, list[int]] = at
+        self._stems = stems
+        self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
+
+    def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
+        """Yield the tokens that name a feature's words, alone or as a phrase, and these words."""
+        for one in names.words.keys() & self.at.keys():
+            meant = names.words[one]
+            for t in self.at[one]:
+                if t not in self._senses or not self._senses[t].isdisjoint(meant):
+                    yield t, meant
+        for phrase, meant in names.phrases.items():
+            for tokens in self.phrase(phrase):
+                for t in tokens:
+                    yield t, meant
+
+    def meant(self, names: FeatureNames, tokens: Sequence[int]) -> frozenset[str]:
+        """Return the feature's words that some tokens stand for."""
+        within = set(tokens)
+        return frozenset().union(*(meant for t, meant in self.words(names) if t in within))
+
+    def phrase(self, phrase: Phrase) -> Iterator[list[int]]:
+        """Yield the tokens of each place where all words of a phrase stand near each other."""
+        at, clause = self.at, self._clause
+        if not all(one in at for one in phrase):
+            return
+        for t in at[phrase[0]]:
+            found = [t]
+            for one in phrase[1:]:
+                reach = len(phrase) - 1 + _SLACK
+                near = (k for k in at[one] if abs(k - t) <= reach and clause[k] == clause[t])
+                k = min(near, key=lambda k: abs(k - t), default=None)
+                if k is None:
+                    break
+                found.append(k)
+            else:
+                yield sorted(set(found))
+
+    def said_by_denial(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
+        """Tell whether words say by being denied that a feature is there: "no bowel movement"."""
+        if not names.by_denial:
+            return False
+        scopes = {self._scope[t] for t in tokens} - {-1}
+        near = range(max(0, tokens[0] - WINDOW), min(tokens[-1] + WINDOW, len(self._stems)))
+        stems = {self._stems[t] for t in near if self._scope[t] in scopes}
+        # "No loss of appetite" denies it, "no appetite" says it.
+        own = stems & names.own
+        return any(phrase <= stems and own <= phrase for phrase in names.by_denial)
