@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, qualifie
 from rubricate.matchers.wording.profile import Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
+from rubricate.matchers.wording.runs import TokenRun
 from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
 from rubricate.text.contradiction import why_contradicted_in
@@ -74,10 +75,20 @@ class ContradictionFinder:
                 named[t] = named.get(t, frozenset()) | meant
             for wording in asked.wordings:
                 found = self._contradicted(asked, wording, read, places, strong, named)
-                found = found or find_opposite(asked.text, asked.names, read, places)
+                found = found or _find_opposite(asked, note)
                 if found is not None:
                     yield j, found
                     break
+
+    def opposite_in(
+        self, j: int, note: PlainNote, group: Sequence[TokenRun]
+    ) -> Contradiction | None:
+        """Return words among those found that say that feature ``j`` is not there."""
+        asked = self._features[j]
+        if not asked.names.opposites:
+            return None
+        within = frozenset(t for run in group for t in range(run.first, run.end))
+        return _find_opposite(asked, note, within)
 
     def _contradicted(
         self,
@@ -101,7 +112,7 @@ class ContradictionFinder:
             said = said.union(*(also[t] for t in group if t in also))
             if sum(part for i, part in wording.matter.items() if i in said) < LEAST_COVERED:
                 continue
-            tokens = _with_qualifiers(group, wording, read, strong)
+            tokens = _with_qualifiers(group, wording, read, strong, named)
             if asked.counted:
                 tokens = _with_numbers(tokens, read)
             spans = _spans(tokens, read)
@@ -117,17 +128,22 @@ class ContradictionFinder:
 _SAID_OF_OTHERS = ("another person", "not meant", "not now")
 
 
-def find_opposite(
-    feature: str, names: FeatureNames, read: ReadNote, places: StemPlaces
+def _find_opposite(
+    asked: AskedMatter, note: PlainNote, within: frozenset[int] | None = None
 ) -> Contradiction | None:
-    """Return words that say that a feature is not there without naming it: "afebrile"."""
-    scope = read.reading.scope
-    for phrase in names.opposites:
-        for tokens in places.phrase(phrase):
-            if any(scope[t] >= 0 and len(phrase) > 1 for t in tokens):
+    """Return words that say that a feature is not there without naming it: "afebrile".
+
+    All of them are ``within`` some tokens where these are given.
+    """
+    read = note.read
+    for phrase in asked.names.opposites:
+        for tokens in note.places.phrase(phrase):
+            if len(phrase) > 1 and any(note.scope[t] >= 0 for t in tokens):
+                continue
+            if within is not None and not within.issuperset(tokens):
                 continue
             spans = _spans(tokens, read)
-            if why_contradicted_in(read.for_rules, feature, spans, _SAID_OF_OTHERS) is None:
+            if why_contradicted_in(read.for_rules, asked.text, spans, _SAID_OF_OTHERS) is None:
                 text = read.reading.text[spans[0][0] : spans[-1][1]]
                 return Contradiction(spans, None, f"says {text}")
     return None
@@ -146,12 +162,20 @@ def _near_each_other(hits: Sequence[int], read: ReadNote) -> Iterator[list[int]]
 
 
 def _with_qualifiers(
-    group: Sequence[int], wording: Wording, read: ReadNote, strong: npt.NDArray[np.bool_]
+    group: Sequence[int],
+    wording: Wording,
+    read: ReadNote,
+    strong: npt.NDArray[np.bool_],
+    named: Container[int],
 ) -> list[int]:
     """Return tokens with the feature's other words beside them: the loss of "weight loss"."""
     clause = read.reading.clause
     near = range(max(0, group[0] - NEAR), min(len(clause), group[-1] + NEAR + 1))
-    own = {t for t in near if clause[t] == clause[group[0]] and strong[t, wording.columns].any()}
+    own = {
+        t
+        for t in near
+        if clause[t] == clause[group[0]] and (t in named or strong[t, wording.columns].any())
+    }
     return sorted(own.union(group))
 
 

@@ -211,6 +211,10 @@ class CaseFinder:
                 words = _with_said(spans, why, read.reading.text)
                 against = against or Contradiction(words, None, why)
                 continue
+            other = self._contradicting.opposite_in(j, note, group)
+            if other is not None:
+                against = against or other
+                continue
             logit = self._weigh(j, group, read, above, signs)
             best = max(best, logit)
             if logit > 0:

@@ -17,7 +17,6 @@ from rubricate.matchers.wording.reading import NoteReading
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
-from rubricate.matchers.wording.synonyms import content_stems
 from rubricate.text import opposites
 from rubricate.text.negation import find_negations
 from rubricate.text.senses import meant_by
@@ -27,7 +26,9 @@ from rubricate.text.words import find_words, word_set
 _ABSENT = ("no", "denies", "not", "does not")
 #: Words of a phrase lie at most so far apart.
 _SLACK = 3
+_LEAST_STEM = 4
 _DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
+_PARTICLES = word_set("up down out off over")
 #: Phrases of the bank may express other features too.
 _UNSURE = f"bank{NARROWER}"
 Phrase = tuple[str, ...]
@@ -96,9 +97,13 @@ def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> Featu
             _add_synonyms(names, known.synonyms(key), meant, negated=alternative.negated)
             whole = {stem(form) for form in meant} >= set(alternative.words) - qualifiers()
             if whole and not alternative.negated and not alternative.family:
-                same = [s for s, source in known.synonyms(key) if not source.endswith(NARROWER)]
-                for absent in (f"{no} {one}" for no in _ABSENT for one in (key, *same)):
-                    _add_opposites(names, (s for s, _ in known.synonyms(absent)))
+                # "No alcohol" for "alcohol use"; but "no appetite" is a loss of it.
+                plain = " ".join(f for f in key.split(" ") if stem(f) not in qualifiers())
+                same = {synonym for synonym, _ in known.synonyms(key)}
+                for one in dict.fromkeys((key, plain)):
+                    for absent in (f"{no} {one}" for no in _ABSENT):
+                        if absent in known and absent not in same:
+                            _add_opposites(names, (s for s, _ in known.synonyms(absent)))
     return names
 
 
@@ -110,22 +115,32 @@ def _add_synonyms(
     negated: bool,
 ) -> None:
     for synonym, source in synonyms:
-        stems = content_stems(synonym)
+        stems = _stems_of(synonym)
         if _denies(synonym):
             said = frozenset(stems) - {stem(form) for form in _DENIALS}
             if not negated and said:
                 names.by_denial.append(said)
-        elif source != _UNSURE and len(stems) == 1:
-            names.words.setdefault(stems[0], meant)
-        elif source != _UNSURE and stems:
+        elif source != _UNSURE and len(stems) > 1:
             names.phrases.setdefault(tuple(stems), meant)
+        elif source != _UNSURE and stems and len(find_words(synonym)) == 1:
+            # "Goes down" is more than "goes".
+            names.words.setdefault(stems[0], meant)
 
 
 def _add_opposites(names: FeatureNames, phrases: Iterable[str]) -> None:
     for phrase in phrases:
-        if stems := tuple(content_stems(phrase)):
-            if not any(word.form in _DENIALS for word in find_words(phrase)):
-                names.opposites.append(stems)
+        forms, stems = [word.form for word in find_words(phrase)], tuple(_stems_of(phrase))
+        denial = not _DENIALS.isdisjoint(forms) or not stems
+        # Short stems are of several words: "sober" and "SOB".
+        one_word = len(forms) == 1 and len("".join(stems)) >= _LEAST_STEM
+        if not denial and (len(stems) > 1 or one_word) and stems not in names.opposites:
+            names.opposites.append(stems)
+
+
+def _stems_of(phrase: str) -> list[str]:
+    """Return the stems of a phrase's words; "out" of "pass out" is one."""
+    forms = [word.form for word in find_words(phrase)]
+    return list(dict.fromkeys(stem(f) for f in forms if f in _PARTICLES or f not in STOP_WORDS))
 
 
 def _denies(phrase: str) -> bool:

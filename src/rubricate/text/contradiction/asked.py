@@ -91,7 +91,7 @@ _ABOUT_ADVICE = re.compile(
     r"|possible\b|precaution|prescri|prevent|prophyla|read[iy]|reassur|recommend|reduce\b|refer|refus"
     r"|reluct|request|requires\b|return|risk|safety\b|schedul|screen|seek|stopped\b|stress\b|suggest"
     r"|suspect|thinks\b|told\b|turned\b|upcoming\b|up\b|urge[ds]?\b|waiting\b|wants?\b|wanted\b|warn"
-    r"|wish|worr|would\b)",
+    r"|wish|worr|would\b|rule[ds]? out|exclu|evaluat|assess)",
     re.IGNORECASE,
 )
 
@@ -276,6 +276,7 @@ def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
     Only whole numbers up to 99 count things; what has a unit or says how often is a quantity.
     """
     found = set()
+    tokens = [token for token in tokens if token.form not in _EARLIER]
     for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
         number = _SAME_NUMBER.get(token.form, token.form)
         plain = token.form not in _NO_COUNT and (before is None or before.form not in _TENS)
@@ -289,6 +290,8 @@ def _is_thing(token: Token) -> bool:
     return named and time_unit(token.form) is None
 
 
+#: Between a number and what is counted: "two previous miscarriages".
+_EARLIER = word_set("previous prior past earlier separate different other more")
 _TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
 
 

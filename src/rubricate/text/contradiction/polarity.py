@@ -36,7 +36,7 @@ _LACKING = word_set(
     " persisting continues continuing ongoing unresolved unhealed gone spared resolved remission"
     " abstinence sober sobriety teetotal vegetarian vegan illiterate unvaccinated uninsured due"
     " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
-    " unconscious comatose painless"
+    " unconscious comatose painless naive"
 )
 
 
@@ -221,9 +221,23 @@ def _of_the_matter(asked: AskedFor, place: SpokenPlace, i: int) -> bool:
     return not named or not all(between)
 
 
+#: Endings of words for what is done, whatever is found, and further such words.
+_DONE = ("scopy", "graphy", "gram", "ectomy", "otomy", "plasty")
+_TESTS = word_set(
+    "ct mri xray x-ray ecg ekg eeg emg echo ultrasound us scan smear biopsy labs cbc bmp test tests"
+    " screening screen checkup exam examination physical"
+)
+
+
+def _is_done(asked: AskedFor) -> bool:
+    """Tell whether a feature asks for a test or operation, which may be normal."""
+    named = len(asked.words) <= 2 and bool(asked.forms & _TESTS)
+    return named or any(form.endswith(_DONE) for form in asked.forms)
+
+
 def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "says normal" where what a feature says is amiss is said to be in order."""
-    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
+    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms) or _is_done(asked):
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]

@@ -215,6 +215,11 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
         said = {table[form] for form in inside if form in table}
+        if not said and matter == "course" and len(place.inside) == 1:
+            # "Worse at rest": only the rest was found.
+            low = max(place.first, place.inside[0] - 2)
+            beside = forms_at(place, range(low, place.inside[0]))
+            said = {table[form] for form in beside if form in table}
         if len(said) == 1 and not denied and not asked.negated:
             near = {table[form] for form in around if form in table}
             if values.isdisjoint(near):
