@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -18,7 +19,6 @@ from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
 from rubricate.text import opposites
-from rubricate.text.negation import find_negations
 from rubricate.text.senses import meant_by
 from rubricate.text.words import find_words, word_set
 
@@ -28,6 +28,7 @@ _ABSENT = ("no", "denies", "not", "does not")
 _SLACK = 3
 _LEAST_STEM = 4
 _DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
+_DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
 _PARTICLES = word_set("up down out off over")
 #: Phrases of the bank may express other features too.
 _UNSURE = f"bank{NARROWER}"
@@ -115,37 +116,42 @@ def _add_synonyms(
     negated: bool,
 ) -> None:
     for synonym, source in synonyms:
-        stems = _stems_of(synonym)
-        if _denies(synonym):
-            said = frozenset(stems) - {stem(form) for form in _DENIALS}
+        forms, stems, denies = _read_phrase(synonym)
+        if denies:
+            said = frozenset(stems) - _DENYING_STEMS
             if not negated and said:
                 names.by_denial.append(said)
         elif source != _UNSURE and len(stems) > 1:
-            names.phrases.setdefault(tuple(stems), meant)
-        elif source != _UNSURE and stems and len(find_words(synonym)) == 1:
+            names.phrases.setdefault(stems, meant)
+        elif source != _UNSURE and stems and len(forms) == 1:
             # "Goes down" is more than "goes".
             names.words.setdefault(stems[0], meant)
 
 
 def _add_opposites(names: FeatureNames, phrases: Iterable[str]) -> None:
     for phrase in phrases:
-        forms, stems = [word.form for word in find_words(phrase)], tuple(_stems_of(phrase))
-        denial = not _DENIALS.isdisjoint(forms) or not stems
+        forms, stems, denies = _read_phrase(phrase)
         # Short stems are of several words: "sober" and "SOB".
         one_word = len(forms) == 1 and len("".join(stems)) >= _LEAST_STEM
-        if not denial and (len(stems) > 1 or one_word) and stems not in names.opposites:
+        if not denies and (len(stems) > 1 or one_word) and stems not in names.opposites:
             names.opposites.append(stems)
 
 
-def _stems_of(phrase: str) -> list[str]:
-    """Return the stems of a phrase's words; "out" of "pass out" is one."""
-    forms = [word.form for word in find_words(phrase)]
-    return list(dict.fromkeys(stem(f) for f in forms if f in _PARTICLES or f not in STOP_WORDS))
+class _ReadPhrase(NamedTuple):
+    """A phrase of the lexicon: its words, their stems, and whether it denies something."""
+
+    forms: tuple[str, ...]
+    stems: Phrase
+    denies: bool
 
 
-def _denies(phrase: str) -> bool:
-    forms = {word.form for word in find_words(phrase)}
-    return not forms.isdisjoint(_DENIALS) or bool(find_negations(phrase))
+@lru_cache(maxsize=65536)
+def _read_phrase(phrase: str) -> _ReadPhrase:
+    """Read a phrase; "out" of "pass out" is one of its words that mean something."""
+    forms = tuple(word.form for word in find_words(phrase))
+    said = [f for f in forms if f in _PARTICLES or f not in STOP_WORDS]
+    stems = tuple(dict.fromkeys(stem(form) for form in said))
+    return _ReadPhrase(forms, stems, not _DENIALS.isdisjoint(forms))
 
 
 class StemPlaces:
