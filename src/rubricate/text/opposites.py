@@ -115,6 +115,7 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         painful="painful sore tender tenderness hurts hurting aching achy ache pain",
     ),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
+    "feeding": _values(breast="breastfed breastfeeding breastfeeds", formula="formula"),
     "nearness": _values(proximal="proximal", distal="distal"),
     "front and back": _values(front="anterior", back="posterior"),
     "middle": _values(medial="medial", lateral="lateral"),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, qualifiers
-from rubricate.matchers.wording.profile import Alternative, FeatureProfile
+from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import TokenRun
@@ -23,6 +23,8 @@ from rubricate.text.numbers import time_unit
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75
+#: Words that are all that is denied need to stand for less of it: "no fracture".
+LEAST_DENIED = 0.5
 #: So strongly a word stands for a rubric's word.
 LEAST_STRENGTH = 0.7
 
@@ -110,7 +112,9 @@ class ContradictionFinder:
         for group in _near_each_other(sorted(hits), read):
             said = set(np.flatnonzero(strong[group].any(axis=0)).tolist())
             said = said.union(*(also[t] for t in group if t in also))
-            if sum(part for i, part in wording.matter.items() if i in said) < LEAST_COVERED:
+            covered = sum(part for i, part in wording.matter.items() if i in said)
+            alone = covered < LEAST_COVERED
+            if alone and (covered < LEAST_DENIED or not _denied_alone(group, read)):
                 continue
             tokens = _with_qualifiers(group, wording, read, strong, named)
             if asked.counted:
@@ -118,6 +122,8 @@ class ContradictionFinder:
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
             why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
+            if alone and why != "denied":
+                continue
             if why is None or (why == "denied" and places.said_by_denial(asked.names, tokens)):
                 return None
             first = first or Contradiction(spans, None, why)
@@ -147,6 +153,18 @@ def _find_opposite(
                 text = read.reading.text[spans[0][0] : spans[-1][1]]
                 return Contradiction(spans, None, f"says {text}")
     return None
+
+
+def _denied_alone(group: Sequence[int], read: ReadNote) -> bool:
+    """Tell whether words are all that is denied, as an item or alone: "no fracture"."""
+    reading = read.reading
+    scope, item = reading.scope[group[0]], reading.item[group[0]]
+    if scope < 0:
+        return False
+    near = range(max(0, group[0] - WINDOW), min(len(reading), group[-1] + WINDOW))
+    same = (t for t in near if reading.scope[t] == scope and reading.item[t] == item)
+    forms = (reading.tokens[t].form for t in same if t not in group)
+    return all(form in STOP_WORDS for form in forms)
 
 
 def _near_each_other(hits: Sequence[int], read: ReadNote) -> Iterator[list[int]]:

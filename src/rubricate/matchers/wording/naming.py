@@ -29,6 +29,10 @@ _SLACK = 3
 _LEAST_STEM = 4
 _DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
 _DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
+#: Denied with other words these are what is denied: "no trouble sleeping".
+_TROUBLE = frozenset(
+    stem(form) for form in "trouble problem difficulty issue loss lack change complaint".split()
+)
 _PARTICLES = word_set("up down out off over")
 #: Phrases of the bank may express other features too.
 _UNSURE = f"bank{NARROWER}"
@@ -217,5 +221,5 @@ class StemPlaces:
         near = range(max(0, tokens[0] - WINDOW), min(tokens[-1] + WINDOW, len(self._stems)))
         stems = {self._stems[t] for t in near if self._scope[t] in scopes}
         # "No loss of appetite" denies it, "no appetite" says it.
-        own = stems & names.own
-        return any(phrase <= stems and own <= phrase for phrase in names.by_denial)
+        more = stems & (names.own | _TROUBLE)
+        return any(phrase <= stems and more <= phrase for phrase in names.by_denial)

@@ -289,6 +289,8 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
         return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
         around = set(forms_at(place, place.around(2 * NEAR)))
+        if "never" in around and not around & _LEFT_OFF:
+            return "says never"
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
             return None if around & (_LEFT_OFF | DENYING) else "says current"
         return None

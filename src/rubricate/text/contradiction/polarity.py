@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
-from rubricate.text.contradiction.place import SpokenPlace, forms_at
+from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
 from rubricate.text.numbers import time_unit
 from rubricate.text.stems import stem
@@ -92,7 +92,7 @@ _SAID_BY_DENIAL = tuple(
 NEGATING = word_set("no not never without non cannot")
 
 
-_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0", "-", "(-")
+_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never", "ø", "0", "-", "(-")
 
 
 #: A feature with one of these says that all is well.
@@ -142,11 +142,14 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         return _affirmed(place) if plain else None
     if not own or number_agrees(asked, place):
         return None
+    own = _predicate(asked, place, own)
     scopes = [reading.scope[i] for i in own]
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
         return None
     said = {reading.tokens[i].form for i in own}
     lacking = asked.forms & _LACKING
+    if {"low", "back"} <= asked.forms:  # a place
+        lacking -= {"low"}
     # "No weight loss" denies the loss itself, "no weight" may be one.
     if (lacking and lacking.isdisjoint(said | place.meant)) or not WELL.isdisjoint(asked.forms):
         return None
@@ -160,6 +163,23 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         return "denied" if named and plain else None
     first = bisect_left(reading.starts, negation.scope_span.start)
     return "denied" if plain or place.inside[0] <= first + 1 else None
+
+
+def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]:
+    """Return the denied ones of the words where the others are what they are said of.
+
+    "Legs not swollen", "swallows without difficulty".
+    """
+    reading = place.reading
+    within = [i for i in own if reading.scope[i] >= 0]
+    if not within or len(within) == len(own):
+        return own
+    named = any(stem(reading.tokens[i].form) in asked.words for i in within)
+    cue = bisect_left(reading.starts, reading.negations[reading.scope[within[0]]].cue_span.start)
+    before = all(i < cue for i in own if reading.scope[i] < 0)
+    joined = 0 < within[0] - cue <= 2 and within[0] - own[0] <= 2 * NEAR
+    comma = any(reading.tokens[i].form in (",", ";") for i in range(own[0], within[-1]))
+    return within if named and before and joined and not comma else own
 
 
 def _affirmed(place: SpokenPlace) -> str | None:
@@ -187,6 +207,13 @@ def _is_recent(place: SpokenPlace, i: int) -> bool:
 _NORMAL = word_set(
     "normal nml wnl fine ok okay comfortable unremarkable nad intact healthy unaffected spared"
     " preserved freely comfortably"
+)
+
+
+#: Of what should be too little or bad these say that it is not.
+_ENOUGH = word_set("good well full adequate 5/5 strong plenty excellent vigorous")
+_TOO_LITTLE = word_set(
+    "poor reduced decreased fewer weak weakness loss impaired limited restricted diminished less"
 )
 
 
@@ -245,7 +272,8 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     for i in range(max(place.first, first - 1), min(place.end, last + 4)):
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
-        if tokens[i].form in _NORMAL or (weighed and tokens[i].form in _STEADY):
+        enough = tokens[i].form in _ENOUGH and not _TOO_LITTLE.isdisjoint(asked.forms)
+        if tokens[i].form in _NORMAL or enough or (weighed and tokens[i].form in _STEADY):
             if not _of_the_matter(asked, place, i):
                 return None
             if (asked.persons or asked.any_relative) and persons_in(tokens, range(first + 1, i)):
