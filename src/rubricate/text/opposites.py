@@ -96,7 +96,9 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         productive="productive phlegmy chesty", dry="dry nonproductive unproductive"
     ),
     "weight": _values(
-        gain="gain gained gaining heavier", loss="loss lost losing lighter dropped shed"
+        gain="gain gained gaining heavier",
+        loss="loss lost losing lighter dropped shed",
+        stable="stable steady",
     ),
     "marriage": _values(
         married="married", divorced="divorced separated", widowed="widowed widow widower",
@@ -115,6 +117,7 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         painful="painful sore tender tenderness hurts hurting aching achy ache pain",
     ),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
+    "occurrence": _values(first="first 1st initial", recurrent="recurrent recurring relapsing"),
     "feeding": _values(breast="breastfed breastfeeding breastfeeds", formula="formula"),
     "nearness": _values(proximal="proximal", distal="distal"),
     "front and back": _values(front="anterior", back="posterior"),

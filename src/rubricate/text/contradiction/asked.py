@@ -62,7 +62,8 @@ def _read_alternative(text: str) -> AskedFor:
         for matter, table in opposites.MATTERS.items()
     }
     return AskedFor(
-        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"]),
+        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"])
+        or forms[-1:] == ["naive"],
         plainly_negated=_plainly_negated(forms),
         words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
         quantities=_asked_quantities(text, tokens),
@@ -112,7 +113,7 @@ def types_in(forms: Sequence[str]) -> frozenset[str]:
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
     """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
-    if forms[:1] == ["non"]:  # "Non-smoker"
+    if forms[:1] == ["non"] or forms[-1:] == ["naive"]:  # "Non-smoker", "Statin-naive"
         return True
     if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence", "never", "without"):
         return False

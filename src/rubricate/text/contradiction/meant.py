@@ -39,7 +39,8 @@ _NOT_MEANT = CueTable(
         "|asked about|screening for|to prevent|prevention of|worried it could|worried that|fears"
         "|scan for|tested for|screened for|checked for|rule out|ruling out|r/o|to exclude|exclude"
         "|look for|looking for|evaluate for|assess for|work up for|workup for|screen for|check for|suspicion for|suspicion of"
-        "|suspicious for|concern for|concern about|swabbed for",
+        "|suspicious for|concern for|concern about|swabbed for"
+        "|suspected|suspicion of a|query",
     )
 )
 
@@ -152,6 +153,7 @@ def _last_named(asked: AskedFor, place: SpokenPlace) -> int:
 _NOT_TAKEN = CueTable(
     cue_kinds(
         replaced="instead of|rather than|in place of|switched from|changed from|swapped from",
+        stopped="off|off of|not on|no longer on|came off|weaned off",
         allergic="allergic to|allergy to|allergies to|intolerant of|intolerant to|intolerance to"
         "|intolerance of|reaction to|allergies|allergy",
     )
@@ -159,7 +161,11 @@ _NOT_TAKEN = CueTable(
 _OF_ALLERGY = word_set(
     "allergy allergic allergies intolerance reaction anaphylaxis hypersensitivity intolerant"
 )
-_NOT_TAKEN_REASONS = {"replaced": "says another", "allergic": "only an allergy"}
+_NOT_TAKEN_REASONS = {
+    "replaced": "says another",
+    "stopped": "stopped",
+    "allergic": "only an allergy",
+}
 
 
 def _not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:

@@ -218,7 +218,7 @@ _TOO_LITTLE = word_set(
 
 
 #: Of a weight that should have changed these say that it has not.
-_STEADY = word_set("steady stable holding static unchanged maintained constant")
+_STEADY = word_set("same steady stable holding static unchanged maintained constant")
 
 
 _NOT_NORMAL = word_set(
