@@ -43,6 +43,7 @@ class AskedFor:
     drug_names: frozenset[str]
     matters: tuple[tuple[str, frozenset[str]], ...]
     types: frozenset[str]
+    limit: tuple[bool, float] | None
     forms: frozenset[str]
     about_advice: bool
 
@@ -62,8 +63,7 @@ def _read_alternative(text: str) -> AskedFor:
         for matter, table in opposites.MATTERS.items()
     }
     return AskedFor(
-        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"])
-        or forms[-1:] == ["naive"],
+        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"]),
         plainly_negated=_plainly_negated(forms),
         words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
         quantities=_asked_quantities(text, tokens),
@@ -78,6 +78,7 @@ def _read_alternative(text: str) -> AskedFor:
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
         types=types_in(forms),
+        limit=_limit_in(forms) if not find_quantities(text, tokens)[1:] else None,
         forms=frozenset(forms),
         about_advice=_ABOUT_ADVICE.search(text) is not None,
     )
@@ -102,18 +103,39 @@ _TYPES = {
     **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
     **dict.fromkeys(("t2dm", "dm2", "t2d", "niddm", "dmii"), "2"),
 }
-_ROMAN = {"i": "1", "ii": "2", "one": "1", "two": "2"}
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "one": "1", "two": "2"}
+_NUMBERED = word_set("type stage class grade")
+_KINDS = word_set("1 2 3 4 5")
 
 
 def types_in(forms: Sequence[str]) -> frozenset[str]:
-    """Return the types that word forms name: "type 2", "T1DM"."""
-    named = {_ROMAN.get(b, b) for a, b in pairwise(forms) if a == "type"}
-    return frozenset(named & {"1", "2"} | {_TYPES[form] for form in forms if form in _TYPES})
+    """Return the types and stages that word forms name: "type 2", "T1DM", "stage IV"."""
+    named = {
+        f"{a} {number}"
+        for a, b in pairwise(forms)
+        if a in _NUMBERED and (number := _ROMAN.get(b, b)) in _KINDS
+    }
+    return frozenset(named | {f"type {_TYPES[form]}" for form in forms if form in _TYPES})
+
+
+def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
+    """Return whether a feature asks for a value above a number, or below, and the number."""
+    numbers = [i for i, form in enumerate(forms) if form[:1].isdigit()]
+    if len(numbers) != 1 or not re.fullmatch(r"\d+(?:\.\d+)?", forms[numbers[0]]):
+        return None
+    i = numbers[0]
+    before = forms[i - 1] if i else ""
+    if i + 1 < len(forms) or before not in _ABOVE | _BELOW:
+        return None
+    return before in _ABOVE, float(forms[i])
+
+
+_ABOVE, _BELOW = word_set("above over > exceeding"), word_set("below under <")
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
     """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
-    if forms[:1] == ["non"] or forms[-1:] == ["naive"]:  # "Non-smoker", "Statin-naive"
+    if forms[:1] == ["non"]:  # "Non-smoker"
         return True
     if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence", "never", "without"):
         return False

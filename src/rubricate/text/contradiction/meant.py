@@ -56,7 +56,9 @@ _NOT_DONE = CueTable(
         "|was outlined|were outlined|outlined|was mooted|was raised|brought up|was brought up"
         "|on the handout|is on the leaflet|on order|not filled|unfilled|not collected|to begin"
         "|awaits|to be discussed|not wanted|next visit|were discussed|were offered|were advised"
-        "|not had it|not had one|did not attend|was cancelled|postponed|not taken up",
+        "|not had it|not had one|did not attend|was cancelled|postponed|not taken up|to start"
+        "|to commence|set for|slated for|was exchanged|exchanged for|not begun|never begun|is due"
+        "|awaiting treatment",
         declined="declined|was declined|refused|turned down|turned it down|turned this down",
         hypothetical="if scan|if the|if needed|if required|if it|should it|were to",
         feared="suspected|queried|was suspected|was queried|looked for|was looked for|ruled out"
@@ -241,7 +243,8 @@ _GONE = CueTable(
         resolved="resolved|has gone away|went away|gone away|cleared up|disappeared|now gone"
         "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved"
         "|gone since|gone now|all gone|is gone|are gone|completely gone|gone completely|has gone"
-        "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since",
+        "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since"
+        "|gone on|gone with|gone after",
     )
 )
 
@@ -253,7 +256,7 @@ _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "re
 _TAKEN = word_set(
     "current currently now active ongoing presently therapy use uses takes taking on drug"
     " medication tablets smoker smokes smoking tobacco alcohol"
-    " drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
+    " drives driving drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
 )
 
 
@@ -358,7 +361,10 @@ _SOMEWHERE = word_set("missing to from up down into on through home back well be
 _LASTING = word_set(
     "persists persisting persistent ongoing continues continuing unresolved unhealed still remains"
 )
-_OVER = word_set("resolved gone cleared settled stopped ceased healed subsided ended abated")
+_OVER = word_set(
+    "resolved gone cleared settled stopped ceased healed subsided ended abated discontinued"
+)
+_GOES_ON = word_set("still continues ongoing persists remains")
 _SAID_OVER = _OVER | word_set("eased lifted broke vanished disappeared")
 _NOT_YET = word_set("not hasnt havent hadnt never yet wont cannot cant")
 
@@ -374,6 +380,8 @@ def _still_or_over(asked: AskedFor, place: SpokenPlace) -> str | None:
         if tokens[i].form in _SAID_OVER:
             near = {token.form for token in tokens[max(place.first, i - 3) : i]}
             said.add("not over" if near & _NOT_YET else "resolved")
+    if over and not said and _GOES_ON & set(forms_at(place, place.around(NEAR))):
+        return "not over"
     return min(said) if said == {"resolved" if lasting else "not over"} else None
 
 

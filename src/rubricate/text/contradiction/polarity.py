@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
@@ -142,6 +143,8 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         return _affirmed(place) if plain else None
     if not own or number_agrees(asked, place):
         return None
+    if _denied_beside(asked, place, own):
+        return "denied"
     own = _predicate(asked, place, own)
     scopes = [reading.scope[i] for i in own]
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
@@ -180,6 +183,25 @@ def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]
     joined = 0 < within[0] - cue <= 2 and within[0] - own[0] <= 2 * NEAR
     comma = any(reading.tokens[i].form in (",", ";") for i in range(own[0], within[-1]))
     return within if named and before and joined and not comma else own
+
+
+def _denied_beside(asked: AskedFor, place: SpokenPlace, own: Sequence[int]) -> bool:
+    """Tell whether a word of the feature that was not found is denied beside the words.
+
+    "His belly gives no pain": the belly was found, the pain is denied.
+    """
+    reading, last = place.reading, place.inside[-1]
+    if asked.forms & _LACKING or asked.forms & WELL or any(reading.scope[i] >= 0 for i in own):
+        return False
+    said = {stem(reading.tokens[i].form) for i in own}
+    for i in range(last + 1, min(place.end, last + 1 + NEAR)):
+        form, scope = reading.tokens[i].form, reading.scope[i]
+        if form in (",", ";", "(") or reading.tokens[i].kind == "number":
+            return False
+        if scope >= 0 and stem(form) in asked.words - said:
+            one = reading.negations[scope]
+            return one.kind == "negation" and one.cue_span.text(reading.text).lower() == "no"
+    return False
 
 
 def _affirmed(place: SpokenPlace) -> str | None:
@@ -273,6 +295,7 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
         enough = tokens[i].form in _ENOUGH and not _TOO_LITTLE.isdisjoint(asked.forms)
+        enough = enough or (bool(asked.persons) and tokens[i].form == "well")
         if tokens[i].form in _NORMAL or enough or (weighed and tokens[i].form in _STEADY):
             if not _of_the_matter(asked, place, i):
                 return None

@@ -39,7 +39,9 @@ _IN_CASE = re.compile(
     rf"(?:(?<=[,/] )|(?<=[,/])|(?<=\bor )|(?<=\band )){_QUALITY}$",
     re.IGNORECASE,
 )
-_IF = re.compile(r"if ", re.IGNORECASE)
+#: Words that begin with "if" say what may come, unless a feature asks when something is so.
+_IF = re.compile("if ", re.IGNORECASE)
+_UNDER = re.compile(r"\b(?:when|with|if|during|after|on|by|worse|better|trigger\w*)\b", re.IGNORECASE)
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
@@ -115,7 +117,9 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         before = [match.end() for match in _ADVISED.finditer(text, clause, start)]
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
-        if _IN_CASE.search(text, max(begin, start - 120), start) or _IF.match(words):
+        if _IN_CASE.search(text, max(begin, start - 120), start) or (
+            _IF.match(words) and not _UNDER.search(feature)
+        ):
             return "only in case"
     return "denied" if _has_minus(text, start, end) else None
 
