@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
-from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, qualifiers
+from rubricate.matchers.wording.naming import FeatureNames, qualifiers
 from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
@@ -43,6 +43,7 @@ class AskedMatter(NamedTuple):
     names: FeatureNames
     wordings: list[Wording]
     counted: bool
+    negated: bool
 
 
 class ContradictionFinder:
@@ -61,6 +62,7 @@ class ContradictionFinder:
                     for one in profile.alternatives
                 ],
                 any(one.quantities for one in profile.alternatives),
+                any(one.negated or one.family for one in profile.alternatives),
             )
             for profile, own in zip(profiles, names, strict=True)
         ]
@@ -69,18 +71,43 @@ class ContradictionFinder:
         self, note: PlainNote, missing: Sequence[int]
     ) -> Iterator[tuple[int, Contradiction]]:
         """Yield the features among those missing that the note contradicts, by number."""
-        read, places, strong = note.read, note.places, note.strength >= LEAST_STRENGTH
+        strong = note.strength >= LEAST_STRENGTH
         for j in missing:
-            asked = self._features[j]
-            named: dict[int, frozenset[str]] = {}
-            for t, meant in places.words(asked.names):
-                named[t] = named.get(t, frozenset()) | meant
+            asked, named = self._features[j], self._named(j, note)
             for wording in asked.wordings:
-                found = self._contradicted(asked, wording, read, places, strong, named)
+                found = self._contradicted(asked, wording, note, strong, named)
                 found = found or _find_opposite(asked, note)
                 if found is not None:
                     yield j, found
                     break
+
+    def denied_elsewhere(
+        self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
+    ) -> Contradiction | None:
+        """Return where the words of feature ``j`` are denied, if ``spans`` do not name it surely.
+
+        "Bled after the operation, no nosebleeds": a bleeding is no nosebleed.
+        """
+        asked = self._features[j]
+        if asked.negated or asked.counted or len(asked.wordings) > 1:
+            return None
+        named = self._named(j, note)
+        tokens = note.read.reading.tokens
+        found = {t for t in named if any(a <= tokens[t].start < b for a, b in spans)}
+        wording = asked.wordings[0]
+        said = {self._place.get(stem(form)) for t in found for form in named[t]}
+        if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
+            return None
+        nothing = np.zeros((len(tokens), len(self._place)), dtype=np.bool_)
+        against = self._contradicted(asked, wording, note, nothing, named)
+        return against if against is not None and against.reason == "denied" else None
+
+    def _named(self, j: int, note: PlainNote) -> dict[int, frozenset[str]]:
+        """Return the tokens that surely name words of feature ``j``, with these words."""
+        named: dict[int, frozenset[str]] = {}
+        for t, meant in note.places.words(self._features[j].names):
+            named[t] = named.get(t, frozenset()) | meant
+        return named
 
     def opposite_in(
         self, j: int, note: PlainNote, group: Sequence[TokenRun]
@@ -96,13 +123,12 @@ class ContradictionFinder:
         self,
         asked: AskedMatter,
         wording: Wording,
-        read: ReadNote,
-        places: StemPlaces,
+        note: PlainNote,
         strong: npt.NDArray[np.bool_],
         named: Mapping[int, frozenset[str]],
     ) -> Contradiction | None:
         """Return the first contradiction if every place that speaks of the matter is one."""
-        own = list(wording.matter)
+        read, own = note.read, list(wording.matter)
         if not own:
             return None
         also = {t: {self._place[s] for f in m if (s := stem(f)) in self._place} for t, m in named.items()}
@@ -124,7 +150,7 @@ class ContradictionFinder:
             why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
             if alone and why != "denied":
                 continue
-            if why is None or (why == "denied" and places.said_by_denial(asked.names, tokens)):
+            if why is None or (why == "denied" and note.places.said_by_denial(asked.names, tokens)):
                 return None
             first = first or Contradiction(spans, None, why)
         return first

@@ -33,6 +33,8 @@ AROUND = 8
 STANDS_FOR = 0.5
 STANDS_IN = 0.2
 SURE = 0.8
+#: What it counts that words are known to mean the whole feature.
+SAYS_ALL = 1.5
 #: Names of the signs that are numbers, in order.
 SIGNS = (
     "bias", "mean", "highest", "length", "pieces", "covered", "covered around", "surely covered",
@@ -47,10 +49,14 @@ _PLACE = {name: i for i, name in enumerate(SIGNS)}
 
 
 class Signs(NamedTuple):
-    """What speaks for and against words: numbers, and the names of words in their places."""
+    """What speaks for and against words: numbers, and the names of words in their places.
+
+    ``says_all``: the words are known to mean the whole feature.
+    """
 
     numbers: F32
     words: list[str]
+    says_all: bool = False
 
 
 class PlainNote(NamedTuple):
@@ -188,7 +194,7 @@ class CreditWords:
         kind = "f" if asked.family else "-" if asked.negated else "+"
         taken = kind == "+" and self._taken[j]
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
-        return Signs(numbers, words), rule[1] if rule else None
+        return Signs(numbers, words, places.says_all(names, inside)), rule[1] if rule else None
 
     def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
         """Return the wording that the words fit best."""
@@ -268,7 +274,8 @@ class CreditModel:
         """Return the logit that words earn the credit."""
         own = sum(self.words.get(word, 0.0) for word in signs.words)
         columns = signs.numbers[None, :]
-        return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own
+        sure = SAYS_ALL if signs.says_all else 0.0
+        return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own + sure
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CreditModel:

@@ -223,7 +223,12 @@ class CaseFinder:
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
-        return found[True] or found[False], against, best
+        own_words = found[True] or found[False]
+        if own_words and against is None:
+            spans = [span for one in own_words for span in one.spans]
+            against = self._contradicting.denied_elsewhere(j, note, spans)
+            own_words = [] if against is not None else own_words
+        return own_words, against, best
 
     def _own_items(
         self, j: int, group: tuple[TokenRun, ...], note: PlainNote

@@ -20,7 +20,7 @@ from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
 from rubricate.text import opposites
 from rubricate.text.senses import meant_by
-from rubricate.text.words import find_words, word_set
+from rubricate.text.words import find_words, phrase_key, word_set
 
 #: Before a phrase of the lexicon these make the phrase for its absence: "no fever".
 _ABSENT = ("no", "denies", "not", "does not")
@@ -45,7 +45,8 @@ class FeatureNames:
 
     ``own`` are its own words. ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
     are words whose denial says that the feature is there ("no energy" of fatigue), ``opposites``
-    phrases that say that it is not ("afebrile").
+    phrases that say that it is not ("afebrile"), ``same`` what says all of a denial that is asked
+    for ("NKDA").
     """
 
     own: set[str] = field(default_factory=set)
@@ -53,6 +54,7 @@ class FeatureNames:
     phrases: dict[Phrase, frozenset[str]] = field(default_factory=dict)
     by_denial: list[frozenset[str]] = field(default_factory=list)
     opposites: list[Phrase] = field(default_factory=list)
+    same: list[Phrase] = field(default_factory=list)
 
 
 @cache
@@ -95,6 +97,9 @@ def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> Featu
             if form not in STOP_WORDS and form not in NEGATING:
                 names.own.add(stem(form))
                 names.words[stem(form)] = frozenset([form])
+        if alternative.negated and (key := phrase_key(text)) in known:
+            phrases = (_read_phrase(synonym) for synonym, _ in known.synonyms(key))
+            names.same += [p.stems for p in phrases if p.stems and not p.denies]
         # Of "No fever" also what is a fever.
         lead = next((i for i, form in enumerate(forms) if form not in NEGATING), 0)
         for first, end, key in known.phrases_among(find_words(text)[lead:]):
@@ -212,6 +217,13 @@ class StemPlaces:
                 found.append(k)
             else:
                 yield sorted(set(found))
+
+    def says_all(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
+        """Tell whether words are known to say all that a feature asks for: "no energy", "NKDA"."""
+        if any(self._scope[t] >= 0 for t in tokens) and self.said_by_denial(names, tokens):
+            return True
+        within = set(tokens)
+        return any(within.issuperset(own) for one in names.same for own in self.phrase(one))
 
     def said_by_denial(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
         """Tell whether words say by being denied that a feature is there: "no bowel movement"."""

@@ -58,7 +58,7 @@ _NOT_DONE = CueTable(
         "|awaits|to be discussed|not wanted|next visit|were discussed|were offered|were advised"
         "|not had it|not had one|did not attend|was cancelled|postponed|not taken up|to start"
         "|to commence|set for|slated for|was exchanged|exchanged for|not begun|never begun|is due"
-        "|awaiting treatment",
+        "|awaiting treatment|under discussion|undecided|tomorrow|is set|penciled in|pencilled in",
         declined="declined|was declined|refused|turned down|turned it down|turned this down",
         hypothetical="if scan|if the|if needed|if required|if it|should it|were to",
         feared="suspected|queried|was suspected|was queried|looked for|was looked for|ruled out"
@@ -100,7 +100,7 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
         hit = _NOT_DONE.at(tokens, i) if tokens[i].form in _NOT_DONE else None
         if hit is None or (tokens[i].form in _REFUSING and _has_object(place, hit[1])):
             continue
-        if not _other_verb(place, i):
+        if not _other_verb(place, i) and tokens[i - 1].form != "it":
             return _NOT_MEANT_REASONS[hit[0]]
     return None
 

@@ -37,7 +37,7 @@ _LACKING = word_set(
     " persisting continues continuing ongoing unresolved unhealed gone spared resolved remission"
     " abstinence sober sobriety teetotal vegetarian vegan illiterate unvaccinated uninsured due"
     " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
-    " unconscious comatose painless naive"
+    " unconscious comatose painless naive refused contraindicated"
 )
 
 
@@ -295,7 +295,9 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
         enough = tokens[i].form in _ENOUGH and not _TOO_LITTLE.isdisjoint(asked.forms)
-        enough = enough or (bool(asked.persons) and tokens[i].form == "well")
+        enough = enough or (
+            bool(asked.persons) and tokens[i].form == "well" and tokens[i - 1].form != "as"
+        )
         if tokens[i].form in _NORMAL or enough or (weighed and tokens[i].form in _STEADY):
             if not _of_the_matter(asked, place, i):
                 return None

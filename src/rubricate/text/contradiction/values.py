@@ -100,6 +100,8 @@ def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
     tokens = place.reading.tokens
     near = range(place.inside[0], min(place.end, place.inside[-1] + NEAR))
     said = [form for i in near if (form := tokens[i].form)[:1].isdigit()]
+    if any(tokens[i].kind == "number" and tokens[i + 1].form == "k" for i in near[:-1]):
+        return None  # "CK 44k"
     values = [float(form) for form in said if re.fullmatch(r"\d+(?:\.\d+)?", form)]
     if len(values) != 1 or len(said) != 1:
         return None
