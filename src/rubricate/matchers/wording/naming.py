@@ -43,13 +43,12 @@ Phrase = tuple[str, ...]
 class FeatureNames:
     """What a feature's matter is called, by the stems of a note's words.
 
-    ``own`` are its own words. ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
+    ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
     are words whose denial says that the feature is there ("no energy" of fatigue), ``opposites``
     phrases that say that it is not ("afebrile"), ``same`` what says all of a denial that is asked
     for ("NKDA").
     """
 
-    own: set[str] = field(default_factory=set)
     words: dict[str, frozenset[str]] = field(default_factory=dict)
     phrases: dict[Phrase, frozenset[str]] = field(default_factory=dict)
     by_denial: list[frozenset[str]] = field(default_factory=list)
@@ -95,7 +94,6 @@ def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> Featu
         forms = [word.form for word in find_words(text)]
         for form in forms:
             if form not in STOP_WORDS and form not in NEGATING:
-                names.own.add(stem(form))
                 names.words[stem(form)] = frozenset([form])
         if alternative.negated and (key := phrase_key(text)) in known:
             phrases = (_read_phrase(synonym) for synonym, _ in known.synonyms(key))
@@ -233,5 +231,6 @@ class StemPlaces:
         near = range(max(0, tokens[0] - WINDOW), min(tokens[-1] + WINDOW, len(self._stems)))
         stems = {self._stems[t] for t in near if self._scope[t] in scopes}
         # "No loss of appetite" denies it, "no appetite" says it.
-        more = stems & (names.own | _TROUBLE)
+        more = stems & (names.words.keys() | _TROUBLE)
+        more = more.union(*(one for one in names.phrases if stems.issuperset(one)))
         return any(phrase <= stems and more <= phrase for phrase in names.by_denial)

@@ -73,6 +73,27 @@ _TIMES_OF_LIFE = (
         99,
     ),
 )
+#: Features of too much drinking, and words for little of it.
+_TOO_MUCH = re.compile(
+    r"(?:alcohol|drink\w*|etoh|ethanol)\b.*\b(?:disorder|dependen\w+|abuse|misuse|addict\w*|problem"
+    r"|excess\w*)|\balcoholi(?:c|sm)\b|\b(?:heavy|excess\w*|hazardous|harmful|problem)"
+    r"\s(?:alcohol|drink\w*|etoh)",
+    re.IGNORECASE,
+)
+_LITTLE = re.compile(
+    r"\b(?:social(?:ly)?|occasional(?:ly)?|occ|rare(?:ly)?|seldom|moderate(?:ly)?|minimal|weekends?"
+    r"|special occasions|holidays|parties|christmas|sundays?|saturdays?|fridays?"
+    r"|(?:once|twice) (?:a|per) (?:week|month|year)"
+    r"|(?:an?|one|1|two|2|1-2) (?:small )?(?:beers?|glass(?:es)?|drinks?|pints?)\b(?! of (?:vodka|gin"
+    r"|whisk\w+|spirits|rum)))",
+    re.IGNORECASE,
+)
+_MUCH = re.compile(
+    r"\b(?:bottles?|liters?|litres?|vodka|binge\w*|drunk|withdrawal|detox|rehab|dependen\w+"
+    r"|alcoholi\w+|heav\w+|abuse\w*|blackouts?|cage|audit|[4-9]\d? (?:beers|drinks|pints|glasses"
+    r"|units)|[1-9]\d (?:beers|drinks|pints|glasses|units)|morning)\b",
+    re.IGNORECASE,
+)
 _RECENT = re.compile(r"\brecent(?:ly)?\b", re.IGNORECASE)
 _LONG_AGO = re.compile(
     r"\b(?:[2-9]|[1-9]\d|two|three|four|five|ten|several|many) ?(?:y|yrs?|years?) (?:ago|back)\b"
@@ -103,6 +124,10 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
     if _RECENT.search(feature) and not any(one.negated for one in read_asked(feature)):
         said = text[begin:end] + behind
         if not _LATELY.search(said) and (match := _LONG_AGO.search(said)):
+            return f"says {match[0]}"
+    if _TOO_MUCH.search(feature) and not _NEGATIVE.search(feature):
+        said = text[begin:end] + behind
+        if (match := _LITTLE.search(said)) and not _MUCH.search(said):
             return f"says {match[0]}"
     for asked, low, high in _TIMES_OF_LIFE:
         if asked.search(feature):
