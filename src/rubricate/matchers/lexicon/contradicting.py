@@ -23,6 +23,8 @@ from rubricate.text.numbers import time_unit
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75
+#: So much is all of it.
+ALL = 0.99
 #: Words that are all that is denied need to stand for less of it: "no fracture".
 LEAST_DENIED = 0.5
 #: So strongly a word stands for a rubric's word.
@@ -93,9 +95,9 @@ class ContradictionFinder:
             return None
         named = self._named(j, note)
         tokens = note.read.reading.tokens
-        found = {t for t in named if any(a <= tokens[t].start < b for a, b in spans)}
+        found = [t for t in named if any(a <= tokens[t].start < b for a, b in spans)]
         wording = asked.wordings[0]
-        said = {self._place.get(stem(form)) for t in found for form in named[t]}
+        said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
             return None
         nothing = np.zeros((len(tokens), len(self._place)), dtype=np.bool_)
@@ -135,11 +137,16 @@ class ContradictionFinder:
         hits = set(np.flatnonzero(strong[:, own].any(axis=1)).tolist())
         hits |= {t for t, columns in also.items() if not columns.isdisjoint(own)}
         first: Contradiction | None = None
+        groups: list[tuple[list[int], float]] = []
         for group in _near_each_other(sorted(hits), read):
             said = set(np.flatnonzero(strong[group].any(axis=0)).tolist())
             said = said.union(*(also[t] for t in group if t in also))
             covered = sum(part for i, part in wording.matter.items() if i in said)
-            alone = covered < LEAST_COVERED
+            groups.append((group, covered))
+        # Where all of the matter is named, places that speak of a part say nothing of it.
+        whole = max((covered for _, covered in groups), default=0.0) >= ALL
+        for group, covered in groups:
+            alone = covered < (ALL if whole else LEAST_COVERED)
             if alone and (covered < LEAST_DENIED or not _denied_alone(group, read)):
                 continue
             tokens = _with_qualifiers(group, wording, read, strong, named)

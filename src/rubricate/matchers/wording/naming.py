@@ -184,20 +184,29 @@ class StemPlaces:
 
     def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
         """Yield the tokens that name a feature's words, alone or as a phrase, and these words."""
-        for one in names.words.keys() & self.at.keys():
-            meant = names.words[one]
-            for t in self.at[one]:
-                if t not in self._senses or not self._senses[t].isdisjoint(meant):
-                    yield t, meant
+        yield from self._single(names)
         for phrase, meant in names.phrases.items():
             for tokens in self.phrase(phrase):
                 for t in tokens:
                     yield t, meant
 
+    def _single(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
+        """Yield the tokens that name a feature's words alone, and these words."""
+        for one in names.words.keys() & self.at.keys():
+            meant = names.words[one]
+            for t in self.at[one]:
+                if t not in self._senses or not self._senses[t].isdisjoint(meant):
+                    yield t, meant
+
     def meant(self, names: FeatureNames, tokens: Sequence[int]) -> frozenset[str]:
         """Return the feature's words that some tokens stand for."""
         within = set(tokens)
-        return frozenset().union(*(meant for t, meant in self.words(names) if t in within))
+        found = [meant for t, meant in self._single(names) if t in within]
+        for phrase, meant in names.phrases.items():
+            least = max(2, len(phrase) - 1)
+            if any(len(within.intersection(own)) >= least for own in self.phrase(phrase)):
+                found.append(meant)
+        return frozenset().union(*found)
 
     def phrase(self, phrase: Phrase) -> Iterator[list[int]]:
         """Yield the tokens of each place where all words of a phrase stand near each other."""
@@ -221,7 +230,7 @@ class StemPlaces:
         if any(self._scope[t] >= 0 for t in tokens) and self.said_by_denial(names, tokens):
             return True
         within = set(tokens)
-        return any(within.issuperset(own) for one in names.same for own in self.phrase(one))
+        return any(not within.isdisjoint(own) for one in names.same for own in self.phrase(one))
 
     def said_by_denial(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
         """Tell whether words say by being denied that a feature is there: "no bowel movement"."""

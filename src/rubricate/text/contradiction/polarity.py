@@ -178,6 +178,8 @@ def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]
     if not within or len(within) == len(own):
         return own
     named = any(stem(reading.tokens[i].form) in asked.words for i in within)
+    if not named and reading.tokens[within[0] - 1].form in ("not", "isnt", "arent", "non"):
+        named = asked.words <= {stem(form) for form in place.meant} | EMPTY_WORDS
     cue = bisect_left(reading.starts, reading.negations[reading.scope[within[0]]].cue_span.start)
     before = all(i < cue for i in own if reading.scope[i] < 0)
     joined = 0 < within[0] - cue <= 2 and within[0] - own[0] <= 2 * NEAR

@@ -240,9 +240,12 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
         return other
     inside = forms_at(place, place.inside)
     around = forms_at(place, range(place.first, place.end))
-    denied = any(place.reading.scope[i] >= 0 for i in place.inside)
+    reading = place.reading
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
+        # "Nonproductive" denies a word and is one that says otherwise itself.
+        scopes = [reading.scope[i] for i in place.inside if reading.scope[i] >= 0]
+        denied = not all(reading.negations[scope].is_one_word for scope in scopes)
         said = {table[form] for form in inside if form in table}
         if not said and matter == "course" and len(place.inside) == 1:
             # "Worse at rest": only the rest was found.
