@@ -20,10 +20,11 @@ from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
-from rubricate.text.contradiction import DENIED, RULES, broken_rule
+from rubricate.text.contradiction import DENIED, RULES, broken_rule, polarity
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.meant import is_taken
 from rubricate.text.contradiction.place import find_place
+from rubricate.text.words import word_set
 
 F32 = npt.NDArray[np.float32]
 
@@ -35,6 +36,13 @@ STANDS_IN = 0.2
 SURE = 0.8
 #: What it counts that words are known to mean the whole feature.
 SAYS_ALL = 1.5
+#: What it counts that nothing denies them where the feature asks for a denial; further words that
+#: may stand for one.
+NOT_DENIED = 1.5
+ANSWER = 3
+AS_A_DENIAL = DENYING | polarity.DENYING | word_set(
+    "avoids avoid throughout easy easily full unch unchanged equal held sterile keeps gone order"
+)
 #: Names of the signs that are numbers, in order.
 SIGNS = (
     "bias", "mean", "highest", "length", "pieces", "covered", "covered around", "surely covered",
@@ -51,12 +59,14 @@ _PLACE = {name: i for i, name in enumerate(SIGNS)}
 class Signs(NamedTuple):
     """What speaks for and against words: numbers, and the names of words in their places.
 
-    ``says_all``: the words are known to mean the whole feature.
+    ``says_all``: the words are known to mean the whole feature. ``not_denied``: nothing denies them
+    although the feature asks for a denial.
     """
 
     numbers: F32
     words: list[str]
     says_all: bool = False
+    not_denied: bool = False
 
 
 class PlainNote(NamedTuple):
@@ -194,7 +204,10 @@ class CreditWords:
         kind = "f" if asked.family else "-" if asked.negated else "+"
         taken = kind == "+" and self._taken[j]
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
-        return Signs(numbers, words, places.says_all(names, inside)), rule[1] if rule else None
+        says_all = places.says_all(names, inside)
+        plain = self._asked[j][wording.number].plainly_negated and not says_all
+        not_denied = plain and not _may_be_denied(note, first, end)
+        return Signs(numbers, words, says_all, not_denied), rule[1] if rule else None
 
     def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
         """Return the wording that the words fit best."""
@@ -251,6 +264,16 @@ def _words_said(
     return list(dict.fromkeys(keys))
 
 
+def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
+    """Tell whether something in a clause, or behind a colon that ends it, may deny what it says."""
+    if ":" in note.forms[end - 1 : end + 1]:  # "tattoos: never"
+        end += ANSWER
+    return any(
+        note.scope[t] >= 0 or note.cue[t] >= 0 or note.forms[t] in AS_A_DENIAL
+        for t in range(first, min(end, len(note.forms)))
+    )
+
+
 def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
     """Return the words and those around them in their clauses, as a half-open range."""
     first, end = inside[0], inside[-1] + 1
@@ -274,7 +297,7 @@ class CreditModel:
         """Return the logit that words earn the credit."""
         own = sum(self.words.get(word, 0.0) for word in signs.words)
         columns = signs.numbers[None, :]
-        sure = SAYS_ALL if signs.says_all else 0.0
+        sure = SAYS_ALL if signs.says_all else -NOT_DENIED if signs.not_denied else 0.0
         return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own + sure
 
     @classmethod
