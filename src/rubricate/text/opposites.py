@@ -96,7 +96,9 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         productive="productive phlegmy chesty", dry="dry nonproductive unproductive"
     ),
     "weight": _values(
-        gain="gain gained gaining heavier", loss="loss lost losing lighter dropped shed"
+        gain="gain gained gaining heavier",
+        loss="loss lost losing lighter dropped shed reduction",
+        stable="stable steady",
     ),
     "marriage": _values(
         married="married", divorced="divorced separated", widowed="widowed widow widower",
@@ -115,6 +117,22 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         painful="painful sore tender tenderness hurts hurting aching achy ache pain",
     ),
     "stiffness": _values(stiff="stiff stiffness rigid rigidity", supple="supple"),
+    "amount": _values(
+        more="increased increase increasing more greater",
+        less="decreased decrease decreasing less reduced diminished fewer",
+    ),
+    "kind of attack": _values(
+        paroxysmal="paroxysmal", persistent="persistent permanent"
+    ),
+    "effect": _values(
+        helped="helps helped helpful effective",
+        failed="failed unhelpful ineffective useless refractory unresponsive",
+    ),
+    "hope": _values(hopeful="hopeful", hopeless="hopeless hopelessness"),
+    "antibody": _values(igg="igg", iga="iga", igm="igm", ige="ige"),
+    "infarction": _values(stemi="stemi", nstemi="nstemi"),
+    "occurrence": _values(first="first 1st initial", recurrent="recurrent recurring relapsing"),
+    "feeding": _values(breast="breastfed breastfeeding breastfeeds", formula="formula"),
     "nearness": _values(proximal="proximal", distal="distal"),
     "front and back": _values(front="anterior", back="posterior"),
     "middle": _values(medial="medial", lateral="lateral"),

@@ -139,6 +139,7 @@ def find_words(text: str) -> list[Token]:
 _PLAIN = re.compile(r"(?:(?![yY][oO][mMfFwWbB]\b)[a-zA-Z]+(?: +|$))+")
 
 
+@lru_cache(maxsize=65536)
 def phrase_key(phrase: str) -> str:
     """Return the words of a phrase in the form that dictionaries use.
 

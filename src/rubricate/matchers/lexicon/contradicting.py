@@ -2,118 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
-from rubricate.matchers.wording.profile import Alternative, FeatureProfile
+from rubricate.matchers.wording.naming import FeatureNames, qualifiers
+from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
+from rubricate.matchers.wording.runs import TokenRun
 from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
-from rubricate.text import opposites
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.contradiction.place import NEAR
 from rubricate.text.numbers import time_unit
 
-F32 = npt.NDArray[np.float32]
-
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75
+#: So much is all of it.
+ALL = 0.99
+#: Words that are all that is denied need to stand for less of it: "no fracture".
+LEAST_DENIED = 0.5
 #: So strongly a word stands for a rubric's word.
 LEAST_STRENGTH = 0.7
 
 
-@cache
-def _qualifiers() -> frozenset[str]:
-    """Return the stems of words that qualify a matter and do not name it."""
-    tables = (
-        opposites.SIDES,
-        opposites.HEIGHTS,
-        opposites.PERSONS,
-        # Words for pain name a matter themselves.
-        *(table for name, table in opposites.MATTERS.items() if name != "pain"),
-    )
-    others = "history present daily current currently week weeks month months year years day days"
-    return frozenset(stem(form) for table in tables for form in table) | frozenset(
-        stem(form) for form in others.split()
-    )
+class Wording(NamedTuple):
+    """One of a feature's wordings: its matter, each word's part of it, and all columns of it."""
+
+    matter: dict[int, float]
+    columns: list[int]
+
+
+class AskedMatter(NamedTuple):
+    """What is looked for of one feature."""
+
+    text: str
+    names: FeatureNames
+    wordings: list[Wording]
+    counted: bool
+    negated: bool
 
 
 class ContradictionFinder:
     """Looks in a note for the matter of features that were not found in it."""
 
-    def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
-        place = {word: i for i, word in enumerate(words.words)}
+    def __init__(
+        self, profiles: Sequence[FeatureProfile], words: RubricWords, names: Sequence[FeatureNames]
+    ) -> None:
+        self._place = {word: i for i, word in enumerate(words.words)}
         self._features = [
-            (
+            AskedMatter(
                 profile.feature.text,
-                [_matter(one, place, words) for one in profile.alternatives],
+                own,
+                [
+                    Wording(_matter(one, self._place, words), [self._place[w] for w in one.words])
+                    for one in profile.alternatives
+                ],
                 any(one.quantities for one in profile.alternatives),
+                any(one.negated or one.family for one in profile.alternatives),
             )
-            for profile in profiles
+            for profile, own in zip(profiles, names, strict=True)
         ]
 
     def find(
-        self, read: ReadNote, strength: F32, missing: Sequence[int]
+        self, note: PlainNote, missing: Sequence[int]
     ) -> Iterator[tuple[int, Contradiction]]:
-        """Yield the features among those missing that the note contradicts, by number.
-
-        ``strength`` is how strongly each token stands for each word of the rubric.
-        """
-        strong = strength >= LEAST_STRENGTH
+        """Yield the features among those missing that the note contradicts, by number."""
+        strong = note.strength >= LEAST_STRENGTH
         for j in missing:
-            text, alternatives, counted = self._features[j]
-            for matter in alternatives:
-                found = self._contradicted(text, matter, read, strong, counted=counted)
+            asked, named = self._features[j], self._named(j, note)
+            for wording in asked.wordings:
+                found = self._contradicted(asked, wording, note, strong, named)
+                found = found or _find_opposite(asked, note)
                 if found is not None:
                     yield j, found
                     break
 
-    @staticmethod
+    def denied_elsewhere(
+        self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
+    ) -> Contradiction | None:
+        """Return where the words of feature ``j`` are denied, if ``spans`` do not name it surely.
+
+        "Bled after the operation, no nosebleeds": a bleeding is no nosebleed.
+        """
+        asked = self._features[j]
+        if asked.negated or asked.counted or len(asked.wordings) > 1:
+            return None
+        named = self._named(j, note)
+        tokens = note.read.reading.tokens
+        found = [t for t in named if any(a <= tokens[t].start < b for a, b in spans)]
+        wording = asked.wordings[0]
+        said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
+        if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
+            return None
+        nothing = np.zeros((len(tokens), len(self._place)), dtype=np.bool_)
+        against = self._contradicted(asked, wording, note, nothing, named)
+        return against if against is not None and against.reason == "denied" else None
+
+    def _named(self, j: int, note: PlainNote) -> dict[int, frozenset[str]]:
+        """Return the tokens that surely name words of feature ``j``, with these words."""
+        named: dict[int, frozenset[str]] = {}
+        for t, meant in note.places.words(self._features[j].names):
+            named[t] = named.get(t, frozenset()) | meant
+        return named
+
+    def opposite_in(
+        self, j: int, note: PlainNote, group: Sequence[TokenRun]
+    ) -> Contradiction | None:
+        """Return words among those found that say that feature ``j`` is not there."""
+        asked = self._features[j]
+        if not asked.names.opposites:
+            return None
+        within = frozenset(t for run in group for t in range(run.first, run.end))
+        return _find_opposite(asked, note, within)
+
     def _contradicted(
-        feature: str,
-        matter: dict[int, float],
-        read: ReadNote,
+        self,
+        asked: AskedMatter,
+        wording: Wording,
+        note: PlainNote,
         strong: npt.NDArray[np.bool_],
-        *,
-        counted: bool,
+        named: Mapping[int, frozenset[str]],
     ) -> Contradiction | None:
         """Return the first contradiction if every place that speaks of the matter is one."""
-        own = list(matter)
+        read, own = note.read, list(wording.matter)
         if not own:
             return None
-        hits = np.flatnonzero(strong[:, own].any(axis=1)).tolist()
+        also = {t: {self._place[s] for f in m if (s := stem(f)) in self._place} for t, m in named.items()}
+        hits = set(np.flatnonzero(strong[:, own].any(axis=1)).tolist())
+        hits |= {t for t, columns in also.items() if not columns.isdisjoint(own)}
         first: Contradiction | None = None
-        clause = read.reading.clause
-        begin = 0
-        while begin < len(hits):
-            end = begin + 1
-            while (
-                end < len(hits)
-                and hits[end] - hits[end - 1] <= WINDOW
-                and clause[hits[end]] == clause[hits[begin]]
-            ):
-                end += 1
-            group = hits[begin:end]
-            begin = end
-            said = np.flatnonzero(strong[np.ix_(group, own)].any(axis=0)).tolist()
-            if sum(matter[own[k]] for k in said) < LEAST_COVERED:
+        groups: list[tuple[list[int], float]] = []
+        for group in _near_each_other(sorted(hits), read):
+            said = set(np.flatnonzero(strong[group].any(axis=0)).tolist())
+            said = said.union(*(also[t] for t in group if t in also))
+            covered = sum(part for i, part in wording.matter.items() if i in said)
+            groups.append((group, covered))
+        # Where all of the matter is named, places that speak of a part say nothing of it.
+        whole = max((covered for _, covered in groups), default=0.0) >= ALL
+        for group, covered in groups:
+            alone = covered < (ALL if whole else LEAST_COVERED)
+            if alone and (covered < LEAST_DENIED or not _denied_alone(group, read)):
                 continue
-            spans = _spans(_with_numbers(group, read) if counted else group, read)
-            why = why_contradicted_in(read.for_rules, feature, spans)
-            if why is None:
+            tokens = _with_qualifiers(group, wording, read, strong, named)
+            if asked.counted:
+                tokens = _with_numbers(tokens, read)
+            spans = _spans(tokens, read)
+            meant = frozenset().union(*(named[t] for t in tokens if t in named))
+            why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
+            if alone and why != "denied":
+                continue
+            if why is None or (why == "denied" and note.places.said_by_denial(asked.names, tokens)):
                 return None
             first = first or Contradiction(spans, None, why)
         return first
 
 
+#: What else may be said of words that say the contrary: then they say nothing of the patient.
+_SAID_OF_OTHERS = ("another person", "not meant", "not now")
+
+
+def _find_opposite(
+    asked: AskedMatter, note: PlainNote, within: frozenset[int] | None = None
+) -> Contradiction | None:
+    """Return words that say that a feature is not there without naming it: "afebrile".
+
+    All of them are ``within`` some tokens where these are given.
+    """
+    read = note.read
+    for phrase in asked.names.opposites:
+        for tokens in note.places.phrase(phrase):
+            if len(phrase) > 1 and any(note.scope[t] >= 0 for t in tokens):
+                continue
+            if within is not None and not within.issuperset(tokens):
+                continue
+            spans = _spans(tokens, read)
+            if why_contradicted_in(read.for_rules, asked.text, spans, _SAID_OF_OTHERS) is None:
+                text = read.reading.text[spans[0][0] : spans[-1][1]]
+                return Contradiction(spans, None, f"says {text}")
+    return None
+
+
+def _denied_alone(group: Sequence[int], read: ReadNote) -> bool:
+    """Tell whether words are all that is denied, as an item or alone: "no fracture"."""
+    reading = read.reading
+    scope, item = reading.scope[group[0]], reading.item[group[0]]
+    if scope < 0:
+        return False
+    near = range(max(0, group[0] - WINDOW), min(len(reading), group[-1] + WINDOW))
+    same = (t for t in near if reading.scope[t] == scope and reading.item[t] == item)
+    forms = (reading.tokens[t].form for t in same if t not in group)
+    return all(form in STOP_WORDS for form in forms)
+
+
+def _near_each_other(hits: Sequence[int], read: ReadNote) -> Iterator[list[int]]:
+    """Yield tokens in groups: of one clause, and none far from the one before."""
+    clause, group = read.reading.clause, list[int]()
+    for t in hits:
+        if group and (t - group[-1] > WINDOW or clause[t] != clause[group[0]]):
+            yield group
+            group = []
+        group.append(t)
+    if group:
+        yield group
+
+
+def _with_qualifiers(
+    group: Sequence[int],
+    wording: Wording,
+    read: ReadNote,
+    strong: npt.NDArray[np.bool_],
+    named: Container[int],
+) -> list[int]:
+    """Return tokens with the feature's other words beside them: the loss of "weight loss"."""
+    clause = read.reading.clause
+    near = range(max(0, group[0] - NEAR), min(len(clause), group[-1] + NEAR + 1))
+    own = {
+        t
+        for t in near
+        if clause[t] == clause[group[0]] and (t in named or strong[t, wording.columns].any())
+    }
+    return sorted(own.union(group))
+
+
 def _matter(one: Alternative, place: dict[str, int], words: RubricWords) -> dict[int, float]:
     """Return the words that name an alternative's matter, with the part each is of it."""
-    own = [w for w in one.words if w not in _qualifiers() and not _is_measure(w)]
+    passed = frozenset() if one.negated else qualifiers()
+    own = [w for w in one.words if w not in passed and not _is_measure(w)]
     weights = {place[w]: max(words.rarity(w), 0.5) for w in own}
     total = sum(weights.values())
     return {i: weight / total for i, weight in weights.items()}

@@ -16,13 +16,15 @@ import numpy.typing as npt
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.decisions import LogitScale
 from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
-from rubricate.text.contradiction import RULES, broken_rule
+from rubricate.text.contradiction import DENIED, RULES, broken_rule, polarity
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.meant import is_taken
 from rubricate.text.contradiction.place import find_place
+from rubricate.text.words import word_set
 
 F32 = npt.NDArray[np.float32]
 
@@ -32,6 +34,15 @@ AROUND = 8
 STANDS_FOR = 0.5
 STANDS_IN = 0.2
 SURE = 0.8
+#: What it counts that words are known to mean the whole feature.
+SAYS_ALL = 1.5
+#: What it counts that nothing denies them where the feature asks for a denial; further words that
+#: may stand for one.
+NOT_DENIED = 1.5
+ANSWER = 3
+AS_A_DENIAL = DENYING | polarity.DENYING | word_set(
+    "avoids avoid throughout easy easily full unch unchanged equal held sterile keeps gone order"
+)
 #: Names of the signs that are numbers, in order.
 SIGNS = (
     "bias", "mean", "highest", "length", "pieces", "covered", "covered around", "surely covered",
@@ -46,16 +57,23 @@ _PLACE = {name: i for i, name in enumerate(SIGNS)}
 
 
 class Signs(NamedTuple):
-    """What speaks for and against words: numbers, and the names of words in their places."""
+    """What speaks for and against words: numbers, and the names of words in their places.
+
+    ``says_all``: the words are known to mean the whole feature. ``not_denied``: nothing denies them
+    although the feature asks for a denial.
+    """
 
     numbers: F32
     words: list[str]
+    says_all: bool = False
+    not_denied: bool = False
 
 
 class PlainNote(NamedTuple):
     """A note as lists, which are faster than arrays for few words, and how its words are worth."""
 
     read: ReadNote
+    places: StemPlaces
     strength: F32
     forms: list[str]
     clause: list[int]
@@ -85,8 +103,11 @@ class WordingFit(NamedTuple):
 class CreditWords:
     """Reads the signs of words that were found for the features of one rubric."""
 
-    def __init__(self, profiles: Sequence[FeatureProfile], words: RubricWords) -> None:
+    def __init__(
+        self, profiles: Sequence[FeatureProfile], words: RubricWords, names: Sequence[FeatureNames]
+    ) -> None:
         self._profiles = profiles
+        self._names = names
         self._words = words
         self._wordings: list[list[WeighedWording]] = [[] for _ in profiles]
         for k, j in enumerate(words.feature_of.tolist()):
@@ -102,8 +123,8 @@ class CreditWords:
         forms = [token.form for token in reading.tokens]
         stop = np.array([form in STOP_WORDS for form in forms])
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
-        strength = self._words.worth(read.stems, stop).strength
-        return PlainNote(read, strength, forms, *(one.tolist() for one in lists))
+        strength = self._words.worth(read.meant, stop).strength
+        return PlainNote(read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists))
 
     def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
         """Return the tokens that stand for a word of feature ``j`` nearly as well as the best."""
@@ -171,8 +192,11 @@ class CreditWords:
             values["right number around"] = bool(right_numbers(whole, profile, reading))
             values["number around"] = bool((reading.quantity[first:end] >= 0).any())
         spans = [(reading.tokens[r.first].start, reading.tokens[r.end - 1].end) for r in group]
-        place = find_place(note.read.for_rules, spans)
+        names, places = self._names[j], note.places
+        place = find_place(note.read.for_rules, spans, places.meant(names, inside))
         rule = broken_rule(self._asked[j][wording.number], place) if place else None
+        if rule is not None and rule[0] == DENIED and places.said_by_denial(names, inside):
+            rule = None
         if rule is not None:
             values[rule[0] + said] = 1
         numbers = np.zeros(len(SIGNS), dtype=np.float32)
@@ -180,7 +204,10 @@ class CreditWords:
         kind = "f" if asked.family else "-" if asked.negated else "+"
         taken = kind == "+" and self._taken[j]
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
-        return Signs(numbers, words), rule[1] if rule else None
+        says_all = places.says_all(names, inside)
+        plain = self._asked[j][wording.number].plainly_negated and not says_all
+        not_denied = plain and not _may_be_denied(note, first, end)
+        return Signs(numbers, words, says_all, not_denied), rule[1] if rule else None
 
     def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
         """Return the wording that the words fit best."""
@@ -237,6 +264,16 @@ def _words_said(
     return list(dict.fromkeys(keys))
 
 
+def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
+    """Tell whether something in a clause, or behind a colon that ends it, may deny what it says."""
+    if ":" in note.forms[end - 1 : end + 1]:  # "tattoos: never"
+        end += ANSWER
+    return any(
+        note.scope[t] >= 0 or note.cue[t] >= 0 or note.forms[t] in AS_A_DENIAL
+        for t in range(first, min(end, len(note.forms)))
+    )
+
+
 def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
     """Return the words and those around them in their clauses, as a half-open range."""
     first, end = inside[0], inside[-1] + 1
@@ -260,7 +297,8 @@ class CreditModel:
         """Return the logit that words earn the credit."""
         own = sum(self.words.get(word, 0.0) for word in signs.words)
         columns = signs.numbers[None, :]
-        return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own
+        sure = SAYS_ALL if signs.says_all else -NOT_DENIED if signs.not_denied else 0.0
+        return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own + sure
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CreditModel:

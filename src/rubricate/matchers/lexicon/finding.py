@@ -22,6 +22,7 @@ from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
 from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values
 from rubricate.matchers.wording.case_model import WordSettings
+from rubricate.matchers.wording.naming import read_names
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteReading
 from rubricate.matchers.wording.runs import (
@@ -94,8 +95,9 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
-        self._contradicting = ContradictionFinder(prepared.profiles, prepared.words)
-        self.credit = CreditWords(prepared.profiles, prepared.words)
+        names = [read_names(profile, lexicon) for profile in prepared.profiles]
+        self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
+        self.credit = CreditWords(prepared.profiles, prepared.words, names)
         self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
 
     def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
@@ -136,7 +138,7 @@ class CaseFinder:
                 for j, feature in enumerate(self._features)
                 if feature not in there and feature not in contradictions
             ]
-            for j, against in self._contradicting.find(read, plain.strength, missing):
+            for j, against in self._contradicting.find(plain, missing):
                 contradictions[self._features[j]] = against
         probabilities = self._presence(above, found, contradictions, weighed)
         said = NoteFindings(found, probabilities, contradictions)
@@ -209,6 +211,10 @@ class CaseFinder:
                 words = _with_said(spans, why, read.reading.text)
                 against = against or Contradiction(words, None, why)
                 continue
+            other = self._contradicting.opposite_in(j, note, group)
+            if other is not None:
+                against = against or other
+                continue
             logit = self._weigh(j, group, read, above, signs)
             best = max(best, logit)
             if logit > 0:
@@ -217,7 +223,12 @@ class CaseFinder:
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
-        return found[True] or found[False], against, best
+        own_words = found[True] or found[False]
+        if own_words and against is None:
+            spans = [span for one in own_words for span in one.spans]
+            against = self._contradicting.denied_elsewhere(j, note, spans)
+            own_words = [] if against is not None else own_words
+        return own_words, against, best
 
     def _own_items(
         self, j: int, group: tuple[TokenRun, ...], note: PlainNote

@@ -26,10 +26,12 @@ from rubricate.matchers.wording.case_model import (
 )
 from rubricate.matchers.wording.decisions import Decision, choose_thresholds
 from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
+from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import Speller
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction.place import TextReading
+from rubricate.text.senses import find_senses
 from rubricate.text.words import find_tokens
 
 F32 = npt.NDArray[np.float32]
@@ -70,10 +72,14 @@ class LexiconModel:
 
 @dataclass(frozen=True, slots=True)
 class ReadNote:
-    """A note with the logits of its tokens for each feature, and where they come from."""
+    """A note with the logits of its tokens for each feature, and where they come from.
+
+    ``meant`` are the stems with their meanings, where words of several have a likely one.
+    """
 
     reading: NoteReading
     stems: list[str]
+    meant: list[str]
     rubric_logits: F32
     logits: F32
     placed: npt.NDArray[np.int32] | None
@@ -127,7 +133,8 @@ class CaseReader:
         """Read some notes, together because few long arrays are faster than many short ones."""
         readings = [read_note(text) for text in texts]
         stems = [stems_of(reading, self.speller) for reading in readings]
-        from_rubric = self.prepared.logits_of(readings, [one for own in stems for one in own])
+        meant = [with_senses(r, own) for r, own in zip(readings, stems, strict=True)]
+        from_rubric = self.prepared.logits_of(readings, [one for own in meant for one in own])
         logits, placed = from_rubric, None
         if self.learned is not None:
             numbered = zip(readings, stems, strict=True)
@@ -137,8 +144,8 @@ class CaseReader:
         ends = np.cumsum([len(reading) for reading in readings])
         parts = [slice(int(end) - len(r), int(end)) for r, end in zip(readings, ends, strict=True)]
         return [
-            ReadNote(r, own, from_rubric[p], logits[p], None if placed is None else placed[p])
-            for r, own, p in zip(readings, stems, parts, strict=True)
+            ReadNote(r, own, said, from_rubric[p], logits[p], None if placed is None else placed[p])
+            for r, own, said, p in zip(readings, stems, meant, parts, strict=True)
         ]
 
     def _place(
@@ -153,6 +160,14 @@ class CaseReader:
             found.append(placed.astype(np.int32))
             begin += len(part)
         return np.concatenate(found)
+
+
+def with_senses(reading: NoteReading, stems: Sequence[str]) -> list[str]:
+    """Return stems with the meanings of words that have several: "ra#ra: room air"."""
+    meant = list(stems)
+    for t, sense in find_senses(reading.text, reading.tokens).items():
+        meant[t] = f"{stems[t]}{SENSE}{sense.key}"
+    return meant
 
 
 def _spelling(prepared: PreparedRubric, rubric: Rubric) -> list[str]:
@@ -180,7 +195,7 @@ def learn_case(
         readings,
         stems,
         [marked_tokens(r, one, features) for r, one in zip(readings, judged, strict=True)],
-        [prepared.logits(r, own) for r, own in zip(readings, stems, strict=True)],
+        [prepared.logits(r, with_senses(r, own)) for r, own in zip(readings, stems, strict=True)],
         [np.array([f in one.annotations for f in features]) for one in judged],
     )
     learned = LearnedCase(

@@ -10,7 +10,9 @@ import numpy as np
 
 from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.wording.profile import FeatureProfile
+from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
+from rubricate.text.senses import meant_by
 
 #: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
 #: stands for any.
@@ -18,6 +20,8 @@ SURE = 5.0
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
+#: Between a stem and the key of its meaning.
+SENSE = "#"
 _Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
 
 
@@ -77,6 +81,7 @@ class RubricWords:
 
     def _said_in_phrases(self, stems: Sequence[str], worth: StemWorth) -> None:
         """Give the words of whole synonyms what these are worth together."""
+        stems = [one.partition(SENSE)[0] if SENSE in one else one for one in stems]
         for t, one in enumerate(stems):
             for phrase, words, wordings in self._phrases.get(one, ()):
                 near = stems[t : t + len(phrase) + PHRASE_SLACK]
@@ -88,7 +93,16 @@ class RubricWords:
                         _raise(worth.evidence[s], wordings)
 
     def compare(self, stem_: str) -> F32:
-        """Return how a stem compares with each word: same, synonym, usual wording, neighbour."""
+        """Return how a stem compares with each word: same, synonym, usual wording, neighbour.
+
+        A stem with a meaning ("ra#ra: room air") compares only with wordings that have it.
+        """
+        stem_, _, sense = stem_.partition(SENSE)
+        if sense:
+            meant = {stem(form) for form in meant_by(sense)}
+            able = [not meant.isdisjoint(one.words) for one in self.alternatives]
+            mask: F32 = (self.weights[:, able] > 0).any(axis=1).astype(np.float32)
+            return self.compare(stem_) * mask
         compared = np.zeros((4, len(self.words)), dtype=np.float32)
         if stem_ in self._place:
             compared[0, self._place[stem_]] = 1

@@ -52,9 +52,9 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
             for span, key in known.phrases_in(text):
                 meant = content_stems(span.text(text))
                 for synonym, source in known.synonyms(key):
-                    words = content_stems(synonym)
+                    words = _content_stems(synonym)
                     if len(words) > 1:
-                        phrases.setdefault(tuple(words), set()).update(meant)
+                        phrases.setdefault(words, set()).update(meant)
                     part = NARROWER_PART if source.endswith(NARROWER) else 1.0
                     for word in words:
                         own = found.setdefault(word, {})
@@ -65,8 +65,13 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
 
 def content_stems(text: str) -> list[str]:
     """Return the stems of the words that carry meaning, each once."""
+    return list(_content_stems(text))
+
+
+@lru_cache(maxsize=65536)
+def _content_stems(text: str) -> tuple[str, ...]:
     forms = [word.form for word in find_words(text)]
-    return list(dict.fromkeys(stem(f) for f in forms if f not in STOP_WORDS))
+    return tuple(dict.fromkeys(stem(f) for f in forms if f not in STOP_WORDS))
 
 
 @cache

@@ -63,9 +63,14 @@ def why_contradicted_in(
     feature: str,
     spans: Sequence[tuple[int, int]],
     rules: Collection[str] | None = None,
+    meant: frozenset[str] = frozenset(),
 ) -> str | None:
-    """Return the same as `why_contradicted` for a text that was read before."""
-    place = find_place(reading, spans)
+    """Return the same as `why_contradicted` for a text that was read before.
+
+    ``meant`` are words of the feature that the spans are known to stand for: "LOC" for "loss of
+    consciousness".
+    """
+    place = find_place(reading, spans, meant)
     if place is None:
         return None
     reason = None

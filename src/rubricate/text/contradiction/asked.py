@@ -43,6 +43,7 @@ class AskedFor:
     drug_names: frozenset[str]
     matters: tuple[tuple[str, frozenset[str]], ...]
     types: frozenset[str]
+    limit: tuple[bool, float] | None
     forms: frozenset[str]
     about_advice: bool
 
@@ -77,6 +78,7 @@ def _read_alternative(text: str) -> AskedFor:
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
         types=types_in(forms),
+        limit=_limit_in(forms) if not find_quantities(text, tokens)[1:] else None,
         forms=frozenset(forms),
         about_advice=_ABOUT_ADVICE.search(text) is not None,
     )
@@ -91,7 +93,7 @@ _ABOUT_ADVICE = re.compile(
     r"|possible\b|precaution|prescri|prevent|prophyla|read[iy]|reassur|recommend|reduce\b|refer|refus"
     r"|reluct|request|requires\b|return|risk|safety\b|schedul|screen|seek|stopped\b|stress\b|suggest"
     r"|suspect|thinks\b|told\b|turned\b|upcoming\b|up\b|urge[ds]?\b|waiting\b|wants?\b|wanted\b|warn"
-    r"|wish|worr|would\b)",
+    r"|wish|worr|would\b|rule[ds]? out|exclu|evaluat|assess)",
     re.IGNORECASE,
 )
 
@@ -101,18 +103,41 @@ _TYPES = {
     **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
     **dict.fromkeys(("t2dm", "dm2", "t2d", "niddm", "dmii"), "2"),
 }
-_ROMAN = {"i": "1", "ii": "2", "one": "1", "two": "2"}
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "one": "1", "two": "2"}
+_NUMBERED = word_set("type stage class grade")
+_KINDS = word_set("1 2 3 4 5")
 
 
 def types_in(forms: Sequence[str]) -> frozenset[str]:
-    """Return the types that word forms name: "type 2", "T1DM"."""
-    named = {_ROMAN.get(b, b) for a, b in pairwise(forms) if a == "type"}
-    return frozenset(named & {"1", "2"} | {_TYPES[form] for form in forms if form in _TYPES})
+    """Return the types and stages that word forms name: "type 2", "T1DM", "stage IV"."""
+    named = {
+        f"{a} {number}"
+        for a, b in pairwise(forms)
+        if a in _NUMBERED and (number := _ROMAN.get(b, b)) in _KINDS
+    }
+    return frozenset(named | {f"type {_TYPES[form]}" for form in forms if form in _TYPES})
+
+
+def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
+    """Return whether a feature asks for a value above a number, or below, and the number."""
+    numbers = [i for i, form in enumerate(forms) if form[:1].isdigit()]
+    if len(numbers) != 1 or not re.fullmatch(r"\d+(?:\.\d+)?", forms[numbers[0]]):
+        return None
+    i = numbers[0]
+    before = forms[i - 1] if i else ""
+    if i + 1 < len(forms) or before not in _ABOVE | _BELOW:
+        return None
+    return before in _ABOVE, float(forms[i])
+
+
+_ABOVE, _BELOW = word_set("above over > exceeding"), word_set("below under <")
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
     """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
-    if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence"):
+    if forms[:1] == ["non"]:  # "Non-smoker"
+        return True
+    if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence", "never", "without"):
         return False
     return len(forms) > 1 and forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
 
@@ -274,6 +299,7 @@ def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
     Only whole numbers up to 99 count things; what has a unit or says how often is a quantity.
     """
     found = set()
+    tokens = [token for token in tokens if token.form not in _EARLIER]
     for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
         number = _SAME_NUMBER.get(token.form, token.form)
         plain = token.form not in _NO_COUNT and (before is None or before.form not in _TENS)
@@ -287,6 +313,8 @@ def _is_thing(token: Token) -> bool:
     return named and time_unit(token.form) is None
 
 
+#: Between a number and what is counted: "two previous miscarriages".
+_EARLIER = word_set("previous prior past earlier separate different other more")
 _TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rubricate.text.contradiction.asked import AskedFor
+from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
+from rubricate.text.stems import stem
 from rubricate.text.words import CueTable, cue_kinds, word_set
 
 _NOT_MEANT = CueTable(
@@ -16,7 +17,8 @@ _NOT_MEANT = CueTable(
         "|awaiting|waiting for|waiting list for|listed for|referred for|scheduled for|due for"
         "|wants to start|would like to try|considering|consider|thinking about|to start|may add"
         "|discussed|discuss|would start|would give|will give|would consider|might"
-        "|hopes to|intends to|may start|could start|would like",
+        "|hopes to|intends to|may start|could start|would like|wants to lose|wants to get|wants to have|wants to become|hoping to"
+        "|planning for|planning a|planning pregnancy|refer for|refer to|refer back for|needs a referral for",
         declined="declined|refused|refuses",
         hypothetical="return if|come back if|call if|if you get|if you have|if you develop"
         "|if you start|if you notice|if you feel|if symptoms|should you|in case of|come back with"
@@ -35,7 +37,10 @@ _NOT_MEANT = CueTable(
         feared="worried about|worries about|afraid of|scared of|fearful of|concerned about|risk of"
         "|at risk for|wonders if|wonders whether|wondered if|wondered whether|asks about"
         "|asked about|screening for|to prevent|prevention of|worried it could|worried that|fears"
-        "|scan for|tested for|screened for|checked for",
+        "|scan for|tested for|screened for|checked for|rule out|ruling out|r/o|to exclude|exclude"
+        "|look for|looking for|evaluate for|assess for|work up for|workup for|screen for|check for|suspicion for|suspicion of"
+        "|suspicious for|concern for|concern about|swabbed for"
+        "|suspected|suspicion of a|query",
     )
 )
 
@@ -51,7 +56,9 @@ _NOT_DONE = CueTable(
         "|was outlined|were outlined|outlined|was mooted|was raised|brought up|was brought up"
         "|on the handout|is on the leaflet|on order|not filled|unfilled|not collected|to begin"
         "|awaits|to be discussed|not wanted|next visit|were discussed|were offered|were advised"
-        "|not had it|not had one|did not attend|was cancelled|postponed|not taken up",
+        "|not had it|not had one|did not attend|was cancelled|postponed|not taken up|to start"
+        "|to commence|set for|slated for|was exchanged|exchanged for|not begun|never begun|is due"
+        "|awaiting treatment|under discussion|undecided|tomorrow|is set|penciled in|pencilled in",
         declined="declined|was declined|refused|turned down|turned it down|turned this down",
         hypothetical="if scan|if the|if needed|if required|if it|should it|were to",
         feared="suspected|queried|was suspected|was queried|looked for|was looked for|ruled out"
@@ -76,10 +83,14 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
     heading = [token.form for token in tokens[max(0, place.first - 2) : place.first]]
     if heading[1:] == [":"] and heading[0] in _WARNINGS:
         return _NOT_MEANT_REASONS["hypothetical"]
-    for i in range(place.first, place.inside[0] + 1):
+    if said := _not_settled(asked, place) or _not_taken(asked, place):
+        return said
+    for i in range(place.first, _first_named(asked, place) + 1):
         hit = _NOT_MEANT.at(tokens, i) if tokens[i].form in _NOT_MEANT else None
         before = tokens[i - 1].form if i else ""
         if hit is None or hit[1] > place.inside[-1] or before == "as":
+            continue
+        if tokens[hit[1]].form in _STOPPING:  # Who wants to quit has not.
             continue
         # What is refused ends with the comma: "refuses the bottle, seven wet nappies".
         if tokens[i].form not in _REFUSING or not _comma_between(place, i):
@@ -89,9 +100,95 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
         hit = _NOT_DONE.at(tokens, i) if tokens[i].form in _NOT_DONE else None
         if hit is None or (tokens[i].form in _REFUSING and _has_object(place, hit[1])):
             continue
-        if not _other_verb(place, i):
+        if not _other_verb(place, i) and tokens[i - 1].form != "it":
             return _NOT_MEANT_REASONS[hit[0]]
     return None
+
+
+_STOPPING = word_set("quit stop cut reduce give come get taper wean")
+#: Verbs that begin an order: "Start aspirin".
+_ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")
+_TESTS = word_set("test screen screening swab serology titer titre panel workup")
+_AWAITED = word_set("ordered sent pending requested offered booked due arranged awaited planned")
+_IN_ADVANCE = word_set("precautions precaution prophylaxis prevention counseling counselling")
+
+
+def _not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
+    reading, tokens = place.reading, place.reading.tokens
+    first, last = place.inside[0], place.inside[-1]
+    start = tokens[first].start
+    if (tokens[first].form == "?" and last > first) or (
+        reading.text[start - 1 : start] == "?" and not reading.text[start - 2 : start - 1].strip()
+    ):
+        return _NOT_MEANT_REASONS["feared"]
+    opening = first if tokens[first].form in _ORDERS else first - 1
+    shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
+    ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
+    if ordered and _opens(place, opening):
+        return _NOT_MEANT_REASONS["advised"]
+    for i in range(first + 1, min(last + 2, place.end)):
+        if tokens[i].form in _IN_ADVANCE - asked.forms and tokens[i - 1].form in asked.forms:
+            return _NOT_MEANT_REASONS["hypothetical"]
+        if tokens[i].form in _TESTS - asked.forms:
+            said = {token.form for token in tokens[i + 1 : i + 2 + NEAR]}
+            return "only tested" if said & _AWAITED else None
+    return None
+
+
+def _first_named(asked: AskedFor, place: SpokenPlace) -> int:
+    """Return the first of the words that is the feature's own; where none is, that means something."""
+    tokens = place.reading.tokens
+    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
+    worded = [i for i in place.inside if tokens[i].form not in EMPTY_WORDS]
+    return next(iter(own or worded), place.inside[0])
+
+
+def _last_named(asked: AskedFor, place: SpokenPlace) -> int:
+    """Return the last of the words that is the feature's own; where none is, the last of all."""
+    tokens = place.reading.tokens
+    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
+    return own[-1] if own else place.inside[-1] + 1
+
+
+#: Right before a drug these say that it is not taken.
+_NOT_TAKEN = CueTable(
+    cue_kinds(
+        replaced="instead of|rather than|in place of|switched from|changed from|swapped from",
+        stopped="off|off of|not on|no longer on|came off|weaned off",
+        allergic="allergic to|allergy to|allergies to|intolerant of|intolerant to|intolerance to"
+        "|intolerance of|reaction to|allergies|allergy",
+    )
+)
+_OF_ALLERGY = word_set(
+    "allergy allergic allergies intolerance reaction anaphylaxis hypersensitivity intolerant"
+)
+_NOT_TAKEN_REASONS = {
+    "replaced": "says another",
+    "stopped": "stopped",
+    "allergic": "only an allergy",
+}
+
+
+def _not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
+    if not asked.drugs or asked.forms & _OF_ALLERGY:
+        return None
+    tokens, first = place.reading.tokens, _first_named(asked, place)
+    for i in range(max(place.first, first - 3), first):
+        hit = _NOT_TAKEN.at(tokens, i) if tokens[i].form in _NOT_TAKEN else None
+        if hit is not None and first - 1 <= hit[1] <= first:
+            return _NOT_TAKEN_REASONS[hit[0]]
+    return None
+
+
+def _opens(place: SpokenPlace, i: int) -> bool:
+    """Tell whether a word begins a sentence or an item of a list."""
+    if i == 0:
+        return True
+    tokens, text = place.reading.tokens, place.reading.text
+    new_line = "\n" in text[tokens[i - 1].end : tokens[i].start]
+    return new_line or tokens[i - 1].form in (".", ":", ";", "-", "•", "*", ")", "→")
 
 
 #: Before a colon these open a list of what to look out for.
@@ -131,7 +228,8 @@ _NO_MORE = CueTable(
         stopped="stopped|quit|discontinued|d/c|d/cd|d/c d|dcd|came off|taken off|gave up|given up"
         "|no longer|weaned off|ceased|stopped taking|none since|nil since|not since|none now"
         "|nil now|not any more|anymore|until|till|has not since|gave it up|clean since|on hold|held"
-        "|withheld|off it|off them|now off|been off|off since|is off|taken off it|is held",
+        "|withheld|off it|off them|now off|been off|off since|is off|taken off it|is held|abstinent"
+        "|abstains|sober since|sober for|in recovery",
         past="used to|former|formerly|ex smoker|ex - smoker|years ago|in the past|previously"
         "|exsmoker|in college|as a student|as a teenager|in his youth|in her youth|in his twenties"
         "|in her twenties|as a young man|as a young woman|years back|at one time|long ago",
@@ -145,7 +243,8 @@ _GONE = CueTable(
         resolved="resolved|has gone away|went away|gone away|cleared up|disappeared|now gone"
         "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved"
         "|gone since|gone now|all gone|is gone|are gone|completely gone|gone completely|has gone"
-        "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since",
+        "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since"
+        "|gone on|gone with|gone after",
     )
 )
 
@@ -157,7 +256,7 @@ _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "re
 _TAKEN = word_set(
     "current currently now active ongoing presently therapy use uses takes taking on drug"
     " medication tablets smoker smokes smoking tobacco alcohol"
-    " drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
+    " drives driving drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
 )
 
 
@@ -199,6 +298,8 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
         return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
         around = set(forms_at(place, place.around(2 * NEAR)))
+        if "never" in around and not around & _LEFT_OFF:
+            return "says never"
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
             return None if around & (_LEFT_OFF | DENYING) else "says current"
         return None
@@ -212,7 +313,7 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
     table = _NO_MORE if taken else _GONE
     for i in place.around(NEAR * 2 if taken else NEAR):
         hit = table.at(tokens, i) if tokens[i].form in table else None
-        if hit is None or (not taken and i in range(place.inside[0], place.inside[-1] + 1)):
+        if hit is None or (not taken and i in range(place.inside[0], _last_named(asked, place))):
             continue
         if _goes_on(place, i):
             continue
@@ -255,12 +356,15 @@ def _goes_on(place: SpokenPlace, i: int) -> bool:
 
 
 #: After "gone" these make it a movement: "has gone to 94 percent".
-_SOMEWHERE = word_set("to from up down into on through home back well beyond over")
+_SOMEWHERE = word_set("missing to from up down into on through home back well beyond over")
 #: Features that something lasts, that it is over, and words that say the latter.
 _LASTING = word_set(
     "persists persisting persistent ongoing continues continuing unresolved unhealed still remains"
 )
-_OVER = word_set("resolved gone cleared settled stopped ceased healed subsided ended abated")
+_OVER = word_set(
+    "resolved gone cleared settled stopped ceased healed subsided ended abated discontinued"
+)
+_GOES_ON = word_set("still continues ongoing persists remains")
 _SAID_OVER = _OVER | word_set("eased lifted broke vanished disappeared")
 _NOT_YET = word_set("not hasnt havent hadnt never yet wont cannot cant")
 
@@ -276,6 +380,8 @@ def _still_or_over(asked: AskedFor, place: SpokenPlace) -> str | None:
         if tokens[i].form in _SAID_OVER:
             near = {token.form for token in tokens[max(place.first, i - 3) : i]}
             said.add("not over" if near & _NOT_YET else "resolved")
+    if over and not said and _GOES_ON & set(forms_at(place, place.around(NEAR))):
+        return "not over"
     return min(said) if said == {"resolved" if lasting else "not over"} else None
 
 

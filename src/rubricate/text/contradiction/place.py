@@ -44,12 +44,16 @@ class TextReading:
 
 @dataclass(frozen=True, slots=True)
 class SpokenPlace:
-    """The tokens of the spans, and the range of tokens around them in their clauses."""
+    """The tokens of the spans, and the range of tokens around them in their clauses.
+
+    ``meant`` are the feature's words that they are known to stand for.
+    """
 
     reading: TextReading
     inside: list[int]
     first: int
     end: int
+    meant: frozenset[str] = frozenset()
 
     def around(self, reach: int) -> range:
         """Return the places of the spans and so many tokens around them, in their clauses."""
@@ -102,7 +106,9 @@ def _cover(starts: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]
     return column
 
 
-def find_place(reading: TextReading, spans: Sequence[tuple[int, int]]) -> SpokenPlace | None:
+def find_place(
+    reading: TextReading, spans: Sequence[tuple[int, int]], meant: frozenset[str] = frozenset()
+) -> SpokenPlace | None:
     """Return where the spans are; None when they hold no token."""
     inside: list[int] = []
     for start, end in sorted(spans):
@@ -118,7 +124,7 @@ def find_place(reading: TextReading, spans: Sequence[tuple[int, int]]) -> Spoken
         first -= 1
     while end < min(n, inside[-1] + REACH) and clause[end] == clause[inside[-1]]:
         end += 1
-    return SpokenPlace(reading, inside, first, end)
+    return SpokenPlace(reading, inside, first, end, meant)
 
 
 def forms_at(place: SpokenPlace, where: Sequence[int]) -> list[str]:

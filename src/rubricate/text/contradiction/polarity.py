@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
-from rubricate.text.contradiction.place import SpokenPlace, forms_at
+from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
+from rubricate.text.numbers import time_unit
 from rubricate.text.stems import stem
 from rubricate.text.words import word_set
 
@@ -35,7 +37,7 @@ _LACKING = word_set(
     " persisting continues continuing ongoing unresolved unhealed gone spared resolved remission"
     " abstinence sober sobriety teetotal vegetarian vegan illiterate unvaccinated uninsured due"
     " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
-    " unconscious comatose painless"
+    " unconscious comatose painless naive refused contraindicated"
 )
 
 
@@ -87,7 +89,11 @@ _SAID_BY_DENIAL = tuple(
 )
 
 
-_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never had", "ø", "0", "-", "(-")
+#: Words that only deny, among those of features that a denial may state.
+NEGATING = word_set("no not never without non cannot")
+
+
+_PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never", "ø", "0", "-", "(-")
 
 
 #: A feature with one of these says that all is well.
@@ -127,21 +133,31 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     ]
     if result := _other_result(asked, place):
         return result
-    named = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    worded = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    named = worded or bool(place.meant)
+    lost = (asked.forms & _LACKING) - NEGATING
     if asked.negated:
-        return _affirmed(place) if named and asked.plainly_negated else None
+        # "No loss of consciousness": "conscious" does not say the loss.
+        said_lost = not lost or not lost.isdisjoint(place.meant.union(forms_at(place, own)))
+        plain = named and asked.plainly_negated and said_lost
+        return _affirmed(place) if plain else None
     if not own or number_agrees(asked, place):
         return None
+    if _denied_beside(asked, place, own):
+        return "denied"
+    own = _predicate(asked, place, own)
     scopes = [reading.scope[i] for i in own]
     if min(scopes) < 0 or any(reading.negations[i].kind != "negation" for i in scopes):
         return None
     said = {reading.tokens[i].form for i in own}
     lacking = asked.forms & _LACKING
+    if {"low", "back"} <= asked.forms:  # a place
+        lacking -= {"low"}
     # "No weight loss" denies the loss itself, "no weight" may be one.
-    if (lacking and lacking.isdisjoint(said)) or not WELL.isdisjoint(asked.forms):
+    if (lacking and lacking.isdisjoint(said | place.meant)) or not WELL.isdisjoint(asked.forms):
         return None
     # "No shortness of breath" names what it denies; "no breath" alone would say that it is there.
-    if not named and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
+    if not worded and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
         return None
     negation = reading.negations[scopes[0]]
     cue = negation.cue_span.text(reading.text).lower()
@@ -152,10 +168,50 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
     return "denied" if plain or place.inside[0] <= first + 1 else None
 
 
+def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]:
+    """Return the denied ones of the words where the others are what they are said of.
+
+    "Legs not swollen", "swallows without difficulty".
+    """
+    reading = place.reading
+    within = [i for i in own if reading.scope[i] >= 0]
+    if not within or len(within) == len(own):
+        return own
+    named = any(stem(reading.tokens[i].form) in asked.words for i in within)
+    if not named and reading.tokens[within[0] - 1].form in ("not", "isnt", "arent", "non"):
+        named = asked.words <= {stem(form) for form in place.meant} | EMPTY_WORDS
+    cue = bisect_left(reading.starts, reading.negations[reading.scope[within[0]]].cue_span.start)
+    before = all(i < cue for i in own if reading.scope[i] < 0)
+    joined = 0 < within[0] - cue <= 2 and within[0] - own[0] <= 2 * NEAR
+    comma = any(reading.tokens[i].form in (",", ";") for i in range(own[0], within[-1]))
+    return within if named and before and joined and not comma else own
+
+
+def _denied_beside(asked: AskedFor, place: SpokenPlace, own: Sequence[int]) -> bool:
+    """Tell whether a word of the feature that was not found is denied beside the words.
+
+    "His belly gives no pain": the belly was found, the pain is denied.
+    """
+    reading, last = place.reading, place.inside[-1]
+    if asked.forms & _LACKING or asked.forms & WELL or any(reading.scope[i] >= 0 for i in own):
+        return False
+    said = {stem(reading.tokens[i].form) for i in own}
+    for i in range(last + 1, min(place.end, last + 1 + NEAR)):
+        form, scope = reading.tokens[i].form, reading.scope[i]
+        if form in (",", ";", "(") or reading.tokens[i].kind == "number":
+            return False
+        if scope >= 0 and stem(form) in asked.words - said:
+            one = reading.negations[scope]
+            return one.kind == "negation" and one.cue_span.text(reading.text).lower() == "no"
+    return False
+
+
 def _affirmed(place: SpokenPlace) -> str | None:
     reading = place.reading
     for i in range(place.first, place.end):
-        if reading.cue[i] >= 0 or reading.scope[i] >= 0 or reading.tokens[i].form in DENYING:
+        if reading.cue[i] >= 0 or reading.scope[i] >= 0:
+            return None
+        if reading.tokens[i].form in DENYING and not _is_recent(place, i):
             return None
     before = reading.tokens[place.first - 1].form if place.first else ""
     # A mark that ends the clause is its last token.
@@ -165,14 +221,28 @@ def _affirmed(place: SpokenPlace) -> str | None:
     return "says it is there"
 
 
+def _is_recent(place: SpokenPlace, i: int) -> bool:
+    """Tell whether "last" gives a time: "last night", not "last period"."""
+    tokens = place.reading.tokens
+    after = tokens[i + 1].form if i + 1 < place.end else ""
+    return tokens[i].form == "last" and (after == "night" or time_unit(after) is not None)
+
+
 _NORMAL = word_set(
     "normal nml wnl fine ok okay comfortable unremarkable nad intact healthy unaffected spared"
     " preserved freely comfortably"
 )
 
 
+#: Of what should be too little or bad these say that it is not.
+_ENOUGH = word_set("good well full adequate 5/5 strong plenty excellent vigorous")
+_TOO_LITTLE = word_set(
+    "poor reduced decreased fewer weak weakness loss impaired limited restricted diminished less"
+)
+
+
 #: Of a weight that should have changed these say that it has not.
-_STEADY = word_set("steady stable holding static unchanged maintained constant")
+_STEADY = word_set("same steady stable holding static unchanged maintained constant")
 
 
 _NOT_NORMAL = word_set(
@@ -202,9 +272,23 @@ def _of_the_matter(asked: AskedFor, place: SpokenPlace, i: int) -> bool:
     return not named or not all(between)
 
 
+#: Endings of words for what is done, whatever is found, and further such words.
+_DONE = ("scopy", "graphy", "gram", "ectomy", "otomy", "plasty")
+_TESTS = word_set(
+    "ct mri xray x-ray ecg ekg eeg emg echo ultrasound us scan smear biopsy labs cbc bmp test tests"
+    " screening screen checkup exam examination physical"
+)
+
+
+def _is_done(asked: AskedFor) -> bool:
+    """Tell whether a feature asks for a test or operation, which may be normal."""
+    named = len(asked.words) <= 2 and bool(asked.forms & _TESTS)
+    return named or any(form.endswith(_DONE) for form in asked.forms)
+
+
 def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "says normal" where what a feature says is amiss is said to be in order."""
-    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
+    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms) or _is_done(asked):
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
@@ -212,7 +296,11 @@ def normal(asked: AskedFor, place: SpokenPlace) -> str | None:
     for i in range(max(place.first, first - 1), min(place.end, last + 4)):
         if i > last and tokens[i].form in (",", "/", "+", "and", "with", "w/"):
             return None
-        if tokens[i].form in _NORMAL or (weighed and tokens[i].form in _STEADY):
+        enough = tokens[i].form in _ENOUGH and not _TOO_LITTLE.isdisjoint(asked.forms)
+        enough = enough or (
+            bool(asked.persons) and tokens[i].form == "well" and tokens[i - 1].form != "as"
+        )
+        if tokens[i].form in _NORMAL or enough or (weighed and tokens[i].form in _STEADY):
             if not _of_the_matter(asked, place, i):
                 return None
             if (asked.persons or asked.any_relative) and persons_in(tokens, range(first + 1, i)):

@@ -39,6 +39,9 @@ _IN_CASE = re.compile(
     rf"(?:(?<=[,/] )|(?<=[,/])|(?<=\bor )|(?<=\band )){_QUALITY}$",
     re.IGNORECASE,
 )
+#: Words that begin with "if" say what may come, unless a feature asks when something is so.
+_IF = re.compile("if ", re.IGNORECASE)
+_UNDER = re.compile(r"\b(?:when|with|if|during|after|on|by|worse|better|trigger\w*)\b", re.IGNORECASE)
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
@@ -69,6 +72,27 @@ _TIMES_OF_LIFE = (
         65,
         99,
     ),
+)
+#: Features of too much drinking, and words for little of it.
+_TOO_MUCH = re.compile(
+    r"(?:alcohol|drink\w*|etoh|ethanol)\b.*\b(?:disorder|dependen\w+|abuse|misuse|addict\w*|problem"
+    r"|excess\w*)|\balcoholi(?:c|sm)\b|\b(?:heavy|excess\w*|hazardous|harmful|problem)"
+    r"\s(?:alcohol|drink\w*|etoh)",
+    re.IGNORECASE,
+)
+_LITTLE = re.compile(
+    r"\b(?:social(?:ly)?|occasional(?:ly)?|occ|rare(?:ly)?|seldom|moderate(?:ly)?|minimal|weekends?"
+    r"|special occasions|holidays|parties|christmas|sundays?|saturdays?|fridays?"
+    r"|(?:once|twice) (?:a|per) (?:week|month|year)"
+    r"|(?:an?|one|1|two|2|1-2) (?:small )?(?:beers?|glass(?:es)?|drinks?|pints?)\b(?! of (?:vodka|gin"
+    r"|whisk\w+|spirits|rum)))",
+    re.IGNORECASE,
+)
+_MUCH = re.compile(
+    r"\b(?:bottles?|liters?|litres?|vodka|binge\w*|drunk|withdrawal|detox|rehab|dependen\w+"
+    r"|alcoholi\w+|heav\w+|abuse\w*|blackouts?|cage|audit|[4-9]\d? (?:beers|drinks|pints|glasses"
+    r"|units)|[1-9]\d (?:beers|drinks|pints|glasses|units)|morning)\b",
+    re.IGNORECASE,
 )
 _RECENT = re.compile(r"\brecent(?:ly)?\b", re.IGNORECASE)
 _LONG_AGO = re.compile(
@@ -101,6 +125,10 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         said = text[begin:end] + behind
         if not _LATELY.search(said) and (match := _LONG_AGO.search(said)):
             return f"says {match[0]}"
+    if _TOO_MUCH.search(feature) and not _NEGATIVE.search(feature):
+        said = text[begin:end] + behind
+        if (match := _LITTLE.search(said)) and not _MUCH.search(said):
+            return f"says {match[0]}"
     for asked, low, high in _TIMES_OF_LIFE:
         if asked.search(feature):
             ages = _AGE.findall(words) or _AGE.findall(words + behind)
@@ -114,7 +142,9 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         before = [match.end() for match in _ADVISED.finditer(text, clause, start)]
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
-        if _IN_CASE.search(text, max(begin, start - 120), start):
+        if _IN_CASE.search(text, max(begin, start - 120), start) or (
+            _IF.match(words) and not _UNDER.search(feature)
+        ):
             return "only in case"
     return "denied" if _has_minus(text, start, end) else None
 

@@ -90,7 +90,23 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
             forms_at(place, _outside(place, around, kind))
         ):
             return f"says {said[0].span.text(place.reading.text)}"
-    return _another_count(asked, place)
+    return _beyond_limit(asked, place) or _another_count(asked, place)
+
+
+def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the number said where the feature asks for one above or below another: "CK 410"."""
+    if asked.limit is None:
+        return None
+    tokens = place.reading.tokens
+    near = range(place.inside[0], min(place.end, place.inside[-1] + NEAR))
+    said = [form for i in near if (form := tokens[i].form)[:1].isdigit()]
+    if any(tokens[i].kind == "number" and tokens[i + 1].form == "k" for i in near[:-1]):
+        return None  # "CK 44k"
+    values = [float(form) for form in said if re.fullmatch(r"\d+(?:\.\d+)?", form)]
+    if len(values) != 1 or len(said) != 1:
+        return None
+    above, limit = asked.limit
+    return f"says {said[0]}" if (values[0] < limit if above else values[0] > limit) else None
 
 
 def _is_repeated(quantities: Sequence[Quantity]) -> bool:
@@ -191,7 +207,7 @@ _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seve
 def _other_type(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the type said where the feature asks for another."""
     said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
-    return f"says type {min(said)}" if said and said.isdisjoint(asked.types) else None
+    return f"says {min(said)}" if said and said.isdisjoint(asked.types) else None
 
 
 def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -203,18 +219,39 @@ def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
     return f"says {later[0]}" if later and not {"first", "1st"} & set(near) else None
 
 
+def _other_weight(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return "says down" where a weight should have risen, and the like."""
+    wanted = dict(asked.matters).get("weight", frozenset())
+    said = {"up": "gain", "down": "loss"}
+    near = {form for form in forms_at(place, place.around(1)) if form in said}
+    if len(near) != 1 or asked.negated:
+        return None
+    (form,) = near
+    return f"says {form}" if wanted and said[form] not in wanted else None
+
+
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the word said that excludes one of the feature's: better for worse."""
     if other := _other_type(asked, place) or _not_the_first(asked, place):
         return other
     if not asked.matters:
         return None
+    if "weight" in asked.forms and (other := _other_weight(asked, place)):
+        return other
     inside = forms_at(place, place.inside)
     around = forms_at(place, range(place.first, place.end))
-    denied = any(place.reading.scope[i] >= 0 for i in place.inside)
+    reading = place.reading
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
+        # "Nonproductive" denies a word and is one that says otherwise itself.
+        scopes = [reading.scope[i] for i in place.inside if reading.scope[i] >= 0]
+        denied = not all(reading.negations[scope].is_one_word for scope in scopes)
         said = {table[form] for form in inside if form in table}
+        if not said and matter == "course" and len(place.inside) == 1:
+            # "Worse at rest": only the rest was found.
+            low = max(place.first, place.inside[0] - 2)
+            beside = forms_at(place, range(low, place.inside[0]))
+            said = {table[form] for form in beside if form in table}
         if len(said) == 1 and not denied and not asked.negated:
             near = {table[form] for form in around if form in table}
             if values.isdisjoint(near):

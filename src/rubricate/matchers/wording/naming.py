@@ -1,0 +1,245 @@
+"""What names a feature besides its own words, what says the contrary, and what says it by denial.
+
+Unlike what is learned from notes these are whole synonyms of the lexicon, sure enough to decide
+that a note contradicts a feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from rubricate.lexicon.groups import NARROWER, Lexicon
+from rubricate.lexicon.store import load_default_lexicon
+from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
+from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.relation import WINDOW
+from rubricate.matchers.wording.rubric_words import SENSE
+from rubricate.matchers.wording.stems import stem
+from rubricate.text import opposites
+from rubricate.text.senses import meant_by
+from rubricate.text.words import find_words, phrase_key, word_set
+
+#: Before a phrase of the lexicon these make the phrase for its absence: "no fever".
+_ABSENT = ("no", "denies", "not", "does not")
+#: Words of a phrase lie at most so far apart.
+_SLACK = 3
+_LEAST_STEM = 4
+_DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
+_DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
+#: Denied with other words these are what is denied: "no trouble sleeping".
+_TROUBLE = frozenset(
+    stem(form) for form in "trouble problem difficulty issue loss lack change complaint".split()
+)
+_PARTICLES = word_set("up down out off over")
+#: Phrases of the bank may express other features too.
+_UNSURE = f"bank{NARROWER}"
+Phrase = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class FeatureNames:
+    """What a feature's matter is called, by the stems of a note's words.
+
+    ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
+    are words whose denial says that the feature is there ("no energy" of fatigue), ``opposites``
+    phrases that say that it is not ("afebrile"), ``same`` what says all of a denial that is asked
+    for ("NKDA").
+    """
+
+    words: dict[str, frozenset[str]] = field(default_factory=dict)
+    phrases: dict[Phrase, frozenset[str]] = field(default_factory=dict)
+    by_denial: list[frozenset[str]] = field(default_factory=list)
+    opposites: list[Phrase] = field(default_factory=list)
+    same: list[Phrase] = field(default_factory=list)
+
+
+@cache
+def qualifiers() -> frozenset[str]:
+    """Return the stems of words that qualify a matter and do not name it."""
+    tables = (
+        opposites.SIDES,
+        opposites.HEIGHTS,
+        opposites.PERSONS,
+        # Words for pain name a matter themselves.
+        *(table for name, table in opposites.MATTERS.items() if name != "pain"),
+    )
+    others = (
+        "history present daily current currently week weeks month months year years day days use"
+        " uses using user"
+    )
+    return frozenset(stem(form) for table in tables for form in table) | frozenset(
+        stem(form) for form in others.split()
+    )
+
+
+def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> FeatureNames:
+    """Return what names a feature, from the lexicon.
+
+    Examples
+    --------
+    >>> from rubricate.matchers.wording.profile import read_feature
+    >>> from rubricate.rubric import Feature
+    >>> names = read_names(read_feature(Feature("1", "c", "Fever"), 0))
+    >>> sorted(names.words["pyrex"]), ("afebril",) in names.opposites
+    (['fever'], True)
+    """
+    known = load_default_lexicon() if lexicon is None else lexicon
+    names = FeatureNames()
+    if profile.kind:
+        return names
+    for text, alternative in zip(profile.feature.wordings, profile.alternatives, strict=True):
+        forms = [word.form for word in find_words(text)]
+        for form in forms:
+            if form not in STOP_WORDS and form not in NEGATING:
+                names.words[stem(form)] = frozenset([form])
+        if alternative.negated and (key := phrase_key(text)) in known:
+            phrases = (_read_phrase(synonym) for synonym, _ in known.synonyms(key))
+            names.same += [p.stems for p in phrases if p.stems and not p.denies]
+        # Of "No fever" also what is a fever.
+        lead = next((i for i, form in enumerate(forms) if form not in NEGATING), 0)
+        for first, end, key in known.phrases_among(find_words(text)[lead:]):
+            meant = frozenset(forms[lead + first : lead + end]) - STOP_WORDS
+            _add_synonyms(names, known.synonyms(key), meant, negated=alternative.negated)
+            whole = {stem(form) for form in meant} >= set(alternative.words) - qualifiers()
+            if whole and not alternative.negated and not alternative.family:
+                # "No alcohol" for "alcohol use"; but "no appetite" is a loss of it.
+                plain = " ".join(f for f in key.split(" ") if stem(f) not in qualifiers())
+                same = {synonym for synonym, _ in known.synonyms(key)}
+                for one in dict.fromkeys((key, plain)):
+                    for absent in (f"{no} {one}" for no in _ABSENT):
+                        if absent in known and absent not in same:
+                            _add_opposites(names, (s for s, _ in known.synonyms(absent)))
+    return names
+
+
+def _add_synonyms(
+    names: FeatureNames,
+    synonyms: Iterable[tuple[str, str]],
+    meant: frozenset[str],
+    *,
+    negated: bool,
+) -> None:
+    for synonym, source in synonyms:
+        forms, stems, denies = _read_phrase(synonym)
+        if denies:
+            said = frozenset(stems) - _DENYING_STEMS
+            if not negated and said:
+                names.by_denial.append(said)
+        elif source != _UNSURE and len(stems) > 1:
+            names.phrases.setdefault(stems, meant)
+        elif source != _UNSURE and stems and len(forms) == 1:
+            # "Goes down" is more than "goes".
+            names.words.setdefault(stems[0], meant)
+
+
+def _add_opposites(names: FeatureNames, phrases: Iterable[str]) -> None:
+    for phrase in phrases:
+        forms, stems, denies = _read_phrase(phrase)
+        # Short stems are of several words: "sober" and "SOB".
+        one_word = len(forms) == 1 and len("".join(stems)) >= _LEAST_STEM
+        if not denies and (len(stems) > 1 or one_word) and stems not in names.opposites:
+            names.opposites.append(stems)
+
+
+class _ReadPhrase(NamedTuple):
+    """A phrase of the lexicon: its words, their stems, and whether it denies something."""
+
+    forms: tuple[str, ...]
+    stems: Phrase
+    denies: bool
+
+
+@lru_cache(maxsize=65536)
+def _read_phrase(phrase: str) -> _ReadPhrase:
+    """Read a phrase; "out" of "pass out" is one of its words that mean something."""
+    forms = tuple(word.form for word in find_words(phrase))
+    said = [f for f in forms if f in _PARTICLES or f not in STOP_WORDS]
+    stems = tuple(dict.fromkeys(stem(form) for form in said))
+    return _ReadPhrase(forms, stems, not _DENIALS.isdisjoint(forms))
+
+
+class StemPlaces:
+    """Where the stems of a note are; a word that denies itself is also where its rest is."""
+
+    def __init__(self, stems: Sequence[str], reading: NoteReading) -> None:
+        at: dict[str, list[int]] = {}
+        self._senses: dict[int, frozenset[str]] = {}
+        for t, one in enumerate(stems):
+            plain, _, sense = one.partition(SENSE) if SENSE in one else (one, "", "")
+            at.setdefault(plain, []).append(t)
+            if sense:
+                self._senses[t] = meant_by(sense)
+        for one in reading.negations:
+            if one.is_one_word:
+                start = min(one.cue_span.start, one.scope_span.start)
+                t = next(t for t, token in enumerate(reading.tokens) if token.start == start)
+                rest = stem(one.scope_span.text(reading.text).lower())
+                at.setdefault(rest, []).append(t)
+        self.at: Mapping[str, list[int]] = at
+        self._stems = stems
+        self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
+
+    def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
+        """Yield the tokens that name a feature's words, alone or as a phrase, and these words."""
+        yield from self._single(names)
+        for phrase, meant in names.phrases.items():
+            for tokens in self.phrase(phrase):
+                for t in tokens:
+                    yield t, meant
+
+    def _single(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
+        """Yield the tokens that name a feature's words alone, and these words."""
+        for one in names.words.keys() & self.at.keys():
+            meant = names.words[one]
+            for t in self.at[one]:
+                if t not in self._senses or not self._senses[t].isdisjoint(meant):
+                    yield t, meant
+
+    def meant(self, names: FeatureNames, tokens: Sequence[int]) -> frozenset[str]:
+        """Return the feature's words that some tokens stand for."""
+        within = set(tokens)
+        found = [meant for t, meant in self._single(names) if t in within]
+        for phrase, meant in names.phrases.items():
+            least = max(2, len(phrase) - 1)
+            if any(len(within.intersection(own)) >= least for own in self.phrase(phrase)):
+                found.append(meant)
+        return frozenset().union(*found)
+
+    def phrase(self, phrase: Phrase) -> Iterator[list[int]]:
+        """Yield the tokens of each place where all words of a phrase stand near each other."""
+        at, clause = self.at, self._clause
+        if not all(one in at for one in phrase):
+            return
+        for t in at[phrase[0]]:
+            found = [t]
+            for one in phrase[1:]:
+                reach = len(phrase) - 1 + _SLACK
+                near = (k for k in at[one] if abs(k - t) <= reach and clause[k] == clause[t])
+                k = min(near, key=lambda k: abs(k - t), default=None)
+                if k is None:
+                    break
+                found.append(k)
+            else:
+                yield sorted(set(found))
+
+    def says_all(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
+        """Tell whether words are known to say all that a feature asks for: "no energy", "NKDA"."""
+        if any(self._scope[t] >= 0 for t in tokens) and self.said_by_denial(names, tokens):
+            return True
+        within = set(tokens)
+        return any(not within.isdisjoint(own) for one in names.same for own in self.phrase(one))
+
+    def said_by_denial(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
+        """Tell whether words say by being denied that a feature is there: "no bowel movement"."""
+        if not names.by_denial:
+            return False
+        scopes = {self._scope[t] for t in tokens} - {-1}
+        near = range(max(0, tokens[0] - WINDOW), min(tokens[-1] + WINDOW, len(self._stems)))
+        stems = {self._stems[t] for t in near if self._scope[t] in scopes}
+        # "No loss of appetite" denies it, "no appetite" says it.
+        more = stems & (names.words.keys() | _TROUBLE)
+        more = more.union(*(one for one in names.phrases if stems.issuperset(one)))
+        return any(phrase <= stems and more <= phrase for phrase in names.by_denial)
