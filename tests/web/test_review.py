@@ -156,6 +156,34 @@ def test_notes_that_share_an_id_are_not_mixed_up(
         for one in items
     }
     assert texts == {"n1": "fever since 2 days", "n2": ""}
+    # Nothing can be found in n2: one decision is enough for both of its features.
+    empty = next(one for one in items if one["note"] == "n2")
+    shown = client.get(f"/api/v1/items/{empty['id']}").json()
+    body = {"found": False, "comment": "empty", "version": 0, "sha256": shown["note"]["sha256"]}
+    saved = client.put(f"/api/v1/items/{empty['id']}", json=body).json()
+    assert [one["corrected"] for one in saved["items"]] == [True, True]
+    left = client.get(f"/api/v1/runs/{run}/items").json()
+    assert ({one["note"] for one in left["items"]}, left["done"]) == ({"n1"}, 2)
+
+
+def test_words_that_say_otherwise_are_marked(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    run, client = add_run(browsers, small, audit=1.0), browsers.of(small.who["reviewer"])
+    items = client.get(f"/api/v1/runs/{run}/items?feature=f1").json()["items"]
+    item = next(one for one in items if one["note"] == "n0")  # no fever, pain in chest
+    shown = client.get(f"/api/v1/items/{item['id']}").json()
+    body = {"found": False, "marks": [[[0, 8]]], "version": 0, "sha256": shown["note"]["sha256"]}
+    saved = client.put(f"/api/v1/items/{item['id']}", json=body).json()
+    assert saved["correction"]["against"] == [[[0, 8]]]
+    assert saved["correction"]["marks"] == []
+    client.post(f"/api/v1/runs/{run}/publish", json={})
+    wait_for("publishing")
+    with (bench.folder / "scores" / "items.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {(row["note"], row["feature"]): row for row in csv.DictReader(stream)}
+    row = rows["n0", "f1"]
+    assert (row["found"], row["outcome"]) == ("no", "contradicted")
+    assert (row["contradicted_by"], row["contradicted_spans"]) == ("no fever", "0 8")
 
 
 def test_a_run_that_could_not_be_published_or_is_there_is_refused(

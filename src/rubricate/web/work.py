@@ -64,6 +64,11 @@ def post_done(call: Call) -> answers.DoneAnswer:
     return call.write(annotating.finish, call.me, call.path["assignment"])
 
 
+def post_reopen(call: Call) -> answers.DoneAnswer:
+    """Take back that a note is done."""
+    return call.write(annotating.reopen, call.me, call.path["assignment"])
+
+
 def get_disputes(call: Call) -> answers.DisputesAnswer:
     """Return a page of disagreements."""
     return call.read(
