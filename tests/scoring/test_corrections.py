@@ -9,7 +9,12 @@ from rubricate.errors import InputError
 from rubricate.run import ITEM_COLUMNS
 from rubricate.run.results import Correction
 from rubricate.run.writing import about
-from rubricate.scoring.corrections import Corrections, HandedIn, read_corrections
+from rubricate.scoring.corrections import (
+    Corrections,
+    HandedIn,
+    read_corrections,
+    write_decisions,
+)
 
 RUBRIC = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough")))
 
@@ -30,6 +35,17 @@ def test_the_latest_correction_holds_whatever_the_order(tmp_path: Path) -> None:
     assert len(found) == 1
     one = found.of("n")["f"]
     assert (one.by, one.found, one.spans, one.comment) == ("Bob", False, None, "denied")
+
+
+def test_the_spans_of_what_is_contradicted_say_otherwise(tmp_path: Path) -> None:
+    head = "note,feature,found,by,at,spans\n"
+    path = write(tmp_path / "c.csv", head + "n,f,Contradicted,Ann,2025-01-01,0 8\n")
+    one = read_corrections(path).of("n")["f"]
+    assert (one.found, one.spans) == (False, (((0, 8),),))
+    write_decisions(tmp_path / "again.csv", [one])
+    assert read_corrections(tmp_path / "again.csv").of("n")["f"] == one
+    with pytest.raises(InputError, match="by which words"):
+        read_corrections(write(tmp_path / "d.csv", head + "n,f,contradicted,Ann,2025-01-01,\n"))
 
 
 def test_all_faults_at_once_with_their_rows(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from workbench import Small
 
+from rubricate import Note
 from rubricate.store import annotating as a
 from rubricate.store.chain import verify
 from rubricate.store.database import Database, RefusedError
-from rubricate.store.projects import change_project
+from rubricate.store.projects import add_notes, assign, change_project
+from rubricate.study.assignment import Task
 
 
 class Desk:
@@ -96,6 +98,63 @@ def test_done_lists_what_is_not_judged_and_clearing_reopens(desk: Desk, small: S
     desk.judge("f2", None, version=1)
     assert desk.work()["state"] == "started"
     assert desk.read(a.next_note, small.project)["done"] == 0
+
+
+def finish(desk: Desk) -> str:
+    """Judge and finish the open note, go to the next one, and return the finished one."""
+    finished, desk.sha256 = desk.note, desk.work()["note"]["sha256"]
+    for feature in ("f1", "f2"):
+        desk.judge(feature, "absent")
+    desk.note = desk.write(a.finish, desk.note)["next"]
+    desk.sha256 = desk.work()["note"]["sha256"] if desk.note else ""
+    return finished
+
+
+def test_undo_in_a_fresh_note_names_the_one_finished_before_it(
+    database: Database, small: Small, desk: Desk
+) -> None:
+    assert refused(desk.write, a.step_back, desk.note).saved == {"finished": None}
+    first, second = finish(desk), finish(desk)
+    assert refused(desk.write, a.step_back, desk.note).saved == {"finished": second}
+    opened = desk.write(a.reopen, second)
+    assert (opened["state"], opened["next"], opened["done"]) == ("started", second, 1)
+    assert {one["answer"] for one in desk.read(a.open_work, second)["judgements"].values()} == {
+        "absent"
+    }
+    for _ in range(2):
+        desk.write(a.step_back, second)
+    assert refused(desk.write, a.step_back, second).saved == {"finished": first}
+    assert desk.write(a.reopen, second)["state"] == "started"  # once is enough
+    # What was done elsewhere since is not passed over.
+    desk.judge("f1", "absent")
+    assert refused(desk.write, a.step_back, second).saved == {"finished": None}
+    bob = Desk(database, small, "bob")
+    assert refused(bob.write, a.reopen, first).status == 404
+    database.write(lambda c: change_project(c, small.project, "x", state="paused"))
+    assert refused(desk.write, a.reopen, first).code == "paused"
+    assert [one.faults for one in database.read(verify)] == [[]]
+
+
+def test_the_one_decision_on_a_note_without_text_is_one_step(
+    database: Database, small: Small
+) -> None:
+    def empty(connection) -> None:
+        boss, ann = small.who["manager"].person, small.who["ann"].person
+        add_notes(connection, small.project, [Note("blank", "c", " \n")], boss)
+        task = Task("ann", "blank", "blank", "batch", "single")
+        assign(connection, small.project, [task], {"ann": ann}, boss)
+
+    database.write(empty)
+    desk = Desk(database, small)
+    desk.note = desk.read(a.own_queue, small.project)["assignments"][-1]["id"]
+    desk.sha256 = desk.work()["note"]["sha256"]
+    for feature in ("f1", "f2"):
+        desk.judge(feature, "absent")
+    undone = desk.write(a.step_back, desk.note)
+    assert (undone["can_undo"], undone["can_redo"]) == (False, True)
+    assert {one["answer"] for one in desk.work()["judgements"].values()} == {None}
+    desk.write(a.step_forward, desk.note)
+    assert {one["answer"] for one in desk.work()["judgements"].values()} == {"absent"}
 
 
 def test_others_notes_are_not_there(database: Database, small: Small, desk: Desk) -> None:

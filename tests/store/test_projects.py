@@ -8,6 +8,7 @@ from sqlalchemy import select
 from workbench import RUBRIC
 
 from rubricate import Note
+from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.rubric import Metadata
 from rubricate.store import people, projects
@@ -78,3 +79,29 @@ def test_what_keeps_notes_from_being_shared_out_is_said_in_words(database: Datab
     with pytest.raises(InputError) as caught:
         given(database, double_share=2, per_note=1)
     assert len(caught.value.faults) == 2
+
+
+def test_notes_that_share_an_id_or_a_name_are_refused_with_their_places(
+    database: Database,
+) -> None:
+    def work(connection: Any) -> set[str]:
+        boss = people.add_person(connection, "boss")
+        project = projects.make_project(connection, "p", boss)
+
+        def corpus(*ids: str) -> Corpus:
+            return Corpus(tuple(Note(one, "c", "fever") for one in ids), (RUBRIC,))
+
+        projects.add_corpus(connection, project, corpus("a"), boss, rename=True)
+        notes = [Note(one, "c", "fever") for one in ("b", "x", "b", "a", "b", "N0001")]
+        with pytest.raises(InputError) as raised:
+            projects.add_notes(connection, project, notes, boss)
+        assert [str(fault) for fault in raised.value.faults] == [
+            "note 'a' is there already",
+            "note 'b' comes 3 times: as notes 1, 3, 5",
+            "annotators know another note as 'N0001': hide the ids",
+        ]
+        projects.add_corpus(connection, project, corpus("N0003"), boss)
+        projects.add_corpus(connection, project, corpus("c", "d"), boss, rename=True)
+        return set(connection.scalars(select(t.note.c.shown_id)))
+
+    assert database.write(work) == {"N0001", "N0003", "N0004", "N0005"}

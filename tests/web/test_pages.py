@@ -57,6 +57,35 @@ def test_sheets_that_say_more_than_the_case_are_its_rubric(
     assert "Station 9" in refused.text and "Station 7" in refused.text
 
 
+def test_an_upload_is_told_as_it_was_understood(
+    bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    boss = browsers.of(small_project(bench.database).who["manager"])
+    notes = b"Matrikel;Anamnese;Campus\n7;fever;A\n8; ;B\n"
+    files = {"notes": ("kurs.csv", notes), "rubric": ("items.csv", b"Item,Points\nFever,2\n")}
+    refused = boss.post("/projects/new", data={"name": "exam"}, files=files).text
+    assert "&#39;Matrikel&#39;, &#39;Anamnese&#39;" in refused
+    assert "“Columns” id=COLUMN,text=COLUMN" in refused
+    given = {"name": "exam", "columns": "id=Matrikel, text=Anamnese", "case": "Case 9"}
+    page = boss.post("/projects/new", data=given, files=files)
+    assert page.url.path.endswith("/people")
+    for said in ("kurs.csv: read as table; 2 notes of case &#39;Case 9&#39;", "id=Matrikel",
+                 "also kept: &#39;Campus&#39;", "items.csv: 1 feature of case &#39;Case 9&#39;",
+                 "1 note without any text"):  # fmt: skip
+        assert said in page.text, said
+    project = page.url.path.removesuffix("/people")
+    more = {"notes": ("more.csv", b"id,case,text\n1,Case 9,fever\n2,Case 9,x\n1,Case 9,pain\n")}
+    twice = boss.post(f"{project}/notes", files=more).text
+    assert "more.csv: note &#39;1&#39; occurs 2 times: row 1, row 3" in twice
+    odd = boss.post(f"{project}/notes", files={"notes": ("odd.bin", b"\0\1")}).text
+    assert "odd.bin: looks like no known format." in odd
+    rubric = b"Item,Points\nFever,2\nCough,\n"
+    told = boss.post(f"{project}/rubric", files={"rubric": ("later.csv", rubric)}).text
+    assert "later.csv: 2 features of case" in told
+    for shown in (refused, twice, odd, told):
+        assert "--" not in shown.replace("<!--", "") and "/tmp" not in shown
+
+
 def test_suggestions_are_computed_when_they_are_switched_on(
     bench: Bench, browsers: Browsers
 ) -> None:

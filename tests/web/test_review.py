@@ -7,11 +7,15 @@ import threading
 from functools import partial
 
 import pytest
-from workbench import CORPUS, Browsers, Small, small_project
+from workbench import CORPUS, RUBRIC, Browsers, Small, small_project
 
 from rubricate import write_corpus
+from rubricate.formats.notes import open_notes, understood_as
+from rubricate.formats.rubric.files import write_rubrics
+from rubricate.reports.scoring import write_scoring_report
 from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
 from rubricate.store.people import set_roles
+from rubricate.trust import verify_run
 from rubricate.web import manage
 from rubricate.web.calls import Bench, Call
 
@@ -90,6 +94,96 @@ def test_a_run_is_added_and_published_by_forms(
     [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     assert (run["state"], run["fault"]) == ("published", "")
     assert browsers.of(small.who["ann"]).get(page).status_code in (403, 404)
+
+
+def published(browsers: Browsers, small: Small, **given: str) -> dict[str, str]:
+    """Take a run for review, publish it, and return how it went."""
+    run, boss = add_run(browsers, small, **given), browsers.of(small.who["manager"])
+    boss.post(f"/api/v1/runs/{run}/publish", json={})
+    wait_for("publishing")
+    runs = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    return next(one for one in runs if one["id"] == run)
+
+
+def test_publishing_keeps_the_report(bench: Bench, browsers: Browsers, small: Small) -> None:
+    folder = bench.folder / "scores"
+    assert published(browsers, small)["state"] == "published"
+    assert not (folder / "report.html").exists()  # a run without a report gets none
+    write_scoring_report(folder, CORPUS.notes)
+    (folder / "report.html").write_text("old", encoding="utf-8")
+    assert published(browsers, small)["state"] == "published"
+    assert (folder / "report.html").read_text(encoding="utf-8") != "old"
+    assert (folder / "report" / "notes.html").exists()
+    assert verify_run(folder).differing == ()
+
+
+def test_a_run_of_columns_with_names_of_their_own_is_reviewed_and_published(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    table = "Matrikel,Anamnese,Kurs\nm1,fever since 2 days,a\nm2,no pain,a\nm3,cough,b\n"
+    (bench.folder / "kurs.csv").write_text(table, encoding="utf-8")
+    write_rubrics([RUBRIC], bench.folder / "rubric.csv")
+    columns = {"id": "Matrikel", "text": "Anamnese"}
+    with understood_as(columns=columns, case="c"):
+        source = open_notes(bench.folder / "kurs.csv", where=["Kurs=a"])
+    unsure = ScoreSettings(matcher="exact", unsure=UnsureRange(0.0, 1.0), any_text=True)
+    score_notes(source, bench.folder / "own", rubric=bench.folder / "rubric.csv", settings=unsure)
+    said = json.loads((bench.folder / "own" / "run.json").read_text(encoding="utf-8"))["input"]
+    assert (said["columns"], said["case"], said["where"]) == (columns, "c", ["Kurs=a"])
+    done = published(
+        browsers, small, folder="own", notes="kurs.csv", rubric="rubric.csv", audit=1.0
+    )
+    assert (done["state"], done["fault"], done["open"]) == ("published", "", 4)
+
+
+def test_notes_that_share_an_id_are_not_mixed_up(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    table = "id,case,text\nn1,c,fever since 2 days\nn1,c,no pain\nn2,c,\n,c,pain\n"
+    (bench.folder / "twice.csv").write_text(table, encoding="utf-8")
+    write_rubrics([RUBRIC], bench.folder / "rubric.csv")
+    settings = ScoreSettings(matcher="exact", any_text=True)
+    score_notes(bench.folder / "twice.csv", bench.folder / "own", settings=settings,
+                rubric=bench.folder / "rubric.csv")  # fmt: skip
+    given = {"folder": "own", "notes": "twice.csv", "rubric": "rubric.csv"}
+    run, client = add_run(browsers, small, audit=1.0, **given), browsers.of(small.who["reviewer"])
+    items = client.get(f"/api/v1/runs/{run}/items").json()["items"]
+    assert sorted((one["note"], one["feature"]) for one in items) == [
+        (note, feature) for note in ("n1", "n2") for feature in ("f1", "f2")
+    ]
+    texts = {
+        one["note"]: client.get(f"/api/v1/items/{one['id']}").json()["note"]["text"]
+        for one in items
+    }
+    assert texts == {"n1": "fever since 2 days", "n2": ""}
+    # Nothing can be found in n2: one decision is enough for both of its features.
+    empty = next(one for one in items if one["note"] == "n2")
+    shown = client.get(f"/api/v1/items/{empty['id']}").json()
+    body = {"found": False, "comment": "empty", "version": 0, "sha256": shown["note"]["sha256"]}
+    saved = client.put(f"/api/v1/items/{empty['id']}", json=body).json()
+    assert [one["corrected"] for one in saved["items"]] == [True, True]
+    left = client.get(f"/api/v1/runs/{run}/items").json()
+    assert ({one["note"] for one in left["items"]}, left["done"]) == ({"n1"}, 2)
+
+
+def test_words_that_say_otherwise_are_marked(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    run, client = add_run(browsers, small, audit=1.0), browsers.of(small.who["reviewer"])
+    items = client.get(f"/api/v1/runs/{run}/items?feature=f1").json()["items"]
+    item = next(one for one in items if one["note"] == "n0")  # no fever, pain in chest
+    shown = client.get(f"/api/v1/items/{item['id']}").json()
+    body = {"found": False, "marks": [[[0, 8]]], "version": 0, "sha256": shown["note"]["sha256"]}
+    saved = client.put(f"/api/v1/items/{item['id']}", json=body).json()
+    assert saved["correction"]["against"] == [[[0, 8]]]
+    assert saved["correction"]["marks"] == []
+    client.post(f"/api/v1/runs/{run}/publish", json={})
+    wait_for("publishing")
+    with (bench.folder / "scores" / "items.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {(row["note"], row["feature"]): row for row in csv.DictReader(stream)}
+    row = rows["n0", "f1"]
+    assert (row["found"], row["outcome"]) == ("no", "contradicted")
+    assert (row["contradicted_by"], row["contradicted_spans"]) == ("no fever", "0 8")
 
 
 def test_a_run_that_could_not_be_published_or_is_there_is_refused(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -236,18 +236,28 @@ class NoteStream(NamedTuple):
 
     rubrics: tuple[Rubric, ...]
     read: Callable[[], Iterator[Note | Unreadable]]
+    #: Where each of them stands, e.g. "row 3", in the order they are read in.
+    places: Callable[[], Iterable[str]] | None = None
 
     def corpus(self, path: Path, progress: Progress) -> Corpus:
         """Read all notes; InputError with every one that cannot be read or has another's id."""
         faults = Faults(path)
         builder = Head(self.rubrics).builder()
-        for note in watched(self.read(), progress, "reading notes"):
+        at: dict[str, list[int]] = {}
+        for number, note in enumerate(watched(self.read(), progress, "reading notes")):
             if isinstance(note, Unreadable):
                 faults.add(f"note {shown(note.id)} cannot be read: {note.reason}")
-            elif note.id in builder.notes:
-                faults.add(f"note {shown(note.id)} occurs again")
-            else:
+                continue
+            own = at.setdefault(note.id, [])
+            own.append(number)
+            if len(own) == 1:
                 builder.add_note(note)
+        shared = {name: numbers for name, numbers in at.items() if len(numbers) > 1}
+        if shared:
+            places = list(self.places()) if self.places else []
+            for name, numbers in shared.items():
+                where = ", ".join(places[k] if places else f"note {k + 1}" for k in numbers)
+                faults.add(f"note {shown(name)} occurs {len(numbers)} times: {where}")
         faults.raise_any()
         return builder.build()
 

@@ -175,7 +175,7 @@ UNSURE = "unsure"
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One item as a person saw it."""
+    """One item as a person saw it; the spans of one that is not found say otherwise."""
 
     note: str
     feature: str

@@ -50,7 +50,7 @@ class RunRecord(TypedDict, total=False):
     parameters: Json
     model: dict[str, str]
     rubric: dict[str, str | int]
-    input: dict[str, str | list[str]]
+    input: dict[str, str | list[str] | Mapping[str, str]]
     settings: dict[str, float]
     versions: dict[str, str]
     policy: dict[str, str | float]

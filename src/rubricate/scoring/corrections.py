@@ -14,7 +14,7 @@ from rubricate.errors import Fault, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import unguarded, write_sheet
-from rubricate.rubric import STATED, Feature, Rubric, folded
+from rubricate.rubric import CONTRADICTED, STATED, Feature, Rubric, folded
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 from rubricate.run.writing import Held, about, held, logged_correction, moment, read_log
@@ -43,7 +43,8 @@ _KNOWN = (
     | {column.name for column in ITEM_COLUMNS}
     | set(REVIEW_COLUMNS)
 )
-_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False,
+            CONTRADICTED: False}  # fmt: skip
 _DAY_FIRST = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?:[T ,]+(.+))?")
 _WHEN = "column 'at' needs a date, e.g. 2026-11-14 or 14/11/2026 (day first), with or without 09:30"
 Row = Mapping[str, str]
@@ -76,8 +77,8 @@ def read_decisions(path: Path, faults: Faults) -> list[tuple[Correction, int, bo
 def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
     """Write a table of corrections that `read_decisions` reads; no cell is taken for a formula."""
     lines = (
-        (one.note, one.feature, "yes" if one.found else "no", one.by, one.at,
-         spans_text(one.spans or ()), one.comment)
+        (one.note, one.feature, "yes" if one.found else CONTRADICTED if one.spans else "no",
+         one.by, one.at, spans_text(one.spans or ()), one.comment)
         for one in corrections
     )  # fmt: skip
     write_sheet(path, COLUMNS, lines)
@@ -168,7 +169,7 @@ def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correcti
             faults.add(f"column {name!r} is empty", line=row)
     found = _ANSWERS.get(values["found"].lower())
     if values["found"] and found is None:
-        faults.add("column 'found' or 'decision' needs yes or no", line=row)
+        faults.add("column 'found' or 'decision' needs yes, no or contradicted", line=row)
     at = _iso(values["at"])
     if values["at"] and not at:
         faults.add(_WHEN, line=row)
@@ -178,11 +179,15 @@ def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correcti
             spans = parse_spans(values["spans"])
         except ValueError:
             faults.add("column 'spans' needs e.g. 0 5;8 12 (0 <= start < end)", line=row)
+    against = values["found"].lower() == CONTRADICTED
+    if against and not values.get("spans"):
+        message = "contradicted by which words? Give them as 'spans' in a table of corrections"
+        faults.add(message, line=row)
     if len(faults.found) > before or found is None:
         return None
     return Correction(
         values["note"], values["feature"], found, values["by"], at,
-        spans if found else None, values.get("comment", ""),
+        spans if found or against else None, values.get("comment", ""),
     )  # fmt: skip
 
 
@@ -317,10 +322,11 @@ def read_corrections(
     """Read what people decided: a file, and the log of the run in a folder.
 
     The file is a table (CSV as spreadsheet programs write it, or .xlsx) with the columns ``note``,
-    ``feature`` (its id or its wording), ``found`` (yes or no), ``by`` and ``at`` (who and when:
-    2026-11-14 or 14/11/2026, with or without a time); optionally ``spans`` (``start end;start
-    end|start end``: ``;`` between fragments, ``|`` between annotations) and ``comment``. Or it is
-    the items.csv or scores.xlsx of a run: rows that nobody signed are left as they are.
+    ``feature`` (its id or its wording), ``found`` (yes, no, or contradicted: no, and ``spans`` are
+    the words that say otherwise), ``by`` and ``at`` (who and when: 2026-11-14 or 14/11/2026, with
+    or without a time); optionally ``spans`` (``start end;start end|start end``: ``;`` between
+    fragments, ``|`` between annotations) and ``comment``. Or it is the items.csv or scores.xlsx of
+    a run: rows that nobody signed are left as they are.
 
     InputError with all faults of the file; with ``faults`` they are added there instead.
     """

@@ -256,6 +256,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
             **({"sha256": job.source.hash} if job.source.hash else {}),
             "notes_sha256": job.survey.hash,
             "where": list(job.source.where),
+            **job.source.read_as,
         },
         "settings": {
             "batch_size": job.settings.batch_size,

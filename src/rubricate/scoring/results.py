@@ -15,6 +15,7 @@ from rubricate.run.results import (
     SCORED,
     UNSURE,
     Correction,
+    CounterEvidence,
     Evidence,
     EvidenceLine,
     ItemResult,
@@ -163,7 +164,11 @@ def _item(
 def _corrected(feature: Feature, evidence: Evidence, correction: Correction) -> ItemResult:
     """Return the item as the person said; its probability stays the matcher's."""
     if not correction.found:
-        kept = evidence._replace(spans=(), text=(), reason="by hand")
+        against = evidence.against
+        if correction.spans:
+            words = tuple(sorted(span for one in correction.spans for span in one))
+            against = CounterEvidence(words, " ".join(correction.text), reason="by hand")
+        kept = evidence._replace(spans=(), text=(), reason="by hand", against=against)
     elif correction.spans is not None and correction.spans != evidence.spans:
         kept = evidence._replace(spans=correction.spans, text=correction.text, reason="by hand")
     else:

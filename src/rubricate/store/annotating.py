@@ -318,12 +318,42 @@ def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> a
     need_open(row.project_state)
     changes = _history(connection, assignment)[kind == "redo"]
     if not changes:
-        raise RefusedError(409, "nothing", f"There is nothing to {kind}.")
-    feature, before, after = changes[-1]
-    row = _own(connection, me, assignment, feature)
-    state = before if kind == "undo" else after
-    kept = _keep(connection, me, row, feature, kind, state, {})
+        before_it = _finished_before(connection, me, row) if kind == "undo" else None
+        raise RefusedError(409, "nothing", f"There is nothing to {kind}.", {"finished": before_it})
+    # The one decision on a note without text is one step, however many features it is about.
+    steps = changes[-1:] if row.text.strip() else changes[::-1]
+    for feature, before, after in steps:
+        own = _own(connection, me, assignment, feature)
+        state = before if kind == "undo" else after
+        kept = _keep(connection, me, own, feature, kind, state, {})
     return {"feature": feature, **kept, **_steps(connection, row.id)}
+
+
+#: What an annotator does with a note.
+_ACTS = ("judge", "undo", "redo", "confirm", "done", "reopen")
+
+
+def _finished_before(connection: Connection, me: Identity, row: Row[Any]) -> str | None:
+    """Return the note that the person finished last, if that was the last they did elsewhere."""
+    acts = (
+        select(t.event.c.kind, t.event.c.assignment, t.assignment.c.state)
+        .join(t.assignment, t.event.c.assignment == t.assignment.c.id)
+        .where(t.assignment.c.person == me.person, t.assignment.c.project == row.project)
+        .where(t.event.c.kind.in_(_ACTS), t.event.c.assignment != row.id)
+        .order_by(t.event.c.number.desc())
+    )
+    last = connection.execute(acts.limit(1)).one_or_none()
+    return last.assignment if last and (last.kind, last.state) == ("done", "done") else None
+
+
+def reopen(connection: Connection, me: Identity, assignment: str) -> answers.DoneAnswer:
+    """Take back that a note is done; nothing that was judged in it changes."""
+    row = _own(connection, me, assignment)
+    need_open(row.project_state)
+    if row.state == "done":
+        _move(connection, me, row, "open")
+    state = "started" if row.state == "done" else row.state
+    return {"state": state, "next": row.id, **_own_counts(connection, me, row.project)}
 
 
 def finish(connection: Connection, me: Identity, assignment: str) -> answers.DoneAnswer:

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from rubricate.run import spans_text
 from rubricate.spans import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
-from rubricate.store.chain import Entry, append, count, counts_of
-from rubricate.store.database import missing, new_id, now
+from rubricate.store.chain import Entry, append, count, counts_of, data_of
+from rubricate.store.database import iso, missing, new_id, now
 from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
 from rubricate.study.population import read_population, site_of
@@ -68,10 +69,18 @@ def add_notes(
     shown: Mapping[str, str] | None = None,
 ) -> None:
     """Add notes; annotators see them under the ids of ``shown``, their own where there is none."""
-    there = set(connection.scalars(select(t.note.c.id).where(t.note.c.project == project)))
-    faults = [Fault(f"note {n.id!r} is there already") for n in notes if n.id in there]
-    faults += [Fault(f"note {one!r} comes twice") for one, k in
-               Counter(n.id for n in notes).items() if k > 1]  # fmt: skip
+    called = dict(shown or {})
+    known = select(t.note.c.id, t.note.c.shown_id).where(t.note.c.project == project)
+    there = {row.id: row.shown_id for row in connection.execute(known)}
+    seen = set(there.values())
+    at: dict[str, list[str]] = {}
+    for number, note in enumerate(notes, 1):
+        at.setdefault(note.id, []).append(str(number))
+    faults = [Fault(f"note {one!r} is there already") for one in at if one in there]
+    faults += [Fault(f"note {one!r} comes {len(rows)} times: as notes {', '.join(rows)}")
+               for one, rows in at.items() if len(rows) > 1]  # fmt: skip
+    faults += [Fault(f"annotators know another note as {called.get(one, one)!r}: hide the ids")
+               for one in at if one not in there and called.get(one, one) in seen]  # fmt: skip
     cases = rubrics_of(connection, project).keys()
     there_are = ", ".join(map(repr, sorted(cases))) or "none"
     faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in
@@ -80,7 +89,7 @@ def add_notes(
         raise InputError(faults)
     rows = [
         {
-            "project": project, "id": n.id, "shown_id": (shown or {}).get(n.id, n.id),
+            "project": project, "id": n.id, "shown_id": called.get(n.id, n.id),
             "case": n.case, "text": n.text, "metadata": json.dumps(dict(n.metadata)),
             "sha256": hashlib.sha256(n.text.encode()).hexdigest(),
         }
@@ -240,9 +249,27 @@ def add_corpus(
     """Add the rubrics and notes of a corpus; with ``rename`` annotators see other ids."""
     cases = {note.case for note in corpus.notes}
     add_rubrics(connection, project, [r for r in corpus.rubrics if r.case in cases], actor)
-    there = counts_of(connection, project, "notes").get("notes", 0) + 1
-    shown = {n.id: f"N{k:04}" for k, n in enumerate(corpus.notes, there)} if rename else None
+    shown = None
+    if rename:
+        there = counts_of(connection, project, "notes").get("notes", 0) + 1
+        taken = set(
+            connection.scalars(select(t.note.c.shown_id).where(t.note.c.project == project))
+        )
+        free = (name for k in count_from(there) if (name := f"N{k:04}") not in taken)
+        shown = {n.id: next(free) for n in corpus.notes}
     add_notes(connection, project, corpus.notes, actor, shown=shown)
+
+
+def keep_upload(connection: Connection, project: str, said: Sequence[str], actor: str) -> None:
+    """Keep in the record how an upload was understood."""
+    append(connection, project, Entry("upload", actor, {"said": list(said)}))
+
+
+def last_upload(connection: Connection, project: str) -> tuple[str, list[str]] | None:
+    """Return when the last upload was, and how it was understood; None where there was none."""
+    own = select(t.event).where(t.event.c.project == project, t.event.c.kind == "upload")
+    row = connection.execute(own.order_by(t.event.c.number.desc()).limit(1)).one_or_none()
+    return None if row is None else (iso(row.at), data_of(row)["said"])
 
 
 def study_corpus(folder: Path) -> tuple[Corpus, tuple[Task, ...]]:

@@ -24,7 +24,7 @@ from rubricate.run import (
     read_results,
     spans_text,
 )
-from rubricate.run.results import total_score
+from rubricate.run.results import NOT_SCORED, total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
 from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
@@ -59,8 +59,14 @@ def add_run(
     scored, items = [], list[tuple[int, ItemResult]]()
     number = (connection.scalar(select(t.scored.c.number).order_by(
         t.scored.c.number.desc()).limit(1)) or 0)  # fmt: skip
+    seen: set[str] = set()
     for result in read_results(folder):
         text = texts.get(result.note)
+        # What is decided holds for the first note of an id; a later one was not scored, and what
+        # could not be read has nothing to be looked at.
+        if result.note in seen or (text is None and result.status == NOT_SCORED):
+            continue
+        seen.add(result.note)
         if text is None:
             raise InputError(f"the notes have no note {result.note!r}, which the run scored")
         number += 1
@@ -256,6 +262,7 @@ def show_item(connection: Connection, item: str) -> ItemAnswer:
         "correction": None if mine is None else {
             "found": mine.found, "comment": mine.comment, "by": mine.name, "at": iso(mine.at),
             "marks": parse_spans(_marks(mine, row.marks)),
+            "against": () if mine.found else parse_spans(mine.marks or ""),
         },
         "why": row.why or "a random sample of what the policy did not send" if mine else None,
         "risk": row.risk if mine else None,
@@ -282,29 +289,42 @@ def correct(
     sha256: str,
     active_ms: int,
 ) -> ItemAnswer:
-    """Keep what a reviewer says of an item; a refusal where another one said something since."""
+    """Keep what a reviewer says of an item; a refusal where another one said something since.
+
+    The marks of what is not found are the words that say otherwise.
+    """
     row = _item(connection, item)
     need_open(project_row(connection, row.project).state)
     need_text(row, sha256)
     seen = show_item(connection, item)
     if seen["version"] != version:
         raise RefusedError(409, "conflict", "Another reviewer was here meanwhile.", seen)
-    if not found and marks:
-        raise RefusedError(400, "bad_request", "What is not found has no marks.")
-    text = spans_text(checked_marks(marks, len(row.text))) if found and marks else None
-    own = {"item": item, "version": version + 1, "found": found, "marks": text}
-    own |= {"comment": comment}
+    text = spans_text(checked_marks(marks, len(row.text))) if marks else None
+    said = {"found": found, "marks": text, "comment": comment}
+    _keep(connection, me, row, {**said, "version": version + 1}, active_ms)
+    if not found and not row.text.strip():
+        # Nothing can be found in a note without text: one decision is enough for all of it.
+        others = select(t.item.c.id).where(t.item.c.scored == row.scored, t.item.c.state == "open")
+        for other in connection.scalars(others.order_by(t.item.c.position)).all():
+            _keep(connection, me, _item(connection, other), {**said, "version": 1}, 0)
+    return show_item(connection, item)
+
+
+def _keep(
+    connection: Connection, me: Identity, row: Row[Any], said: Mapping[str, Any], active_ms: int
+) -> None:
+    """Write an event and the correction it makes; the item is done."""
+    own = {"item": row.id, **said}
     at = append(connection, row.project, Entry("correct", me.person, own, feature=row.feature))
     more = {"project": row.project, "person": me.person, "at": at, "active_ms": active_ms}
     connection.execute(t.correction.insert().values(**own, **more))
     if row.state == "open":
-        connection.execute(t.item.update().where(t.item.c.id == item).values(state="done"))
+        connection.execute(t.item.update().where(t.item.c.id == row.id).values(state="done"))
         count(connection, row.project, {f"items_open:{row.run}": -1})
         if not row.why:
-            wrong = found != bool(row.found)
+            wrong = said["found"] != bool(row.found)
             changes = {f"audit:{row.run}": 1, f"audit_wrong:{row.run}": int(wrong)}
             count(connection, row.project, changes)
-    return show_item(connection, item)
 
 
 def write_corrections(connection: Connection, run: str, path: Path) -> None:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
-from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, RubricateError
-from rubricate.formats import read_corpus
-from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
-from rubricate.formats.notes import with_only_case
-from rubricate.formats.rubric.files import read_rubric_file
+from rubricate.errors import RubricateError
 from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web import account
@@ -34,9 +25,7 @@ from rubricate.web.manage import (
     post_suggestions,
 )
 from rubricate.web.rendering import fault_lines, form_field, render
-
-#: What may be uploaded: small when packed is not small when opened.
-_UPLOADS = ReadLimits(file_bytes=200_000_000, unpacked_bytes=500_000_000)
+from rubricate.web.uploads import read_rubric_upload, read_upload
 
 
 def projects_page(call: Call) -> Response:
@@ -46,7 +35,12 @@ def projects_page(call: Call) -> Response:
 
 def new_project_page(call: Call, **more: Any) -> Response:
     """Show the form for a new project."""
-    return render("new_project.html", call, **{"name": "", **more})
+    return render("new_project.html", call, given=_given(call), **{"name": "", **more})
+
+
+def _given(call: Call) -> dict[str, str]:
+    """Return how notes were to be read, so that a form that is shown again still says it."""
+    return {name: form_field(call, name) for name in ("columns", "case")}
 
 
 def make_project(call: Call) -> Response:
@@ -56,65 +50,19 @@ def make_project(call: Call) -> Response:
         if study := form_field(call, "study"):
             own = replace(call, body=ProjectBody(name, study))
             return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
-        corpus = _uploaded(call)
+        given = read_upload(call)
 
         def work(connection: Connection) -> str:
             own = projects.make_project(connection, name, call.me.person)
             people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
-            projects.add_corpus(connection, own, corpus, call.me.person, rename=rename)
+            projects.add_corpus(connection, own, given.corpus, call.me.person, rename=rename)
+            projects.keep_upload(connection, own, given.said, call.me.person)
             return own
 
         project = call.bench.database.write(work)
     except RubricateError as error:
         return new_project_page(call, faults=fault_lines(error), name=name)
     return RedirectResponse(f"/p/{project}/people", 303)
-
-
-def _upload(call: Call, name: str, what: str) -> tuple[str, bytes]:
-    given = call.body.get(name)
-    if not isinstance(given, tuple) or not given[1]:
-        raise InputError(f"choose a file with {what}")
-    return given
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Give a folder for uploads; faults in them name the file, not the folder it was put into."""
-    with tempfile.TemporaryDirectory() as scratch, limits_in_force(_UPLOADS):
-        try:
-            yield Path(scratch)
-        except InputError as error:
-            faults = [str(fault).replace(f"{scratch}/", "") for fault in error.faults]
-            raise InputError(map(Fault, faults)) from None
-
-
-def _uploaded(call: Call) -> Corpus:
-    """Read notes, and their rubric where it is a file of its own, from uploads."""
-    with _scratch() as scratch:
-        corpus = read_corpus(_placed(scratch / "notes", _upload(call, "notes", "notes")))
-        if call.body.get("rubric"):
-            place = _placed(scratch / "rubric", _upload(call, "rubric", "a rubric"))
-            own = read_rubric_file(place).for_cases(note.case for note in corpus.notes)
-            by_case = {one.case: one for one in own}
-            corpus = Corpus(tuple(with_only_case(corpus.notes, by_case)), own)
-        return corpus
-
-
-def _placed(folder: Path, upload: tuple[str, bytes]) -> Path:
-    """Return where an upload lies; an archive is unpacked, if it does not become too large."""
-    folder.mkdir()
-    place = folder / (Path(upload[0]).name or "file")
-    place.write_bytes(upload[1])
-    if place.suffix != ".zip":
-        return place
-    try:
-        with zipfile.ZipFile(place) as archive:
-            check_archive(archive, place)
-            archive.extractall(folder / "unpacked")
-    except zipfile.BadZipFile:
-        raise InputError([Fault("is no ZIP archive", place)]) from None
-    inside = list((folder / "unpacked").iterdir())
-    return inside[0] if len(inside) == 1 else folder / "unpacked"
 
 
 #: Why curators are asked, in the words of the list's filter.
@@ -148,18 +96,23 @@ def rubric_page(call: Call, **more: Any) -> Response:
     if study:
         with suppress(RubricateError):  # without the study's folder the page still opens
             guidelines = projects.study_guidelines(call.bench.inside(study))
-    return render("rubric.html", call, rubrics=found, again=again, mine=mine,
-                  guidelines=guidelines, **more)  # fmt: skip
+    upload = call.read(projects.last_upload, call.project) if "manager" in call.roles else None
+    return render("rubric.html", call, rubrics=found, again=again, mine=mine, upload=upload,
+                  guidelines=guidelines, given=_given(call), **more)  # fmt: skip
 
 
 def change_rubric(call: Call) -> Response:
     """Take a file of rubrics: what is there in other words becomes a new version."""
     try:
-        with _scratch() as scratch:
-            place = _placed(scratch / "rubric", _upload(call, "rubric", "a rubric"))
-            given = read_rubric_file(place).for_cases(call.read(rubrics.rubrics_of, call.project))
+        given = read_rubric_upload(call, call.read(rubrics.rubrics_of, call.project))
         same = bool(form_field(call, "same_meaning"))
-        call.write(rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same)
+
+        def work(connection: Connection) -> None:
+            who = call.me.person
+            rubrics.add_rubrics(connection, call.project, given.rubrics, who, same_meaning=same)
+            projects.keep_upload(connection, call.project, given.said, who)
+
+        call.write(work)
     except RubricateError as error:
         return rubric_page(call, faults=fault_lines(error))
     return RedirectResponse(f"/p/{call.project}/rubric", 303)
@@ -169,8 +122,14 @@ def add_notes(call: Call) -> Response:
     """Add notes to a project by a form, with a rubric of their own or those that are there."""
     rename = bool(form_field(call, "rename"))
     try:
-        corpus = _uploaded(call)
-        call.write(projects.add_corpus, call.project, corpus, call.me.person, rename=rename)
+        given = read_upload(call)
+
+        def work(connection: Connection) -> None:
+            who = call.me.person
+            projects.add_corpus(connection, call.project, given.corpus, who, rename=rename)
+            projects.keep_upload(connection, call.project, given.said, who)
+
+        call.write(work)
     except RubricateError as error:
         return rubric_page(call, faults=fault_lines(error))
     return RedirectResponse(f"/p/{call.project}/people", 303)
@@ -184,7 +143,8 @@ def people_page(call: Call, **more: Any) -> Response:
     with suppress(RubricateError):  # without the study's folder the page still opens
         known, site = known_annotators(call)
     of_notes = call.read(projects.metadata_names, call.project)
-    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None}
+    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None,
+             "upload": call.read(projects.last_upload, call.project)}  # fmt: skip
     return render("people.html", call, people=found, **{**given, "written": None, **more})
 
 

@@ -74,6 +74,8 @@ API = [
          scope="write"),
     Rule("POST", "/assignments/{assignment}/done", ANNOTATOR, work.post_done, bodies.NothingBody,
          scope="write"),
+    Rule("POST", "/assignments/{assignment}/reopen", ANNOTATOR, work.post_reopen,
+         bodies.NothingBody, scope="write"),
     Rule("GET", "/projects/{project}/disagreements", CURATOR, work.get_disputes,
          query=("state", "case", "feature", "reason", "after", "limit")),
     Rule("GET", "/disagreements/{dispute}", CURATOR, work.get_dispute),

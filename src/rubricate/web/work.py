@@ -15,7 +15,8 @@ from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Note
 from rubricate.errors import InputError, RubricateError
-from rubricate.formats.notes import open_notes
+from rubricate.formats.notes import NoteSource, open_notes, understood_as
+from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store import tables as t
 from rubricate.store.database import Database, RefusedError
@@ -61,6 +62,11 @@ def post_redo(call: Call) -> answers.JudgedAnswer:
 def post_done(call: Call) -> answers.DoneAnswer:
     """Say that a note is done."""
     return call.write(annotating.finish, call.me, call.path["assignment"])
+
+
+def post_reopen(call: Call) -> answers.DoneAnswer:
+    """Take back that a note is done."""
+    return call.write(annotating.reopen, call.me, call.path["assignment"])
 
 
 def get_disputes(call: Call) -> answers.DisputesAnswer:
@@ -116,7 +122,7 @@ def post_run(call: Call) -> dict[str, str]:
     inputs = {name: value for name in ("notes", "rubric", "policy")
               if (value := getattr(body, name))}  # fmt: skip
     folder = inside(body.folder)
-    source = open_notes(body.notes if body.notes == "open-notes" else inside(body.notes))
+    source = _run_notes(inside, body.notes, read_record(folder))
     if not body.rubric and not source.rubrics:
         raise InputError("the notes come without a rubric: name the rubric file of the run")
     texts: dict[str, str] = {}
@@ -174,9 +180,22 @@ def add_run_by_form(call: Call) -> Response:
     return RedirectResponse(f"/p/{call.project}/review", 303)
 
 
+def _run_notes(inside: Callable[[str], Path], notes: str, record: RunRecord) -> NoteSource:
+    """Open the notes of a run as they were opened to be scored: columns, case, format, which."""
+    said: Any = record.get("input", {})
+    with understood_as(columns=said.get("columns"), case=said.get("case", "")):
+        return open_notes(
+            notes if notes == "open-notes" else inside(notes),
+            format=said.get("format"), where=[str(one) for one in said.get("where", ())],
+        )  # fmt: skip
+
+
 def publish(database: Database, inside: Callable[[str], Path], run: str) -> None:
-    """Write a run again with the corrections; its evidence is not searched a second time."""
-    from rubricate.run.writing import read_record
+    """Write a run again with the corrections, and its report if it has one.
+
+    Its evidence is not searched a second time.
+    """
+    from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
 
     row = database.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
@@ -192,10 +211,9 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
         note_seconds=float(record["settings"]["note_seconds"]),
         seed=int(record["settings"]["seed"]), any_text=bool(record["settings"]["any_text"]),
     )  # fmt: skip
-    notes = open_notes(
-        given["notes"] if given["notes"] == "open-notes" else inside(given["notes"]),
-        where=[str(one) for one in record["input"]["where"]],
-    )
+    notes = _run_notes(inside, given["notes"], record)
+    policy = inside(given["policy"]) if "policy" in given else None
+    report = ScoringReport(policy=policy) if (folder / REPORT[0]).exists() else None
     with tempfile.TemporaryDirectory() as scratch:
         corrections = Path(scratch) / "corrections.csv"
         database.read(lambda c: reviewing.write_corrections(c, run, corrections))
@@ -203,8 +221,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
         score_notes(
             notes, folder, settings=settings, corrections=corrections,
             rubric=inside(given["rubric"]) if "rubric" in given else None,
-            policy=inside(given["policy"]) if "policy" in given else None,
-            model=model if model.exists() else None,
+            policy=policy, model=model if model.exists() else None, report=report,
         )  # fmt: skip
 
 

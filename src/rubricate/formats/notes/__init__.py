@@ -130,6 +130,8 @@ class NoteSource:
     streamed: bool
     where: tuple[str, ...] = ()
     path: Path | None = None
+    #: How the notes were to be read, as far as that was said: format, columns, case.
+    read_as: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file or folder is no longer the one whose hash was taken."""
@@ -168,13 +170,16 @@ def open_notes(
     if str(notes) in EMBEDDED and not place.exists():
         return _of_corpus(read_corpus(notes), str(notes), "", where)
     chosen = choose_format(place, format)
+    now = _IN_FORCE.get()
+    said = {"format": format or "", "columns": dict(now.columns), "case": now.case}
+    read_as = {name: value for name, value in said.items() if value}
     if chosen.stream is None:
         digest = file_hash(place)
         source = _of_corpus(read_corpus(place, format=chosen.name), place.name, digest, where)
-        return replace(source, path=place)
+        return replace(source, path=place, read_as=read_as)
     digest, stream = file_hash(place), chosen.stream(place)
     return NoteSource(
-        place.name, stream.rubrics, stream.read, digest, True, tuple(where), path=place
+        place.name, stream.rubrics, stream.read, digest, True, tuple(where), place, read_as
     )
 
 

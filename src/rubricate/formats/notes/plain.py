@@ -95,7 +95,8 @@ def stream_table(path: Path) -> NoteStream:
     more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
     joined = "" if alone else "; ids are joined with the case, as some occur in several"
     said = f"columns {', '.join(meaning)}{more} ({words}){joined}"
-    return NoteStream((), telling(lambda: _notes(parts, alone), said))
+    places = lambda: (f"{p.place}row {n}" for p in parts for n, row in p.rows() if any(row))  # noqa: E731
+    return NoteStream((), telling(lambda: _notes(parts, alone), said), places)
 
 
 def _missing(path: Path, part: _Part) -> Iterator[Fault]:
