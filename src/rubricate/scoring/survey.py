@@ -28,7 +28,7 @@ from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
-from rubricate.scoring.other_texts import PATTERNS, why_other_text
+from rubricate.scoring.other_texts import why_other_text
 
 WORDS, RULE = "note_words.tsv", "readable.json"
 #: What the reason of a note begins with that reads like something else.
@@ -119,12 +119,6 @@ def readable_rule() -> ReadableRule:
     value: Json = json.loads(_beside(RULE))
     weights, typical, low = (Signals(**value[name]) for name in ("weights", "typical", "low"))
     return ReadableRule(weights, value["intercept"], value["least"], typical, low)
-
-
-def rule_hash() -> str:
-    """Return a hash of the rule and its words: what they say of a text is kept with evidence."""
-    patterns = (one.pattern for one in PATTERNS)
-    return hashlib.sha256("\0".join([*map(_beside, (RULE, WORDS)), *patterns]).encode()).hexdigest()
 
 
 def _beside(name: str) -> str:
