@@ -79,7 +79,7 @@ def test_tables_of_notes(tmp_path: Path) -> None:
     assert found[0] == Note("1", "c", "a, b\r\nc", found[0].metadata)  # type: ignore[union-attr]
     assert isinstance(found[1], Unreadable)
     assert len(found[2].text) == 200_000  # type: ignore[union-attr]
-    assert [n.id for n in open_notes(path, where=["site=Y"]).notes()] == ["row 2", "3"]
+    assert [n.id for n in open_notes(path, where=["site=Y"]).notes()] == ["row 3", "3"]
 
 
 def test_folders_of_texts(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_whole_reading_names_every_note_that_cannot_be_read(tmp_path: Path) -> N
     path.write_bytes(b"note,text\n1,a\n2\n1,\xc3\xa9\n3,\xff\n")
     with pytest.raises(InputError) as raised:
         read_corpus(path)
-    assert [("row 2" in str(f), "'1'" in str(f), "'3'" in str(f)) for f in raised.value.faults] == [
+    assert [("row 3" in str(f), "'1'" in str(f), "'3'" in str(f)) for f in raised.value.faults] == [
         (True, False, False),
         (False, True, False),
         (False, False, True),
