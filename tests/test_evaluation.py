@@ -1,9 +1,9 @@
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
-from rubricate.builder import join_corpora
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.evaluation import evaluate_systems, note_weights, refuse_unweighted
+from rubricate.joining import join_corpora
 from rubricate.measures import Matching
 from rubricate.stats import Resampling
 

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.files import FolderLock, file_hash, hold_folder, is_plain_name, whole_output
+from rubricate.files import (
+    FolderLock,
+    file_hash,
+    hold_folder,
+    is_plain_name,
+    program_hash,
+    whole_output,
+)
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -232,3 +239,27 @@ def test_a_folder_has_one_holder(tmp_path: Path) -> None:
 def test_what_leads_elsewhere_or_nowhere_is_no_plain_name(name: str) -> None:
     assert not is_plain_name(name)
     assert is_plain_name("a") and is_plain_name("..a") and is_plain_name("\udc80" * 80)
+
+
+def test_the_program_is_known_by_what_decides_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(name: str, **files: str) -> str:
+        for path, said in files.items():
+            place = tmp_path / name / path.replace("__", "/").replace("_", ".")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(said, encoding="utf-8")
+        monkeypatch.setattr("rubricate.files.PACKAGE", tmp_path / name)
+        return program_hash("text", "spans.py")
+
+    usual = {"text__a_py": "x", "text__t_tsv": "fever", "spans_py": "y"}
+    whole = made("usual", **usual, cli__a_py="1", text__w_npz="weights")
+    assert made("elsewhere", **usual, cli__a_py="2", text__w_npz="others") == whole
+    others = [{"text__a_py": "z"}, {"text__t_tsv": "cough"}, {"spans_py": ""}, {"text__b_py": ""}]
+    found = {made(f"other-{i}", **(usual | one), text__w_npz="") for i, one in enumerate(others)}
+    assert len(found | {whole}) == 5
+    cached = tmp_path / "usual" / "text" / "__pycache__"
+    cached.mkdir()
+    (cached / "a.pyc").write_bytes(b"1")
+    (tmp_path / "usual").rename(tmp_path / "cached")
+    assert made("cached") == whole

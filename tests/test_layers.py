@@ -17,7 +17,7 @@ LAYERS = [
     {"rubric"},
     {"rows"},
     {"corpus"},
-    {"builder", "splits", "summary", "text"},
+    {"builder", "joining", "splits", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"run"},
     {"agreement", "checking", "matchers"},

@@ -10,6 +10,7 @@ from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.joining import share_labels
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.comparing import SystemsComparison, compare_evaluations
@@ -86,6 +87,8 @@ def evaluate_systems(
     0.972
     """
     settings = settings or Resampling()
+    reference, *known = share_labels([reference, *predicted.values()])
+    predicted = dict(zip(predicted, known, strict=True))
     if reference_annotator is None:
         known = DEFAULT_REFERENCE in reference.annotator_index
         reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)

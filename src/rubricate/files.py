@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -28,6 +29,10 @@ _LOCKED_BYTE = 1 << 20
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 #: What the names of files end with that are not complete.
 PART = ".part"
+#: Where the program's own files are.
+PACKAGE = Path(__file__).parent
+#: Weights are large; whoever uses them keeps them with what was made, and their hash.
+_WEIGHTS = {".onnx", ".npz"}
 
 
 class FolderLock:
@@ -317,6 +322,32 @@ def file_hash(path: Path) -> str:
     with path.open("rb") as stream:
         while chunk := stream.read(1 << 20):
             digest.update(chunk)
+    return digest.hexdigest()
+
+
+def program_hash(*parts: str) -> str:
+    """Return the SHA-256 of files and folders of the program: its code, tables and settings.
+
+    Of weights the names alone count.
+
+    >>> program_hash("text") == program_hash("text"), program_hash("text") == program_hash("run")
+    (True, False)
+    """
+    return _hash_parts(PACKAGE, parts)
+
+
+@cache
+def _hash_parts(package: Path, parts: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        place = package / part
+        found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+        for path in found:
+            if "__pycache__" in path.parts:
+                continue
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+            if path.suffix not in _WEIGHTS:
+                digest.update(file_hash(path).encode())
     return digest.hexdigest()
 
 

@@ -166,6 +166,12 @@ def _taken_apart(text: str) -> tuple[str, ...]:
 class Rubric:
     """The features of one case, in order.
 
+    Parameters
+    ----------
+    by_use : bool
+        Whether its features are the labels that somebody used, because nothing lists them all:
+        others may have had more to choose from. It is no part of what a rubric says.
+
     Examples
     --------
     >>> rubric = Rubric("0", (Feature("0", "0", "58 year"), Feature("1", "0", "Male")))
@@ -177,6 +183,7 @@ class Rubric:
     features: tuple[Feature, ...]
     title: str = ""
     metadata: Metadata = field(default=NO_METADATA)
+    by_use: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         strangers = [f.id for f in self.features if f.case != self.case]

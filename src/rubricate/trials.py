@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-import rubricate
 from rubricate.agreement import Agreement, agree
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.files import file_hash
+from rubricate.files import file_hash, program_hash
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.matchers import fit_matcher, load_matcher
-from rubricate.matchers.model_files import HEADER_FILE, corpus_hash
+from rubricate.matchers.model_files import DECIDING, HEADER_FILE, corpus_hash
 from rubricate.measures import Coverage, Evaluation, Matching, evaluate
 from rubricate.measures.comparing import compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
@@ -184,7 +183,7 @@ def _key(train: Corpus, test: Corpus, trial: Trial) -> str:
         trial.matcher,
         json.dumps(dict(trial.parameters), sort_keys=True, default=str),
         "" if trial.model is None else file_hash(trial.model / HEADER_FILE),
-        rubricate.__version__,
+        program_hash(*DECIDING),
     ):
         digest.update(part.encode() + b"\0")
     return f"{trial.matcher}-{digest.hexdigest()[:20]}"

@@ -1,3 +1,5 @@
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,12 +65,33 @@ def test_a_label_that_only_one_folder_has_is_never_passed_over(tmp_path: Path) -
         (tmp_path / name / "n.txt").write_text("fever, cough", encoding="utf-8")
         marks = f"T1\tCough 7 12\tcough\nT2\t{label} 0 5\tfever\n"
         (tmp_path / name / "n.ann").write_text(marks, encoding="utf-8")
-    ann, bob = (["agree", str(tmp_path / name)] for name in ("ann", "bob"))
-    refused = CliRunner().invoke(main, [*ann, bob[1]])
-    assert refused.exit_code == 1 and "Fever" in refused.output
-    done = CliRunner().invoke(main, [*bob, ann[1], "--resamples", "20"])
-    assert done.exit_code == 0 and "does not know Fever" in done.stderr
-    for path in (ann[1], bob[1]):
+    shutil.copytree(tmp_path, tmp_path / "both")
+    ann, bob, both = (str(tmp_path / name) for name in ("ann", "bob", "both"))
+
+    def rows(*arguments: str) -> int:
+        done = CliRunner().invoke(main, [*arguments, "--resamples", "20", "--json"])
+        assert done.exit_code == 0, done.output
+        assert "one annotator alone used Fever" in done.stderr
+        found = json.loads(done.stdout)
+        counts = found.get("overall", found)["presence"]
+        return sum(int(counts[name]) for name in ("tp", "fp", "fn", "tn"))
+
+    commands = [["agree", ann, bob], ["agree", bob, ann], ["agree", both], ["evaluate", ann, bob],
+                ["evaluate", bob, ann]]  # fmt: skip
+    assert [rows(*one) for one in commands] == [2] * 5
+    for path in (ann, bob):
         Path(path, "annotation.conf").write_text("[entities]\nCough\nFever\n", encoding="utf-8")
-    done = CliRunner().invoke(main, [*ann, bob[1], "--resamples", "20"])
+    done = CliRunner().invoke(main, ["agree", ann, bob, "--resamples", "20"])
     assert done.exit_code == 0 and "warning" not in done.stderr, done.output
+
+
+def test_who_marked_nothing_at_all_found_nothing(tmp_path: Path) -> None:
+    for name, marks in (("ann", "T1\tCough 7 12\tcough\n"), ("bob", "")):
+        (tmp_path / name).mkdir()
+        for note in ("n", "m"):
+            (tmp_path / name / f"{note}.txt").write_text("fever, cough", encoding="utf-8")
+            (tmp_path / name / f"{note}.ann").write_text(marks, encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("ann", "bob")]
+    done = CliRunner().invoke(main, ["agree", *paths, "--resamples", "20"])
+    assert done.exit_code == 0, done.output
+    assert "2 of the first only" in done.stdout

@@ -204,7 +204,7 @@ def test_an_annotator_given_twice_is_a_fault(tmp_path: Path) -> None:
 def test_an_offset_of_any_size_is_a_fault(end: str, tmp_path: Path) -> None:
     place = written(tmp_path, "nbme")
     edit(place / "train.csv", "11 19", f"11 {end}")
-    assert faults_of(place) == [("train.csv", 1)]
+    assert faults_of(place) == [("train.csv", 2)]
 
 
 def test_a_file_without_header_shows_no_note(tmp_path: Path) -> None:
@@ -217,13 +217,13 @@ def test_a_file_without_header_shows_no_note(tmp_path: Path) -> None:
 def test_the_same_number_written_otherwise_is_a_duplicate(tmp_path: Path) -> None:
     place = written(tmp_path, "nbme")
     edit(place / "patient_notes.csv", '\n1,"0"', '\n000,"0"')
-    assert faults_of(place) == [("patient_notes.csv", 2)]
+    assert faults_of(place) == [("patient_notes.csv", 3)]
 
 
 def test_a_feature_number_given_twice_is_a_fault_beside_a_frame_too(tmp_path: Path) -> None:
     place = written(tmp_path, "nbme")
     edit(place / "features.csv", "\n1,", "\n0,")
-    assert faults_of(place) == [("features.csv", 2)]
+    assert faults_of(place) == [("features.csv", 3)]
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"notes": 3}', '{"notes": {}}'])
@@ -236,7 +236,7 @@ def test_a_broken_list_of_ids_is_named(content: str, tmp_path: Path) -> None:
 def test_a_row_of_another_case_than_its_note_is_a_fault(tmp_path: Path) -> None:
     place = written(tmp_path, "nbme")
     edit(place / "train.csv", '"00001_000","0"', '"00001_000","1"')
-    assert faults_of(place) == [("train.csv", 3)]
+    assert faults_of(place) == [("train.csv", 4)]
 
 
 def test_faults_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_faults_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
     edit(place / "train.csv", "['23 33']", "__import__('os')")
     edit(place / "train.csv", '"00001_000","0",1,0', '"00001_000","0",1,77')
     edit(place / "train.csv", '"00001_001","0",1,1', '"00001_001","0",99,1')
-    assert faults_of(place) == [("train.csv", i) for i in (1, 2, 3, 4)]
+    assert faults_of(place) == [("train.csv", i) for i in (2, 3, 4, 5)]
 
 
 def test_what_a_person_writes_into_the_competitions_files_is_read(tmp_path: Path) -> None:

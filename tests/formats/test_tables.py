@@ -70,7 +70,7 @@ def test_numbers_that_are_none_and_repeats_are_faults(tmp_path: Path) -> None:
     table = read_table(place, ("a",), faults)
     assert table is not None
     table.integers("a", unique=True)
-    assert [f.line for f in faults.found] == [2, 3]
+    assert [f.line for f in faults.found] == [3, 4]
 
 
 def test_rows_of_another_width_are_named_and_the_others_read_with_their_numbers(
@@ -81,10 +81,10 @@ def test_rows_of_another_width_are_named_and_the_others_read_with_their_numbers(
     faults = Faults(place, unit="row")
     table = read_table(place, ("a", "b"), faults)
     assert table is not None
-    assert [f.line for f in faults.found] == [2, 3]
+    assert [f.line for f in faults.found] == [3, 4]
     assert table.column("a") == ["1", "7"]
     table.integers("b")
-    assert [f.line for f in faults.found] == [2, 3, 5]
+    assert [f.line for f in faults.found] == [3, 4, 6]
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
@@ -131,4 +131,4 @@ def test_a_column_is_guessed_as_a_whole(tmp_path: Path) -> None:
     table = read_table(tmp_path / "t.csv", ("a", "b"), Faults(tmp_path))
     assert table is not None
     assert table.guessed("a") == [1, 2] and table.guessed("b") == ["1", "x"]
-    assert list(table.lines) == [1, 2] and len(table) == 2
+    assert list(table.lines) == [2, 3] and len(table) == 2

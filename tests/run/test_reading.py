@@ -72,10 +72,10 @@ def test_what_the_scorer_writes_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "items", "message"),
     [
-        (SCORES.replace("1.5", "high"), ITEMS, "row 1: score"),
+        (SCORES.replace("1.5", "high"), ITEMS, "row 2: score"),
         (SCORES.replace("score,", "points,"), ITEMS, "'score' is missing"),
-        (SCORES, ITEMS.replace("yes,0.8", "maybe,0.8"), "row 1: found"),
-        (SCORES, ITEMS.replace("'=a,g", "z,g"), "row 2: the note has no row"),
+        (SCORES, ITEMS.replace("yes,0.8", "maybe,0.8"), "row 2: found"),
+        (SCORES, ITEMS.replace("'=a,g", "z,g"), "row 3: the note has no row"),
     ],
 )
 def test_faults_name_their_row(tmp_path: Path, scores: str, items: str, message: str) -> None:
@@ -84,7 +84,7 @@ def test_faults_name_their_row(tmp_path: Path, scores: str, items: str, message:
 
 
 def test_wrong_spans_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="row 1: spans"):
+    with pytest.raises(InputError, match="row 2: spans"):
         read_evidence(write(tmp_path, items=ITEMS.replace("8 12", "12 8")))
 
 
@@ -149,7 +149,7 @@ def test_the_table_says_what_contradicts_and_why(tmp_path: Path) -> None:
 
 def test_wrong_spans_of_a_contradiction_are_refused(tmp_path: Path) -> None:
     items = "note,feature,found,contradicted_spans\n'=a,f,no,5 2\n"
-    with pytest.raises(InputError, match="row 1: contradicted_spans"):
+    with pytest.raises(InputError, match="row 2: contradicted_spans"):
         read_run(write(tmp_path, items=items))
 
 

@@ -61,7 +61,7 @@ def test_all_faults_at_once_with_their_rows(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as raised:
         read_corrections(path)
-    assert [fault.line for fault in raised.value.faults] == [1, 2, 3, 3, 4, 6]
+    assert [fault.line for fault in raised.value.faults] == [2, 3, 4, 4, 5, 7]
 
 
 def test_columns_are_checked(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_decision_that_nobody_signed_is_not_passed_over(tmp_path: Path) -> Non
     body = f"{','.join(names)}\n{','.join((row | {'outcome': 'stated'}).values())}\n"
     with pytest.raises(InputError) as raised:
         read_corrections(write(tmp_path / "items.csv", body))
-    assert [fault.line for fault in raised.value.faults] == [1]
+    assert [fault.line for fault in raised.value.faults] == [2]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
@@ -118,7 +118,7 @@ def test_features_of_one_wording_need_their_id(tmp_path: Path) -> None:
     rubric = Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "fever ")))
     path = write(tmp_path / "c.csv", "note,feature,found,by,at\nn,FEVER,yes,Ann,2025-01-01\n")
     [fault] = read_corrections(path).check("n", rubric, "fever")
-    assert fault.line == 1
+    assert fault.line == 2
 
 
 def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def test_corrections_must_fit_the_notes(tmp_path: Path) -> None:
     found = read_corrections(path)
     faults = found.check("n", RUBRIC, "fever cold") + found.check("other", RUBRIC, "")
     assert len(faults) == 2
-    assert [fault.line for fault in faults] == [1, 2]
-    assert [(fault.path, fault.line) for fault in found.unseen()] == [(path, 4)]
+    assert [fault.line for fault in faults] == [2, 3]
+    assert [(fault.path, fault.line) for fault in found.unseen()] == [(path, 5)]
     assert found.of("n")["g"].text == ("fever cold",)
 
 

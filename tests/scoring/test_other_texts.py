@@ -6,7 +6,7 @@ import pytest
 
 from rubricate import Corpus, Feature, Rubric, load_corpus
 from rubricate.scoring.other_texts import why_other_text
-from rubricate.scoring.survey import NO_NOTE, rule_hash, why_no_note
+from rubricate.scoring.survey import NO_NOTE, why_no_note
 
 OTHERS = sorted((Path(__file__).parents[1] / "resources" / "other_texts").glob("*.txt"))
 NO_RUBRIC = Rubric("c", ())
@@ -85,11 +85,3 @@ def test_no_note_of_the_embedded_corpus_is_taken_for_another_text() -> None:
     corpus: Corpus = load_corpus("open-notes")
     taken = [n.id for n in corpus.notes if why_other_text(n.text, corpus.rubric(n.case))]
     assert taken == []
-
-
-def test_what_was_decided_by_other_patterns_is_decided_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = rule_hash()
-    monkeypatch.setattr("rubricate.scoring.survey.PATTERNS", ())
-    assert rule_hash() != before

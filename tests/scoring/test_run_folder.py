@@ -73,6 +73,20 @@ def test_no_file_of_the_working_folder_is_executed(
     assert (here / "out" / "report.html").exists()
 
 
+def test_evidence_of_another_state_of_the_program_is_found_again(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions are made seldom: what decides may change between two runs of one version."""
+    for number, (said, kept) in enumerate([("statin", 0), ("statin", 6), ("opioid", 0)]):
+        table = tmp_path / f"program-{number}" / "text" / "drug_classes.tsv"
+        table.parent.mkdir(parents=True)
+        table.write_text(said, encoding="utf-8")
+        monkeypatch.setattr("rubricate.files.PACKAGE", table.parents[1])
+        run = score(notes, tmp_path / "out", model, overwrite=True)
+        assert (run.times["batches_kept"], run.times["batches"]) == (kept, 6), said
+    assert not verify_run(tmp_path / "out").differing
+
+
 class Rewriting:
     """Rewrites the notes while they are scored, when so many batches are done."""
 

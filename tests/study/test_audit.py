@@ -78,7 +78,7 @@ def test_a_value_that_the_counts_leave_undefined_is_flagged_in_words(tmp_path: P
 def test_all_faults_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         audit_table(write(tmp_path, "name,tp,fp,fn\na,x,1,1\nb,1,1,1\nc,1,-1,1\n"))
-    assert [fault.line for fault in caught.value.faults] == [1, 3]
+    assert [fault.line for fault in caught.value.faults] == [2, 4]
 
 
 def test_rounding_takes_halves_either_way(tmp_path: Path) -> None:

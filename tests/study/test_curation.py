@@ -164,7 +164,7 @@ def test_wrong_decisions_name_their_row(collected: Study, change: dict, named: s
     lines = open_rows(collected)
     lines[1] |= {"decided_by": "cy"} | change
     save(collected, lines)
-    with pytest.raises(InputError, match=f"row 2.*{named}"):
+    with pytest.raises(InputError, match=f"row 3.*{named}"):
         curate_study(collected)
 
 

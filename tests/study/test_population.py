@@ -110,5 +110,5 @@ def test_keywords_are_whole_words(corpus: Corpus, tmp_path) -> None:
         detect_by_keywords(corpus, [SMOKING], {"smoking": ["smokes"], "smokng": ["cigars"]})
     place = tmp_path / "k.csv"
     place.write_text("variable,keyword\nsmoking,smokes\nsmoking,\n")
-    with pytest.raises(InputError, match="row 2"):
+    with pytest.raises(InputError, match="row 3"):
         read_keywords(place)

@@ -127,7 +127,7 @@ def test_all_faults_of_corrections_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         score(tmp_path / "out", "n1,a,maybe,Ann,2026-11-14,\nn1,x,yes,Ann,2026-11-14,\n"
               "n9,a,yes,Ann,2026-11-14,\nn1,a,yes,,never,\n")  # fmt: skip
-    assert [fault.line for fault in raised.value.faults] == [1, 2, 3, 4, 4]
+    assert [fault.line for fault in raised.value.faults] == [2, 3, 4, 5, 5]
     assert not (tmp_path / "out" / "run.json").exists()
 
 

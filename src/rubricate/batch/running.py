@@ -73,8 +73,9 @@ class BatchStore:
         if path.exists() and not self.is_of(plan):
             if not overwrite:
                 raise InputError(
-                    f"{self.folder} holds finished batches of other notes, another rubric, model "
-                    "or setting. Use --overwrite to throw them away, or write somewhere else."
+                    f"{self.folder} holds finished batches of other notes, another rubric, model, "
+                    "setting or state of the program. Use --overwrite to throw them away, or write "
+                    "somewhere else."
                 )
             shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)

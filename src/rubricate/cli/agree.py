@@ -15,6 +15,7 @@ from rubricate.cli.measuring import (
     shown,
     shown_population,
     span_matching,
+    warn_of_lone_labels,
 )
 from rubricate.cli.options import (
     from_option,
@@ -83,13 +84,14 @@ def agree_command(
 ) -> None:
     """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
     from rubricate.agreement import agree
-    from rubricate.builder import join_corpora
     from rubricate.formats import stored_tokens
     from rubricate.formats.notes import keep_where
+    from rubricate.joining import join_corpora, share_labels
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")
-    corpora = {path: open_corpus(path, from_format=from_format) for path in paths}
+    opened = [open_corpus(path, from_format=from_format) for path in paths]
+    corpora = dict(zip(paths, share_labels(opened), strict=True))
     corpus = next(iter(corpora.values())) if len(corpora) == 1 else join_corpora(corpora)
     for path, own in corpora.items():
         if len(own.notes) > len(corpus.notes):
@@ -104,9 +106,11 @@ def agree_command(
                 f"{path} does not know {', '.join(unknown)}: what others marked of it is not "
                 "compared. Name the same features in all of them (in BRAT: annotation.conf)"
             )
+    chosen = keep_annotators(keep_where(corpus, where), annotators)
+    warn_of_lone_labels(chosen)
     with shown_progress() as progress:
         found = agree(
-            keep_annotators(keep_where(corpus, where), annotators),
+            chosen,
             matching=span_matching(protocol, unit),
             empty=empty,
             reference_group=reference_group,

@@ -15,6 +15,7 @@ from rubricate.cli.measuring import (
     shown,
     shown_population,
     span_matching,
+    warn_of_lone_labels,
 )
 from rubricate.cli.options import (
     from_option,
@@ -99,6 +100,7 @@ def evaluate_command(
     """
     from rubricate.evaluation import evaluate_systems
     from rubricate.formats.notes import keep_where
+    from rubricate.joining import share_labels
 
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
@@ -109,6 +111,9 @@ def evaluate_command(
         name: _open_predicted(path, predicted_from, whole, reference)
         for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
     }
+    reference, *known = share_labels([reference, *predicted.values()])
+    predicted = dict(zip(predicted, known, strict=True))
+    warn_of_lone_labels(reference, *known)
     with shown_progress() as progress:
         found = evaluate_systems(
             reference,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import F, confidence_option, resamples_option, seed_option
-from rubricate.cli.output import print_table
+from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
 
 if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
     from rubricate.measures import Matching
     from rubricate.measures.intervals import EvaluationWithIntervals
     from rubricate.measures.span_matching import Protocol, Unit
@@ -122,6 +123,21 @@ def matching_options(default: str) -> Callable[[F], F]:
         )(function)
 
     return decorate
+
+
+def warn_of_lone_labels(*corpora: Corpus) -> None:
+    """Name the labels that nothing lists and one annotator alone used: it may be a slip."""
+    from rubricate.errors import SHOWN_NAMES
+    from rubricate.joining import lone_labels
+
+    labels = lone_labels(*corpora)
+    if labels:
+        more = f" and {len(labels) - SHOWN_NAMES:,} more" if len(labels) > SHOWN_NAMES else ""
+        warn(
+            f"one annotator alone used {', '.join(labels[:SHOWN_NAMES])}{more}; nothing lists the "
+            "labels there were (in BRAT: annotation.conf), so the others count as not having "
+            "found it"
+        )
 
 
 def shown_population(settings: Resampling, n_cases: int) -> str:

@@ -275,7 +275,7 @@ def given(**values: Any) -> Json:
 def rubric_to_json(rubric: Rubric) -> Json:
     """Return the rubric as JSON."""
     features = [feature_to_json(feature) for feature in rubric.features]
-    more = given(title=rubric.title, metadata=dict(rubric.metadata))
+    more = given(title=rubric.title, metadata=dict(rubric.metadata), by_use=rubric.by_use)
     return {"case": rubric.case, "features": features, **more}
 
 
@@ -287,6 +287,7 @@ def rubric_from_json(value: Mapping[str, Any]) -> Rubric:
         tuple(feature_from_json(f, case) for f in value["features"]),
         title=str(value.get("title", "")),
         metadata=metadata_from_json(value.get("metadata")),
+        by_use=value.get("by_use") is True,
     )
 
 

@@ -34,7 +34,7 @@ from rubricate.formats.encoding import (
 from rubricate.formats.format import foreign_rows
 from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
 from rubricate.rows import PlainAnnotation
-from rubricate.rubric import NO_METADATA, Feature, Metadata
+from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
 #: File systems take 255 bytes; the suffix needs a few.
 LONGEST_NAME = 240
@@ -115,7 +115,8 @@ class Frame(Head):
         """Return the feature a label stands for; an unknown label becomes a feature of the case."""
         feature_id = self.labels.get(label, label)
         if not builder.has_feature(feature_id):
-            builder.add_feature(Feature(feature_id, case, label.replace("_", " ")))
+            feature = Feature(feature_id, case, label.replace("_", " "))
+            builder.add_feature(feature, by_use=True)
         return feature_id
 
     def check_label(self, label: str, faults: Faults, *, line: int | None = None) -> None:
@@ -194,6 +195,9 @@ class Frame(Head):
         Rows come last, so that features met on the way count as part of the rubric.
         """
         for annotator_id, note_id in judged:
+            case = builder.notes[note_id].case
+            if not self.exists and not builder.features_of(case):
+                builder.add_rubric(Rubric(case, (), by_use=True))
             partial = self.judged.get((annotator_id, note_id))
             if partial is None:
                 builder.judge_all(annotator_id, note_id)

@@ -10,7 +10,7 @@ import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import check_archive, need_within, read_whole
+from rubricate.formats.tables import number_rows
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
@@ -67,11 +68,19 @@ def decode_text(raw: bytes) -> str:
 
 
 class CsvForm(NamedTuple):
-    """How a text file holds a table: encoding, delimiter, and rows above the columns' names."""
+    """How a text file holds a table: encoding, delimiter, and rows above the columns' names.
+
+    Of the latter, ``hidden`` are not shown by spreadsheet programs.
+    """
 
     encoding: str
     delimiter: str
     above: int
+    hidden: int = 0
+
+    def number(self, rows: Iterable[list[str]]) -> Iterator[tuple[int, list[str]]]:
+        """Return all rows of the file with the numbers people see."""
+        return number_rows(rows, above=-self.hidden)
 
     @property
     def words(self) -> str:
@@ -89,7 +98,8 @@ def find_csv_form(path: Path, is_known: Callable[[str], bool]) -> CsvForm:
     text = codecs.getincrementaldecoder(encoding)("replace").decode(raw)
     # Excel takes the delimiter from such a line, and does not show it.
     if told := re.match(r'"?sep=([,;\t])"?\r?\n', text):
-        return CsvForm(encoding, told[1], 1 + _header_in(text[told.end() :], told[1], is_known)[1])
+        above = 1 + _header_in(text[told.end() :], told[1], is_known)[1]
+        return CsvForm(encoding, told[1], above, hidden=1)
     best = max(_DELIMITERS, key=lambda sign: _header_in(text, sign, is_known)[0])
     return CsvForm(encoding, best, _header_in(text, best, is_known)[1])
 
@@ -160,7 +170,7 @@ def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
         pairs = zip(shown.iter_rows(), stored.iter_rows(), strict=True)
         rows = [
             (number, [_cell_text(*pair) for pair in zip(*both, strict=True)])
-            for number, both in enumerate(pairs, start=1)
+            for number, both in number_rows(pairs, above=0)
         ]
         merged = {
             (row, column - 1): (area.min_row, area.min_col - 1)

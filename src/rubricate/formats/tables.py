@@ -6,9 +6,9 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rubricate.formats.limits import Faults, need_within, read_text
 from rubricate.rubric import Scalar
@@ -76,21 +76,36 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and FORMULA.match(text) else text
 
 
+T = TypeVar("T")
+
+
+def number_rows(rows: Iterable[T], *, above: int = 1) -> Iterator[tuple[int, T]]:
+    """Return rows with the numbers a spreadsheet program shows beside them, for messages.
+
+    Every row counts, from 1: titles, the names of the columns, empty rows. ``above`` says how many
+    stand before these: by default the names of the columns.
+
+    >>> list(number_rows(["no fever", "cough"]))
+    [(2, 'no fever'), (3, 'cough')]
+    """
+    return enumerate(rows, start=above + 1)
+
+
 class CsvTable:
-    """Named columns of text; ``lines`` are the 1-based rows of the file they come from."""
+    """Named columns of text; ``lines`` are the rows they come from, as `number_rows` has them."""
 
     def __init__(
         self,
         path: Path,
         columns: Mapping[str, list[str]],
         faults: Faults,
-        lines: Sequence[int] | None = None,
+        lines: Sequence[int],
     ) -> None:
         self.path = path
         self.names = list(columns)
         self._columns = columns
         self._faults = faults
-        self.lines = range(1, len(self) + 1) if lines is None else lines
+        self.lines = lines
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
@@ -176,7 +191,8 @@ def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
             str(name): table[column][1:].fill_null("").to_list()
             for name, column in zip(header, table.columns, strict=True)
         }
-        return CsvTable(path, columns, faults)
+        lines = [number for number, _ in number_rows(range(table.height - 1))]
+        return CsvTable(path, columns, faults, lines)
     except (OSError, pl.exceptions.PolarsError):
         # The message may quote the file, so it is dropped: the slow reader finds the rows.
         return None
@@ -195,7 +211,7 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | 
             if header.count(name) > 1:
                 faults.add(f"column {name!r} occurs twice", path=path)
         columns: dict[str, list[str]] = {name: [] for name in header}
-        for number, fields in enumerate(rows, start=1):
+        for number, fields in number_rows(rows):
             if len(fields) == len(header):
                 lines.append(number)
                 for name, field in dict(zip(header, fields, strict=True)).items():

@@ -19,6 +19,10 @@ from rubricate.formats.limits import read_text
 #: Increased when the files change so that older versions cannot read them.
 FORMAT_VERSION = 1
 HEADER_FILE = "model.json"
+#: The parts of the program that decide what a model finds in a note.
+DECIDING = (
+    "spans.py", "rubric.py", "rows.py", "corpus.py", "text", "lexicon", "matchers", "neural",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from rubricate.arrays import I32, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.joining import share_labels
 from rubricate.measures.counts import RowKeys
 from rubricate.measures.marks import Marks, gather_marks
 
@@ -138,6 +139,7 @@ def pair_rows(
     """
     _check_choice("missing", missing, ("empty", "error", "skip"))
     _check_choice("unknown", unknown, ("error", "skip"))
+    reference, predicted = share_labels([reference, predicted])
     first = annotator_number(reference, reference_annotator, "reference")
     second = annotator_number(predicted, predicted_annotator, "predicted")
     judged = np.flatnonzero(reference.rows.annotator == first)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64, Bools
 from rubricate.formats.limits import Faults
+from rubricate.formats.tables import number_rows
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature
 from rubricate.run.results import (
@@ -155,7 +156,7 @@ class _Items:
         first = {head[0]: i for i, head in reversed(list(enumerate(heads)))}
         last = {head[0]: i for i, head in enumerate(heads)}
         faults = Faults(path, unit="row")
-        rows = enumerate(watched(read_rows(path, ITEM_COLUMNS), progress, "reading items"), start=1)
+        rows = number_rows(watched(read_rows(path, ITEM_COLUMNS), progress, "reading items"))
         keyed = groupby(rows, key=lambda pair: (pair[1]["note"], pair[1]["found"] is None))
         for (note, undecided), group in keyed:
             number = (last if undecided else first).get(str(note))

@@ -11,7 +11,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from rubricate.errors import InputError
 from rubricate.formats.limits import Faults
-from rubricate.formats.tables import guarded, unguarded
+from rubricate.formats.tables import guarded, number_rows, unguarded
 from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
 from rubricate.spans import fragments_text, spans_text
 
@@ -185,7 +185,7 @@ def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dic
                     faults.add(f"column {column.name!r} is missing; there are {listed}")
             faults.raise_any()
             present = [(c.name, c.kind, header.index(c.name)) for c in columns if c.name in header]
-            for number, row in enumerate(rows, start=1):
+            for number, row in number_rows(rows):
                 if row:
                     row += [""] * (len(header) - len(row))
                     yield {n: _value(row[i], k, n, number, faults) for n, k, i in present}

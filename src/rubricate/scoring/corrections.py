@@ -105,7 +105,7 @@ def _tables(
     text = read_whole(path).decode(form.encoding, errors="replace")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
     try:
-        rows = list(enumerate(reader, start=-form.above))
+        rows = list(form.number(reader))
     except csv.Error as error:
         faults.add(f"not valid CSV: {error}", line=reader.line_num)
         faults.raise_any()

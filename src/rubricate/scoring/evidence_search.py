@@ -27,7 +27,7 @@ from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
 from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
-from rubricate.scoring.job import Job
+from rubricate.scoring.job import Job, evidence_program
 from rubricate.scoring.survey import why_no_note, why_not_scored, writable
 
 
@@ -50,7 +50,7 @@ def find_evidence(
         str(job.model.absolute()),
         tuple(job.rubrics.values()),
         job.settings.seed,
-        __version__,
+        evidence_program(),
         job.settings.note_seconds,
     )
     pool = open_pool(work, workers=job.settings.workers, dask=job.settings.dask)
@@ -151,14 +151,15 @@ class ScoringWork:
     model: str
     rubrics: tuple[Rubric, ...]
     seed: int
-    version: str
+    program: str
     note_seconds: float
 
     def prepare(self) -> Callable[[Sequence[Note]], list[EvidenceLine]]:
         """Load the model, and return the function that finds evidence."""
-        if __version__ != self.version:
+        if evidence_program() != self.program:
             raise InputError(
-                f"the worker has rubricate {__version__}; the run was started by {self.version}"
+                f"the worker has rubricate {__version__} in another state than the one that "
+                "started the run. Install the same one everywhere."
             )
         if not Path(self.model).is_dir():
             raise InputError(

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
-from rubricate.files import file_hash
+from rubricate.files import file_hash, program_hash
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric.files import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
+from rubricate.matchers.model_files import DECIDING
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
@@ -32,7 +33,6 @@ from rubricate.scoring.survey import (
     Survey,
     mark_batch,
     mark_ids,
-    rule_hash,
     survey_notes,
     writable,
 )
@@ -220,15 +220,27 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
     """Return what evidence depends on; batches of another plan are of no use."""
     return {
         "rubricate": __version__,
+        "program": evidence_program(),
         "notes": job.survey.hash,
         "rubrics": _rubric_hash(job.rubrics),
         "model": file_hash(job.model),
-        "readable": rule_hash(),
+        **_lexicon(job.matcher),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
         "note_seconds": job.settings.note_seconds,
         "seed": job.settings.seed,
     }
+
+
+def evidence_program() -> str:
+    """Return a hash of the parts of the program that decide what evidence says."""
+    return program_hash(*DECIDING, "scoring")
+
+
+def _lexicon(matcher: Matcher) -> dict[str, str]:
+    """Return the hash of a lexicon of one's own: a model has its name alone."""
+    place = matcher.get_params().get("lexicon")
+    return {"lexicon": file_hash(Path(place))} if place and Path(place).exists() else {}
 
 
 def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:

@@ -103,11 +103,6 @@ _HUMAN = re.compile(
     r"\b\d{1,3} ?(?:yo|y/o|yr|years?[- ]old)? ?(?:M|F|man|woman|male|female|lady|gentleman|boy"
     r"|girl)\b"
 )
-#: All that decides, for whoever keeps what was decided.
-PATTERNS = (
-    *(_GENERAL, _EXAMINATION, _STUDY, _ONE_PATIENT, _ANY_PATIENT, _MANY),
-    *(_QUESTION, _BLANK, _ANIMAL, _HUMAN),
-)
 
 
 def why_other_text(text: str, rubric: Rubric) -> str:

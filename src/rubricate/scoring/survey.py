@@ -27,7 +27,7 @@ from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
-from rubricate.scoring.other_texts import PATTERNS, why_other_text
+from rubricate.scoring.other_texts import why_other_text
 
 WORDS, RULE = "note_words.tsv", "readable.json"
 #: What the reason of a note begins with that reads like something else.
@@ -118,13 +118,6 @@ def readable_rule() -> ReadableRule:
     value: Json = json.loads(packaged_text("scoring", RULE))
     weights, typical, low = (Signals(**value[name]) for name in ("weights", "typical", "low"))
     return ReadableRule(weights, value["intercept"], value["least"], typical, low)
-
-
-def rule_hash() -> str:
-    """Return a hash of the rule and its words: what they say of a text is kept with evidence."""
-    patterns = (one.pattern for one in PATTERNS)
-    kept = (packaged_text("scoring", name) for name in (RULE, WORDS))
-    return hashlib.sha256("\0".join([*kept, *patterns]).encode()).hexdigest()
 
 
 def measure_text(

@@ -10,7 +10,7 @@ from pathlib import Path
 from rubricate.errors import Fault, InputError
 from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
-from rubricate.study.record import read_table
+from rubricate.study.record import read_numbered
 
 #: Cells a table may print, by column.
 CELLS = tuple(
@@ -146,10 +146,10 @@ def audit_table(
         + inside_unit("confidence", confidence)
         + ([] if decimals is None else at_least("decimals", decimals, 1))
     )
-    lines = read_table(place)
-    faults = _header_faults(lines[0] if lines else {}, place)
+    lines = read_numbered(place)
+    faults = _header_faults(lines[0][1] if lines else {}, place)
     read: list[tuple[str, tuple[int, int, int], dict[str, tuple[float, int]]]] = []
-    for number, line in enumerate(lines if not faults else [], start=1):
+    for number, line in lines if not faults else []:
         try:
             counts, printed = _counts(line), _printed(line)
         except ValueError as error:

@@ -31,7 +31,7 @@ from rubricate.study.curation import (
     settle_by_choice,
     settle_by_rules,
 )
-from rubricate.study.record import StepResult, Study, read_table, run_step
+from rubricate.study.record import StepResult, Study, read_numbered, run_step
 from rubricate.study.summaries import CurateSummary
 
 #: Where the curator's decisions lie, unless told otherwise.
@@ -68,10 +68,10 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
     one annotator judged, or that all were unsure of, may be decided as well.
     """
     names = ("note", "feature", *DECIDED)
-    lines = read_table(path, ["note", "feature", "decision", "decided_by"])
+    lines = read_numbered(path, ["note", "feature", "decision", "decided_by"])
     found: dict[tuple[str, str], Settled] = {}
     faults: list[Fault] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         value = {name: line.get(name, "").strip() for name in names}
         if not value["decision"]:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -38,7 +38,7 @@ from rubricate.stats import (
 )
 from rubricate.stats.curves import Varied
 from rubricate.stats.limits import design_faults, one_of, raise_if_any
-from rubricate.study.record import read_table
+from rubricate.study.record import read_numbered
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)
 _NUMBERS = ("precision", "recall", "frequency")
@@ -126,14 +126,14 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
     0.48
     """
     place = Path(path)
-    lines: Sequence[Mapping[str, Any]]
+    lines: Iterable[tuple[int, Mapping[str, Any]]]
     if place.suffix == ".toml":
-        lines, unit = _toml_lines(place), "table"
+        lines, unit = enumerate(_toml_lines(place), start=1), "table"
     else:
-        lines, unit = read_table(place, ["name", *_NUMBERS]), "row"
+        lines, unit = read_numbered(place, ["name", *_NUMBERS]), "row"
     faults: list[Fault] = []
     found: dict[str, Expected] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         try:
             name, expected = _expected(line)
             if name in found:
@@ -270,7 +270,7 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     place = Path(path)
     counts: list[tuple[int, int]] = []
     faults: list[Fault] = []
-    for number, line in enumerate(read_table(place, ["successes", "trials"]), start=1):
+    for number, line in read_numbered(place, ["successes", "trials"]):
         try:
             right, total = int(line["successes"]), int(line["trials"])
             if not 0 <= right <= total:

@@ -19,7 +19,7 @@ from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features, present_notes
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_summary
+from rubricate.study.record import StepResult, Study, read_numbered, run_step, write_summary
 from rubricate.study.settings import VariableSettings
 from rubricate.study.summaries import PopulationFacts, PopulationSummary, VariableJson
 
@@ -361,7 +361,7 @@ def read_keywords(path: Path) -> dict[str, list[str]]:
     """Read a CSV with the columns variable and keyword."""
     found: dict[str, list[str]] = {}
     faults = []
-    for number, line in enumerate(read_table(path, ["variable", "keyword"]), start=1):
+    for number, line in read_numbered(path, ["variable", "keyword"]):
         name, word = line["variable"].strip(), line["keyword"].strip()
         if not name or not word:
             faults.append(Fault("need variable and keyword", path, number, "row"))

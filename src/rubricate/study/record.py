@@ -19,7 +19,7 @@ from rubricate.files import file_hash, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
-from rubricate.formats.tables import unguarded
+from rubricate.formats.tables import number_rows, unguarded
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import (
     AssignSummary,
@@ -42,10 +42,16 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
     >>> read_table(place, ["name"])
     [{'name': 'asthma', 'tp': '271'}]
     """
+    return [line for _, line in read_numbered(path, needed)]
+
+
+def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
+    """Read a CSV as `read_table` does, with the number of each row for messages."""
     place = Path(path)
     reader = csv.reader(io.StringIO(read_text(place), newline=""))
     try:
-        header, *lines = [line for line in reader if line] or [[]]
+        filled = [(number, line) for number, line in number_rows(reader, above=0) if line]
+        (_, header), *lines = filled or [(1, [])]
     except csv.Error as error:
         raise InputError([Fault(f"is no CSV: {error}", place, reader.line_num)]) from error
     absent = [name for name in needed if name not in header]
@@ -58,13 +64,13 @@ def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, s
             f"has {len(line)} cells under {len(header)} columns; text with commas needs quotes",
             place, number, "row",
         )
-        for number, line in enumerate(lines, start=1)
+        for number, line in lines
         if len(line) > len(header)
     ]  # fmt: skip
     if faults:
         raise InputError(faults)
-    short = [line + [""] * (len(header) - len(line)) for line in lines]
-    return [dict(zip(header, map(unguarded, line), strict=True)) for line in short]
+    short = [(number, line + [""] * (len(header) - len(line))) for number, line in lines]
+    return [(n, dict(zip(header, map(unguarded, line), strict=True))) for n, line in short]
 
 
 def _no_columns(absent: Sequence[str], header: Sequence[str], path: Path) -> Fault:

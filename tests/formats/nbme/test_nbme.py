@@ -159,8 +159,8 @@ def test_the_faults_of_all_files_come_at_once_without_those_that_follow(tmp_path
     found = [(f.path.name, f.line) for f in caught.value.faults if f.path is not None]
     # Note 42 and the length of note 16 are known only when the file of notes is mended.
     assert found == [
-        *(("patient_notes.csv", i) for i in (2, 3, 4, 5)),
-        *(("train.csv", i) for i in (3, 4)),
+        *(("patient_notes.csv", i) for i in (3, 4, 5, 6)),
+        *(("train.csv", i) for i in (4, 5)),
     ]
 
 
@@ -253,7 +253,7 @@ def test_rows_of_test_csv_must_exist(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as caught:
         read_nbme(place)
-    assert [f.line for f in caught.value.faults] == [1, 2]
+    assert [f.line for f in caught.value.faults] == [2, 3]
 
 
 def test_notes_nobody_judged_become_the_test_file(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_every_broken_row_is_named(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as caught:
         read_corpus(place, like=corpus)
-    assert [f.line for f in caught.value.faults] == [2, 3, 4, 5]
+    assert [f.line for f in caught.value.faults] == [3, 4, 5, 6]
 
 
 def test_a_row_cut_short_does_not_hide_the_other_faults(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_row_cut_short_does_not_hide_the_other_faults(tmp_path: Path) -> None:
     place.write_text("id,location\n10000_000\n\n99999_000,0 1\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_corpus(place, like=corpus)
-    assert [f.line for f in caught.value.faults] == [1, 3]
+    assert [f.line for f in caught.value.faults] == [2, 4]
 
 
 def test_the_first_annotator_with_rows_is_written_and_no_foreign_row(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_locations_that_are_none_are_faults(location: str, tmp_path: Path) -> No
     place.write_text(f"id,location\n00007_003,{location}\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_corpus(place, like=one_note().build())
-    assert [fault.line for fault in caught.value.faults] == [1]
+    assert [fault.line for fault in caught.value.faults] == [2]
 
 
 def test_lenient_reading_keeps_spans_outside_the_note(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_tables_of_notes(tmp_path: Path) -> None:
     assert found[0] == Note("1", "c", "a, b\r\nc", found[0].metadata)  # type: ignore[union-attr]
     assert isinstance(found[1], Unreadable)
     assert len(found[2].text) == 200_000  # type: ignore[union-attr]
-    assert [n.id for n in open_notes(path, where=["site=Y"]).notes()] == ["row 2", "3"]
+    assert [n.id for n in open_notes(path, where=["site=Y"]).notes()] == ["row 3", "3"]
 
 
 def test_folders_of_texts(tmp_path: Path) -> None:
@@ -141,11 +141,11 @@ def test_whole_reading_names_every_note_that_cannot_be_read(tmp_path: Path) -> N
     with pytest.raises(InputError) as raised:
         read_corpus(path)
     *unread, shared = map(str, raised.value.faults)
-    assert [("'row 2'" in one, "'3'" in one) for one in unread] == [
+    assert [("row 3" in one, "'3'" in one) for one in unread] == [
         (True, False),
         (False, True),
     ]
-    assert shared.endswith("note '1' occurs 3 times: row 1, row 4, row 6")
+    assert shared.endswith("note '1' occurs 3 times: row 2, row 5, row 7")
 
 
 def test_a_named_format_says_what_it_needs(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_excel_may_leave_out_or_add_empty_cells(tmp_path: Path) -> None:
     path.write_text("id;text;site\n1;fever\n2;cough;;;\n3;chills;B\n;lost;B\n", encoding="utf-8")
     with pytest.raises(InputError) as raised:
         read_corpus(path)
-    assert len(raised.value.faults) == 1 and "row 4" in str(raised.value)
+    assert len(raised.value.faults) == 1 and "row 5" in str(raised.value)
 
 
 @pytest.mark.parametrize("text", ["id", "id=", "=a", "id=a,text"])
@@ -233,3 +233,18 @@ def test_a_word_file_that_becomes_huge_is_refused(tmp_path: Path) -> None:
         archive.writestr("word/document.xml", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
     with pytest.raises(InputError, match="safety"):
         read_corpus(tmp_path)
+
+
+def test_rows_are_numbered_as_the_opened_file_shows_them(tmp_path: Path) -> None:
+    """Titles, empty rows and notes of several lines are rows; Excel's line sep= is none."""
+    rows = [["Exam 2026", ""], ["", ""], ["id", "text"], ["1", "no fever\r\ncough"], ["", "rash"]]
+    (tmp_path / "plain.csv").write_text(as_text(rows, ","), encoding="utf-8")
+    (tmp_path / "told.csv").write_text("sep=;\r\n" + as_text(rows, ";"), encoding="utf-8")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append([cell or None for cell in row])
+    book.save(tmp_path / "notes.xlsx")
+    for name in ("plain.csv", "told.csv", "notes.xlsx"):
+        with pytest.raises(InputError) as raised:
+            read_corpus(tmp_path / name)
+        assert "row 5" in str(raised.value), name

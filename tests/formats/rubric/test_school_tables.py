@@ -181,7 +181,7 @@ def test_every_fault_of_a_table_is_reported(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as caught:
         read_rubrics(place)
-    assert sorted(fault.line or 0 for fault in caught.value.faults) == [0, 1, 2, 4, 4, 5, 5]
+    assert sorted(fault.line or 0 for fault in caught.value.faults) == [0, 2, 3, 5, 5, 6, 6]
     assert all(fault.path == place for fault in caught.value.faults)
     assert "did you mean 'weight'" in str(caught.value)
 
@@ -284,9 +284,21 @@ def test_capitals_or_a_colon_make_a_heading(row: str, is_heading: bool, tmp_path
     try:
         found = read_rubric_file(place)
     except InputError as error:  # a feature without a text, points that are none
-        assert not is_heading and [fault.line for fault in error.faults] == [2, 2]
+        assert not is_heading and [fault.line for fault in error.faults] == [3, 3]
         return
     (rubric,) = found.rubrics
     assert len(rubric) == 3 - is_heading
     assert rubric.features[-1].kind.upper() == ("HISTORY" if is_heading else "")
-    assert any("row 2" in notice for notice in found.notices) == is_heading
+    assert any("row 3" in notice for notice in found.notices) == is_heading
+
+
+def test_rows_are_numbered_as_the_opened_file_shows_them(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Checklist"], [], ["Item", "Points"], ["Cough", 1], ["Rash", "x"]]
+    text = "\n".join(";".join(map(str, row)) for row in rows)
+    (tmp_path / "plain.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "told.csv").write_text(f"sep=;\n{text}", encoding="utf-8")
+    workbook(tmp_path / "r.xlsx", {"Chest": rows})
+    for name in ("plain.csv", "told.csv", "r.xlsx"):
+        with pytest.raises(InputError) as caught:
+            read_rubrics(tmp_path / name)
+        assert [fault.line for fault in caught.value.faults] == [5], name

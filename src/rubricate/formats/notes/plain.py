@@ -82,7 +82,7 @@ def stream_table(path: Path) -> NoteStream:
     else:
         form = find_csv_form(path, _is_known)
         header, words = _header(path, form), form.words
-        rows = lambda: islice(enumerate(_rows(path, form)), 1, None)  # noqa: E731
+        rows = lambda: islice(_rows(path, form), 1, None)  # noqa: E731
         parts = [_Part("", header, _columns(header), rows)]
     faults = [fault for part in parts for fault in _missing(path, part)]
     if faults:
@@ -125,22 +125,22 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
 
 def _header(path: Path, form: CsvForm) -> list[str]:
     try:
-        return next(_rows(path, form, strict=False), [])
+        return next(_rows(path, form, strict=False), (0, []))[1]
     except InputError:
         return []
 
 
-def _rows(path: Path, form: CsvForm, *, strict: bool = True) -> Iterator[list[str]]:
-    """Yield the header and all rows below it."""
+def _rows(path: Path, form: CsvForm, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and all rows below it, with the numbers people see."""
     csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
     line = 1
     # Bytes that are no UTF-8 become half surrogate pairs, by which their rows are known.
     with path.open(encoding=form.encoding, errors="surrogateescape", newline="") as stream:
         rows = csv.reader(stream, delimiter=form.delimiter, strict=strict)
         try:
-            for number, row in enumerate(rows):
-                if number >= form.above:
-                    yield row
+            for place, (number, row) in enumerate(form.number(rows)):
+                if place >= form.above:
+                    yield number, row
                 line = rows.line_num + 1
         except csv.Error:
             message = (

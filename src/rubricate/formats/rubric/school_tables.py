@@ -61,9 +61,8 @@ def read_csv_records(path: Path, faults: Faults) -> Records:
     except csv.Error as error:
         faults.add(f"not valid CSV near line {lines.line_num}: {error}")
         return records
-    # Rows count from the first below the names.
-    numbered = [(i - form.above, row) for i, row in enumerate(rows) if any(row)]
-    if any(number >= 0 for number, _ in numbered):
+    numbered = [(number, row) for number, row in form.number(rows) if any(row)]
+    if any(map(any, rows[form.above :])):
         add_table(records, SchoolTable(numbered), faults)
     return records
 
