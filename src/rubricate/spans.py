@@ -72,7 +72,16 @@ def covered_text(spans: Iterable[Span], note_text: str) -> str:
     >>> covered_text([Span(0, 6), Span(14, 22)], "denies palps, fainting")
     'denies fainting'
     """
-    return " ".join(span.text(note_text) for span in spans)
+    return words_at(((span.start, span.end) for span in spans), note_text)
+
+
+def words_at(spans: Iterable[tuple[int, int]], text: str) -> str:
+    """Return the same for pairs of offsets.
+
+    >>> words_at([(0, 6), (14, 22)], "denies palps, fainting")
+    'denies fainting'
+    """
+    return " ".join([text[start:end] for start, end in spans])
 
 
 def fragments_text(spans: Iterable[tuple[int, int]]) -> str:

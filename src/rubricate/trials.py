@@ -103,7 +103,8 @@ def over_cases(found: EvaluationWithIntervals) -> dict[str, dict[str, float]]:
         values = getattr(found.evaluation, name).by("case").statistic("f1")
         values = values[~np.isnan(values)]
         sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-        result[name] = {"mean": float(values.mean()), "sd": sd}
+        mean = float(values.mean()) if len(values) else float("nan")
+        result[name] = {"mean": mean, "sd": sd}
     return result
 
 

@@ -4,7 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from rubricate.cli import main
-from rubricate.cli.measuring import shown, shown_value
+from rubricate.cli.measuring import shown
+from rubricate.display import shown_number
 from rubricate.stats import BOOTSTRAP_METHODS, METHODS, Estimate
 
 NAN = float("nan")
@@ -33,7 +34,7 @@ def test_a_method_that_is_not_in_the_table_is_refused() -> None:
 
 
 def test_undefined_values_are_dashes() -> None:
-    assert (shown_value(NAN), shown_value(0.25), shown_value(0.25, "+.1f")) == (
+    assert (shown_number(NAN), shown_number(0.25), shown_number(0.25, "+.1f")) == (
         "–",
         "0.250",
         "+0.2",

@@ -3,12 +3,22 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubricate.errors import InputError
 from rubricate.formats import ReadLimits, encoding
-from rubricate.formats.encoding import MOST_DIGITS, first_value, has_half, parse_json
+from rubricate.formats.encoding import (
+    MOST_DIGITS,
+    first_value,
+    has_half,
+    parse_json,
+    plain_json,
+    read_json,
+    write_json,
+)
 from rubricate.formats.limits import limits_in_force
 
 UNITS = [
@@ -85,3 +95,29 @@ def test_the_first_value_is_found_however_little_is_looked_at(
         assert first_value(place, {".json"}) == alone
         assert first_value(place, {".json"}, in_list=True) == listed
     assert first_value(place, {".txt"}) is None and first_value(tmp_path, {""}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('{"a": 1,\n "secret"}', 2), ("[1]", None), ("[" * 5000, 1)]
+)
+def test_a_file_that_holds_no_object_is_named_with_its_line(
+    text: str, line: int | None, tmp_path: Path
+) -> None:
+    place = tmp_path / "model.json"
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_json(place)
+    assert [(f.path, f.line) for f in caught.value.faults] == [(place, line)]
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_written_for_people_is_read_again(tmp_path: Path) -> None:
+    value = {"names": ["é", "😀"], "half": None, "n": 1}
+    write_json(tmp_path / "a.json", value)
+    assert read_json(tmp_path / "a.json") == value
+    assert "😀" in (tmp_path / "a.json").read_text(encoding="utf-8")
+
+
+def test_values_of_arrays_become_plain() -> None:
+    values = {"a": np.float32(0.5), "b": (np.int64(3), np.nan), "c": np.bool_(True)}
+    assert plain_json(values) == {"a": 0.5, "b": [3, None], "c": True}

@@ -12,6 +12,10 @@ from strategies import corpora
 from rubricate import Corpus, read_corpus
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
+from rubricate.formats.frame import Frame
+from rubricate.formats.limits import Faults
+from rubricate.formats.marked_texts import MarkedText, build_corpus
+from rubricate.rows import PlainAnnotation
 from stripping import stripped
 
 NAMES = {
@@ -234,3 +238,29 @@ def test_broken_spans_are_named_by_line_and_number(tmp_path: Path) -> None:
         FORMATS["prodigy"].read(place)
     faults = [(one.line, one.message.split(":")[0]) for one in caught.value.faults]
     assert faults == [(2, "span 1"), (2, "span 3"), (2, "span 4"), (2, "span 5"), (2, "span 6")]
+
+
+def test_a_text_that_differs_names_the_other_file(tmp_path: Path) -> None:
+    marked = [
+        MarkedText("n", "secret", "ann", path=tmp_path / "a.txt"),
+        MarkedText("n", "secret!", "bob", path=tmp_path / "b.txt"),
+    ]
+    with pytest.raises(InputError) as caught:
+        build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+    [fault] = caught.value.faults
+    assert fault.path == tmp_path / "b.txt" and "a.txt" in fault.message
+    assert "secret" not in str(caught.value)
+
+
+def test_remarks_of_all_annotators_become_metadata(tmp_path: Path) -> None:
+    marked = [MarkedText("n", "fever", who, remarks={who: "sure"}) for who in ("ann", "bob")]
+    read = build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+    assert read.note("n").metadata == {"ann": "sure", "bob": "sure"}
+
+
+def test_a_wrong_span_is_named_at_the_line_of_its_annotation(tmp_path: Path) -> None:
+    wrong = (("Fever", PlainAnnotation(((0, 5),))), ("Fever", PlainAnnotation(((0, 9),))))
+    marked = [MarkedText("n", "fever", "ann", wrong, lines=(3, 7))]
+    with pytest.raises(InputError) as caught:
+        build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+    assert [fault.line for fault in caught.value.faults] == [7]

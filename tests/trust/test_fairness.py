@@ -44,6 +44,7 @@ def test_an_unfair_matcher_is_caught_though_scores_alone_say_nothing() -> None:
     assert found["missed"].low < -20 < found["missed"].high
     assert not found["false"].flag
     assert (found["error"].group, found["error"].against) == ("a", "b")
+    assert list(fair.rates) == ["a", "b"]
 
 
 def test_difficulty_of_cases_is_no_unfairness() -> None:

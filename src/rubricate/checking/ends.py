@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, Traits, feature_traits
 from rubricate.checking.placement import has_words, is_joined, word_around
+from rubricate.spans import words_at
 from rubricate.text.words import word_set
 
 _OPENING = {"(": ")", "[": "]", "{": "}", "“": "”"}
@@ -57,16 +58,11 @@ def find_end_punctuation(row: JudgedRow) -> Iterator[RuleHit]:
     is_negative = feature_traits(row.feature).is_negative
 
     def change(text: str, spans: RawSpans) -> RawSpans:
-        whole = whole_text(text, spans)
+        whole = words_at(spans, text)
         kept = [_without_end_marks(text, span, whole, is_negative) for span in spans]
         return tuple(span for span in kept if span is not None)
 
     return respan(row, "ends with punctuation", change)
-
-
-def whole_text(text: str, spans: RawSpans) -> str:
-    """Return the words of all fragments."""
-    return " ".join(text[start:end] for start, end in spans)
 
 
 def _without_end_marks(
@@ -227,7 +223,7 @@ def find_extra_characters(row: JudgedRow) -> Iterator[RuleHit]:
     traits = feature_traits(row.feature)
 
     def change(text: str, spans: RawSpans) -> RawSpans:
-        whole = whole_text(text, spans)
+        whole = words_at(spans, text)
         kept = []
         for k, span in enumerate(spans):
             start, end = span

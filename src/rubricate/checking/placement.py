@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, feature_traits
 from rubricate.rows import NO_DETAIL
-from rubricate.spans import Span, merge_spans
+from rubricate.spans import Span, merge_spans, words_at
 from rubricate.text.negation import NegationScope, find_negations
 
 _APOSTROPHES = "'’"
@@ -167,7 +167,7 @@ def locate(text: str, stated: str, spans: RawSpans) -> RawSpans | None:
     if not wanted:
         return None
     inside = all(0 <= start < end <= len(text) for start, end in spans)
-    covered = " ".join(text[start:end] for start, end in spans).split()
+    covered = words_at(spans, text).split()
     if inside and [w.casefold() for w in covered] == [w.casefold() for w in wanted]:
         return spans
     whole = _occurrences(text, wanted)
@@ -317,7 +317,7 @@ def find_negation_left_out(row: JudgedRow) -> Iterator[RuleHit]:
         return
     text = row.note.text
     for i, spans in row.sound:
-        if _is_self_sufficient(" ".join(text[start:end] for start, end in spans)):
+        if _is_self_sufficient(words_at(spans, text)):
             continue
         scope = _scope_of(text, spans)
         if scope is None:

@@ -132,7 +132,11 @@ class EncoderRecipe(Recipe):
     @property
     def shares(self) -> dict[int, float]:
         """How often a pass has so many features."""
-        return {_count(name): float(share) for name, share in self.features.items() if share}
+        return {
+            ALL if name == "all" else int(name): float(share)
+            for name, share in self.features.items()
+            if share
+        }
 
     def n_passes(self, n_features: int) -> int:
         """Return how many passes of so many features each make a step."""
@@ -144,10 +148,6 @@ class EncoderRecipe(Recipe):
         """Features per pass when held-out notes are scored: what most passes have; None is all."""
         most = max(self.features.items(), key=lambda item: item[1])[0]
         return None if most == "all" else int(most)
-
-
-def _count(name: str) -> int:
-    return ALL if name == "all" else int(name)
 
 
 @dataclass(frozen=True, slots=True)

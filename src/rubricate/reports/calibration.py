@@ -137,7 +137,7 @@ def _overall(
             [
                 name,
                 some if one.overall.n_rows == n_rows else f"{some} of {n_rows:,}",
-                *(_point(one, value) for value in ("brier", "brier_skill", "ece")),
+                *(one.estimates[value] for value in ("brier", "brier_skill", "ece")),
                 one.overall.ece_by_chance,
                 one.overall.values["mean_probability"],
                 one.overall.values["share_present"],
@@ -149,10 +149,6 @@ def _overall(
         f"Probabilities of presence, all features together, with {confidence} intervals by note."
     )
     return html_table(header, lines, caption=caption, sortable=False)
-
-
-def _point(found: CalibrationResult, value: str) -> Point:
-    return found.estimates[value]
 
 
 def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:

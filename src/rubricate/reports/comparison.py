@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-import numpy as np
-
 from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
@@ -37,7 +35,7 @@ from rubricate.reports.plots import (
     forest_plot,
 )
 from rubricate.reports.tables import Cell, Value, html_table, mean_sd
-from rubricate.trials import TrialResult
+from rubricate.trials import TrialResult, over_cases
 
 #: The two measures of the NBME paper's Section 6.
 BOTH = {"characters": "Characters", "presence": "Presence"}
@@ -101,21 +99,15 @@ def _everybody(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
     return {**_matchers(result), **human}
 
 
-def _mean_sd(found: EvaluationWithIntervals, measure: str) -> Cell:
-    """Return mean (SD) over cases, as the NBME paper reports it."""
-    values = [p.value for p in found.by_group(measure, level="cases").values() if p.is_defined]
-    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return mean_sd(float(np.mean(values)) if values else None, sd)
-
-
 def _overall(result: TrialResult) -> str:
     lines: list[list[Value]] = []
     rows = []
     for name, found in _everybody(result).items():
         line: list[Value] = [name]
         points = tuple(found.overall(measure) for measure in BOTH)
+        spread = over_cases(found)
         for measure, point in zip(BOTH, points, strict=True):
-            line += [point, _mean_sd(found, measure)]
+            line += [point, mean_sd(spread[measure]["mean"], spread[measure]["sd"])]
         lines.append(line)
         rows.append(ForestRow(name, points, " / ".join(f"{point.value:.3f}" for point in points)))
     header = ["Matcher"]

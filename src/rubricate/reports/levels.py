@@ -155,15 +155,15 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str)
     )
 
 
-def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
-    """Return forest plots of the features, by case, and a table of all of them.
+def feature_section(measuring: Measuring) -> str:
+    """Return forest plots of the features' characters F1, by case, and a table of all of them.
 
     Up to `MAX_FEATURES` features are all drawn, one plot per case; of more, the worst.
     """
-    groups = _feature_groups(measuring, path)
+    groups = _feature_groups(measuring)
     n_features = sum(len(group.rows) for group in groups)
     first_name, first = next(iter(measuring.systems.items()))
-    whole = first.overall(*path)
+    whole = first.overall("characters")
     guide = Guide(whole.value, f"{first_name}, all features: {whole.value:.3f}")
     names = list(measuring.systems)
     ends = limits(p for group in groups for row in group.rows for p in row.points)
@@ -179,12 +179,12 @@ def feature_section(measuring: Measuring, path: Path = ("characters",)) -> str:
     room, svgs = label_room(groups), []
     for some in paged_groups(groups, ROWS_PER_PAGE // (1 + len(names))):
         labels = Labels(
-            f"{MEASURES[path]} F1 by feature: {', '.join(g.label for g in some)}",
-            x=f"{MEASURES[path]} F1",
+            f"Characters F1 by feature: {', '.join(g.label for g in some)}",
+            x="Characters F1",
             description="A point with its interval for each feature and system.",
         )
         svgs.append(forest_plot(some, names, labels, guide=guide, span=ends, label_width=room))
-    said = f"{MEASURES[path]} F1 by feature with {measuring.confidence} intervals by note."
+    said = f"Characters F1 by feature with {measuring.confidence} intervals by note."
     parts.append(figures(svgs, said))
     parts.append(folded(f"All {n_features:,} features in a table", _feature_table(measuring)))
     return "".join(parts)
@@ -240,8 +240,10 @@ def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
     }
 
 
-def _feature_groups(measuring: Measuring, path: Path) -> tuple[ForestGroup, ...]:
-    points = [found.by_group(*path, level="features") for found in measuring.systems.values()]
+def _feature_groups(measuring: Measuring) -> tuple[ForestGroup, ...]:
+    points = [
+        found.by_group("characters", level="features") for found in measuring.systems.values()
+    ]
     names = case_names(measuring.corpus)
     present = _n_present(measuring)
     groups = []

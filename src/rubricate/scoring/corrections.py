@@ -18,7 +18,7 @@ from rubricate.rubric import CONTRADICTED, STATED, Feature, Rubric, folded
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
 from rubricate.run.writing import Held, about, held, logged_correction, moment, read_log
-from rubricate.spans import Spans, parse_spans, spans_text
+from rubricate.spans import Spans, parse_spans, spans_text, words_at
 
 #: What the columns of a table of corrections may be called.
 COLUMNS = {
@@ -302,7 +302,7 @@ class Corrections:
             message = f"note {given.note!r}, {problem}"
             faults.append(Fault(message, self._path, one.row, "row"))
             return None
-        words = tuple(" ".join(text[s:e] for s, e in spans) for spans in given.spans or ())
+        words = tuple(words_at(spans, text) for spans in given.spans or ())
         fitted = replace(given, feature=found[0].id, text=words)
         return replace(one, correction=fitted, about=about(text, found[0].text))
 

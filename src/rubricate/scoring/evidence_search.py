@@ -29,6 +29,7 @@ from rubricate.rubric import NOT_MENTIONED, Rubric
 from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
 from rubricate.scoring.job import Job, evidence_program
 from rubricate.scoring.survey import why_no_note, why_not_scored, writable
+from rubricate.spans import words_at
 
 
 class KeptBatches(NamedTuple):
@@ -135,7 +136,7 @@ def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:
 def _against(said: Contradiction | None, text: str) -> CounterEvidence | None:
     if said is None:
         return None
-    words = " ".join(text[start:end] for start, end in said.spans)
+    words = words_at(said.spans, text)
     known = None if said.probability is None else _known(said.probability)
     return CounterEvidence(said.spans, words, known, said.reason)
 

@@ -9,6 +9,7 @@ from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
 from rubricate.formats.limits import limits_in_force
 from rubricate.formats.rubric.files import read_rubrics, write_rubrics
+from rubricate.formats.rubric.trees import read_toml
 from rubricate.rubric import Metadata
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "rubrics"
@@ -154,3 +155,12 @@ def test_levels_and_values_are_limited(tmp_path: Path) -> None:
         with limits_in_force(ReadLimits(depth=depth)), pytest.raises(InputError) as caught:
             read_rubrics(place)
         assert ("TOML" in str(caught.value)) != fits
+
+
+@pytest.mark.parametrize("text", ["a = ", "a = 2020-99-01", ".".join("a" * 200) + " = 1"])
+def test_a_file_that_is_no_toml_is_named(text: str, tmp_path: Path) -> None:
+    place = tmp_path / "study.toml"
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_toml(place)
+    assert [fault.path for fault in caught.value.faults] == [place]

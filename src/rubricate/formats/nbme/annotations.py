@@ -17,7 +17,7 @@ from rubricate.formats.limits import Faults
 from rubricate.formats.tables import MOST_DIGITS, CsvTable, is_number, read_table, write_table
 from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows
-from rubricate.spans import fragments_text
+from rubricate.spans import fragments_text, words_at
 
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
 # Nine digits: what rows can hold without a closer look.
@@ -205,7 +205,7 @@ def _add(
     stated: str,
     place: tuple[Faults, int, CsvTable],
 ) -> None:
-    covered = [" ".join([text[s:e] for s, e in fragments]) for fragments in found]
+    covered = [words_at(fragments, text) for fragments in found]
     first = len(columns.row_of_annotation)
     for i, fragments in enumerate(found):
         columns.row_of_annotation.append(row)
@@ -307,7 +307,7 @@ def write_annotations(
         texts, places = [], []
         for spans, _, detail in rows.annotations(row):
             stated = detail.stated_text
-            texts.append(" ".join(note.text[s:e] for s, e in spans) if stated is None else stated)
+            texts.append(words_at(spans, note.text) if stated is None else stated)
             places.append(fragments_text(spans))
         columns["id"].append(row_id(pn_num, feature_num))
         columns["case_num"].append(note.case)

@@ -80,13 +80,15 @@ def _bar(
     return "".join(parts) + label(edge + 5, middle + 4, shown, size=11, muted=True)
 
 
+_BINS_WIDTH = 560.0
+
+
 def histogram(
     values: Sequence[float],
     labels: Labels,
     *,
     n_bins: int = 24,
     span: tuple[float, float] | None = None,
-    width: float = 560,
 ) -> str:
     """Draw how many values fall into bins of the same width; what is not finite is left out.
 
@@ -103,7 +105,7 @@ def histogram(
     if span[1] - span[0] <= 4 * n_bins * np.spacing(max(map(abs, span))):
         span = (span[0], span[0])
     counts, edges = np.histogram(known, bins=n_bins, range=span)
-    canvas = Canvas(labels, width, 68, width - 14)
+    canvas = Canvas(labels, _BINS_WIDTH, 68, _BINS_WIDTH - 14)
     canvas.open(below=6, height=220)
     x = Scale(float(edges[0]), float(edges[-1]), *canvas.across)
     y = Scale(0.0, round_end(0.0, float(counts.max(initial=1))), *canvas.up)

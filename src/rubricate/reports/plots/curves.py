@@ -151,8 +151,6 @@ def difference_plot(
     second: Sequence[float],
     levels: Sequence[tuple[str, Point]],
     labels: Labels,
-    *,
-    size: tuple[float, float] = (560, 340),
 ) -> str:
     """Draw differences of two raters' scores against their means (Bland & Altman 1986).
 
@@ -165,9 +163,8 @@ def difference_plot(
     >>> svg.count("<circle")
     2
     """
-    width, height = size
-    canvas = Canvas(labels, width, _LEFT, width - _RIGHT - 90)
-    canvas.open(below=12, height=height - 60)
+    canvas = Canvas(labels, 560, _LEFT, 470 - _RIGHT)
+    canvas.open(below=12, height=280)
     dots = Counter(((a + b) / 2, b - a) for a, b in zip(first, second, strict=True))
     ends = [value for _, p in levels for value in (p.value, p.low, p.high) if math.isfinite(value)]
     low, high = min(*ends, *(d for _, d in dots)), max(*ends, *(d for _, d in dots))
@@ -214,7 +211,7 @@ class PlotBin:
     edges: tuple[float, float]
 
 
-def reliability_plot(bins: Sequence[PlotBin], labels: Labels, *, width: float = 420) -> str:
+def reliability_plot(bins: Sequence[PlotBin], labels: Labels) -> str:
     """Draw the share that came true against the probability stated, and how many there were.
 
     On the diagonal, the stated probability is what happens; below it, the matcher is too sure.
@@ -227,7 +224,7 @@ def reliability_plot(bins: Sequence[PlotBin], labels: Labels, *, width: float = 
     ... )
     True
     """
-    canvas = Canvas(labels, width, _LEFT, width - _RIGHT)
+    canvas = Canvas(labels, 420, _LEFT, 420 - _RIGHT)
     canvas.open(below=8, height=canvas.right - canvas.left)
     x, y = Scale(0, 1, *canvas.across), Scale(0, 1, *canvas.up)
     canvas.x_axis(x, n=6)

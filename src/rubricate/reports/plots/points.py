@@ -167,7 +167,6 @@ def forest_plot(
     guide: Guide | None = None,
     span: tuple[float, float] | None = None,
     label_width: float | None = None,
-    width: float = 920,
 ) -> str:
     """Draw a line for each feature: its name, one point with interval per system, a remark.
 
@@ -183,6 +182,7 @@ def forest_plot(
     """
     rows = [row for group in groups for row in group.rows]
     room = label_room(groups) if label_width is None else label_width
+    width = 920.0
     ends = max([text_width(_end(row), 11) for row in rows] or [0.0])
     canvas = Canvas(labels, width, min(room, 0.38 * width) + 18, width - ends - 20)
     if len(names) > 1:

@@ -29,6 +29,8 @@ from rubricate.run import NoteResult, read_results, read_run
 from rubricate.run.reading import ITEMS, Spill
 from rubricate.run.writing import REPORT, add_outputs
 
+_TITLE = "Scores"
+
 
 class ScoringReport:
     """A report under way: results and texts come by once, then it is written.
@@ -77,7 +79,6 @@ class ScoringReport:
         self,
         folder: str | Path,
         *,
-        title: str = "Scores",
         overwrite: bool = False,
         progress: Progress = silent,
     ) -> Path:
@@ -88,20 +89,20 @@ class ScoringReport:
         facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
         for check in self._checks:
             check.finish(self._notes, progress)
-        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), title=title)
+        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), title=_TITLE)
         with whole_output(place / "report.html", overwrite=overwrite) as target:
             target.write_text(page, encoding="utf-8", newline="")
-            self._write_viewer(target.parent / "report", title, progress)
+            self._write_viewer(target.parent / "report", progress)
         add_outputs(place, REPORT)
         return place / "report.html"
 
-    def _write_viewer(self, folder: Path, title: str, progress: Progress) -> None:
+    def _write_viewer(self, folder: Path, progress: Progress) -> None:
         (folder / "notes").mkdir(parents=True)
         flagged = [(check.flag, check.notes()) for check in self._checks]
         # What a check found in the note itself is said first.
         remarks = [check.remarks() for check in reversed(self._checks)]
         run = self._texts.hexdigest()[:16]
-        head, tail = viewer_frame(title, self._cohort.rubrics, self._cohort.cases, run)
+        head, tail = viewer_frame(_TITLE, self._cohort.rubrics, self._cohort.cases, run)
         n_notes = len(self._notes)
         shown = watched(self._notes, progress, "writing the report", n_notes)
         with (folder / "notes.html").open("w", encoding="utf-8", newline="") as page:
@@ -129,7 +130,6 @@ def write_scoring_report(
     *,
     previous: str | Path | None = None,
     policy: str | Path | None = None,
-    title: str = "Scores",
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -154,7 +154,7 @@ def write_scoring_report(
     report = ScoringReport(previous, policy)
     for result, text in _with_texts(read_results(folder, progress=progress), notes):
         report.add(result, text)
-    return report.write(folder, title=title, overwrite=overwrite, progress=progress)
+    return report.write(folder, overwrite=overwrite, progress=progress)
 
 
 def _with_texts(
