@@ -158,7 +158,7 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
         ("On an SGLT2 inhibitor", "I [[discussed adding empagliflozin]]", "only advised"),
         ("Depressed mood", "[[Mood is good]]", "says good"),
         ("Mother with gout", "[[gout in his brother]]", "brother's"),
-        ("Breastfed", "[[Formula fed]] from birth", "says Formula fed"),
+        ("Breastfed", "[[Formula fed]] from birth", "says formula"),
         ("Nulliparous", "[[Three children]], all well", "says Three children"),
         ("Penicillin allergy", "Has [[asthma. Allergic to]] codeine", "says otherwise"),
         ("Hysterectomy", "[[She has her womb and both ovaries]]", "says otherwise"),

@@ -76,7 +76,7 @@ def find_senses(text: str, tokens: Sequence[Token]) -> dict[int, Sense]:
     >>> from rubricate.text.words import find_tokens
     >>> text = "PE: lungs clear, SpO2 98% RA. Prior PE, RA on methotrexate."
     >>> [(i, sense.name) for i, sense in find_senses(text, find_tokens(text)).items()]
-    [(0, 'examination'), (7, 'room air'), (10, 'embolism'), (12, 'arthritis')]
+    [(0, 'examination'), (8, 'room air'), (11, 'embolism'), (13, 'arthritis')]
     """
     table, found = _senses(), dict[int, Sense]()
     for i, token in enumerate(tokens):

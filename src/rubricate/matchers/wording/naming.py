@@ -6,6 +6,7 @@ that a note contradicts a feature.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -31,7 +32,8 @@ _DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent 
 _DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
 #: Denied with other words these are what is denied: "no trouble sleeping".
 _TROUBLE = frozenset(
-    stem(form) for form in "trouble problem difficulty issue loss lack change complaint".split()
+    stem(form)
+    for form in ["trouble", "problem", "difficulty", "issue", "loss", "lack", "change", "complaint"]
 )
 _PARTICLES = word_set("up down out off over")
 #: Phrases of the bank may express other features too.
@@ -172,12 +174,12 @@ class StemPlaces:
             at.setdefault(plain, []).append(t)
             if sense:
                 self._senses[t] = meant_by(sense)
-        for one in reading.negations:
-            if one.is_one_word:
-                start = min(one.cue_span.start, one.scope_span.start)
-                t = next(t for t, token in enumerate(reading.tokens) if token.start == start)
-                rest = stem(one.scope_span.text(reading.text).lower())
-                at.setdefault(rest, []).append(t)
+        starts = [token.start for token in reading.tokens]
+        for denial in reading.negations:
+            if denial.is_one_word:
+                start = min(denial.cue_span.start, denial.scope_span.start)
+                rest = stem(denial.scope_span.text(reading.text).lower())
+                at.setdefault(rest, []).append(bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
         self._stems = stems
         self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
