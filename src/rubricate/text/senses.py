@@ -13,9 +13,9 @@ from rubricate.text.words import Token
 #: A word so far away may tell the meaning.
 NEAR = 7
 #: What ends the reach of words that tell a meaning.
-_STOPS = frozenset(".;!?")
+_STOPS = frozenset(".;!?\n")
 #: Marks before a heading.
-_OPENING = frozenset(".;-•*")
+_OPENING = frozenset(".;-•*\n")
 #: How much the kinds of cues count: a heading, a word beside it, a word near it.
 _HEADING, _BESIDE, _NEAR = 3, 2, 1
 
