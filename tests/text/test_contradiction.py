@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.text.contradiction import why_contradicted
+from rubricate.text.contradiction import why_contradicted, why_contradicted_in
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 from rubricate.text.contradiction.sure import why_surely_not
@@ -158,7 +158,7 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
         ("On an SGLT2 inhibitor", "I [[discussed adding empagliflozin]]", "only advised"),
         ("Depressed mood", "[[Mood is good]]", "says good"),
         ("Mother with gout", "[[gout in his brother]]", "brother's"),
-        ("Breastfed", "[[Formula fed]] from birth", "says Formula fed"),
+        ("Breastfed", "[[Formula fed]] from birth", "says formula"),
         ("Nulliparous", "[[Three children]], all well", "says Three children"),
         ("Penicillin allergy", "Has [[asthma. Allergic to]] codeine", "says otherwise"),
         ("Hysterectomy", "[[She has her womb and both ovaries]]", "says otherwise"),
@@ -383,3 +383,71 @@ def test_whose_it_is(feature: str, marked: str, reason: str | None) -> None:
 )
 def test_results_kinds_and_order(feature: str, marked: str, reason: str | None) -> None:
     assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Weight loss", "No [[weight loss]].", "denied"),
+        ("Low back pain", "No [[back pain]].", "denied"),
+        ("Leg swelling", "[[Legs not swelling]].", "denied"),
+        ("Difficulty swallowing", "[[Swallows without difficulty]].", "denied"),
+        ("Abdominal pain", "[[Abdominal exam]] gives no pain.", "denied"),
+        ("Non-smoker", "He is a [[smoker]].", "says it is there"),
+        ("No fever", "Had a [[fever]] last night.", "says it is there"),
+        ("No loss of consciousness", "Stayed [[conscious]] all the time.", None),
+        ("Colonoscopy", "[[Colonoscopy]] in 2020 normal.", None),
+        ("Weak abduction", "[[Abduction 5/5]].", "says 5/5"),
+        ("Pneumonia", "CXR to look for [[pneumonia]].", "only feared"),
+        ("Pneumonia", "CT [[to rule out pneumonia]].", "only feared"),
+        ("Pneumonia", "?[[pneumonia]]", "only feared"),
+        ("Takes aspirin", "[[Start aspirin]] 81 mg.", "only advised"),
+        ("ADHD", "[[ADD]] since school.", None),
+        ("Pregnancy", "[[Pregnancy]] test ordered.", "only tested"),
+        ("Pregnancy", "[[Pregnancy]] test positive.", None),
+        ("Seizure", "[[Seizure]] precautions discussed.", "only in case"),
+        ("Smoker", "Wants to quit [[smoking]].", None),
+        ("On warfarin", "On apixaban instead of [[warfarin]].", "says another"),
+        ("Takes aspirin", "Allergic to [[aspirin]].", "only an allergy"),
+        ("Aspirin allergy", "Allergic to [[aspirin]].", None),
+        ("Takes sertraline", "Off [[sertraline]].", "stopped"),
+        ("Cough", "[[Cough has gone]].", "resolved"),
+        ("Aspirin stopped", "[[Aspirin still taken]].", "not over"),
+        ("Former smoker", "Never [[smoked]].", "says never"),
+        ("Two previous miscarriages", "[[One miscarriage]].", "says 1"),
+        ("CK above 10000", "[[CK 410]]", "says 410"),
+        ("CK above 10000", "[[CK 44k]]", None),
+        ("pH under 7.1", "[[pH 7.02]]", None),
+        ("Class IV nephritis", "[[class V]] nephritis", "says class 5"),
+        ("Type 2 diabetes", "[[T1DM]] on a pump", "says type 1"),
+        ("Weight gain", "[[Weight]] down 2 kg", "says down"),
+        ("Pain relieved by rest", "Worse at [[rest]].", "says worse"),
+        ("Productive cough", "[[nonproductive cough]]", "says dry"),
+        ("Increased appetite", "[[Eats less]].", "says less"),
+    ],
+)
+def test_more_ways_to_say_otherwise(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "said"),
+    [
+        ("Alcohol use disorder", "Two beers on weekends", "says Two beers"),
+        ("Alcohol use disorder", "drinks socially, was in detox twice", None),
+        ("Alcohol use", "Two beers on weekends", None),
+        ("Syncope", "if syncope", "only in case"),
+        ("Worse when partner drinks", "if he drinks it is worse", None),
+    ],
+)
+def test_little_is_not_much_and_if_is_not_when(feature: str, text: str, said: str | None) -> None:
+    assert why_surely_not(feature, text, [(0, len(text))]) == said
+
+
+def test_words_known_to_stand_for_the_feature_are_denied_as_it_is() -> None:
+    text = "No LOC."
+    meant = frozenset(("loss", "consciousness"))
+    assert why_contradicted("Loss of consciousness", text, [(3, 6)]) is None
+    reading = read_text(text)
+    said = why_contradicted_in(reading, "Loss of consciousness", [(3, 6)], meant=meant)
+    assert said == "denied"

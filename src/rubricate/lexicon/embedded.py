@@ -10,7 +10,7 @@ from rubricate.text.drugs import classes_above, drug_classes
 from rubricate.text.words import phrase_key
 
 #: Version of the embedded tables; increased when a row changes.
-EMBEDDED_VERSION = "5"
+EMBEDDED_VERSION = "6"
 _LICENCE = "Apache-2.0, part of rubricate"
 _BANK_LICENCE = "CC BY 4.0, part of rubricate"
 _SEPARATOR = " | "

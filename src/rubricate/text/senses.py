@@ -13,9 +13,9 @@ from rubricate.text.words import Token
 #: A word so far away may tell the meaning.
 NEAR = 7
 #: What ends the reach of words that tell a meaning.
-_STOPS = frozenset(".;!?")
+_STOPS = frozenset(".;!?\n")
 #: Marks before a heading.
-_OPENING = frozenset(".;-•*")
+_OPENING = frozenset(".;-•*\n")
 #: How much the kinds of cues count: a heading, a word beside it, a word near it.
 _HEADING, _BESIDE, _NEAR = 3, 2, 1
 
@@ -76,7 +76,7 @@ def find_senses(text: str, tokens: Sequence[Token]) -> dict[int, Sense]:
     >>> from rubricate.text.words import find_tokens
     >>> text = "PE: lungs clear, SpO2 98% RA. Prior PE, RA on methotrexate."
     >>> [(i, sense.name) for i, sense in find_senses(text, find_tokens(text)).items()]
-    [(0, 'examination'), (7, 'room air'), (10, 'embolism'), (12, 'arthritis')]
+    [(0, 'examination'), (8, 'room air'), (11, 'embolism'), (13, 'arthritis')]
     """
     table, found = _senses(), dict[int, Sense]()
     for i, token in enumerate(tokens):

@@ -69,9 +69,7 @@ class ContradictionFinder:
             for profile, own in zip(profiles, names, strict=True)
         ]
 
-    def find(
-        self, note: PlainNote, missing: Sequence[int]
-    ) -> Iterator[tuple[int, Contradiction]]:
+    def find(self, note: PlainNote, missing: Sequence[int]) -> Iterator[tuple[int, Contradiction]]:
         """Yield the features among those missing that the note contradicts, by number."""
         strong = note.strength >= LEAST_STRENGTH
         for j in missing:
@@ -133,7 +131,10 @@ class ContradictionFinder:
         read, own = note.read, list(wording.matter)
         if not own:
             return None
-        also = {t: {self._place[s] for f in m if (s := stem(f)) in self._place} for t, m in named.items()}
+        also = {
+            t: {self._place[s] for f in m if (s := stem(f)) in self._place}
+            for t, m in named.items()
+        }
         hits = set(np.flatnonzero(strong[:, own].any(axis=1)).tolist())
         hits |= {t for t, columns in also.items() if not columns.isdisjoint(own)}
         first: Contradiction | None = None
@@ -263,3 +264,26 @@ def _spans(tokens: Sequence[int], read: ReadNote) -> tuple[tuple[int, int], ...]
             spans.append((token.start, token.end))
         last = t
     return tuple(spans)
+
+
+#: How far from a stretch the words that decide against it may lie.
+_QUOTED = 60
+
+
+def with_said(
+    spans: tuple[tuple[int, int], ...], why: str, text: str
+) -> tuple[tuple[int, int], ...]:
+    """Return the spans and, where a reason quotes words beside them, those words too.
+
+    Examples
+    --------
+    >>> with_said(((0, 9),), "says 3 months", "Cough for 3 months")
+    ((0, 9), (10, 18))
+    """
+    said = why.removeprefix("says ") if why.startswith("says ") else ""
+    if not said or not spans or any(said in text[start:end] for start, end in spans):
+        return spans
+    at = text.find(said, max(0, spans[0][0] - _QUOTED))
+    if at < 0 or at > spans[-1][1] + _QUOTED:
+        return spans
+    return tuple(sorted((*spans, (at, at + len(said)))))

@@ -40,8 +40,10 @@ SAYS_ALL = 1.5
 #: may stand for one.
 NOT_DENIED = 1.5
 ANSWER = 3
-AS_A_DENIAL = DENYING | polarity.DENYING | word_set(
-    "avoids avoid throughout easy easily full unch unchanged equal held sterile keeps gone order"
+AS_A_DENIAL = (
+    DENYING
+    | polarity.DENYING
+    | word_set("avoids avoid throughout easy easily full unch equal held sterile keeps order")
 )
 #: Names of the signs that are numbers, in order.
 SIGNS = (
@@ -124,7 +126,9 @@ class CreditWords:
         stop = np.array([form in STOP_WORDS for form in forms])
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
         strength = self._words.worth(read.meant, stop).strength
-        return PlainNote(read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists))
+        return PlainNote(
+            read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists)
+        )
 
     def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
         """Return the tokens that stand for a word of feature ``j`` nearly as well as the best."""
@@ -191,12 +195,7 @@ class CreditWords:
             values["right number"] = any(right_numbers(run, profile, reading) for run in group)
             values["right number around"] = bool(right_numbers(whole, profile, reading))
             values["number around"] = bool((reading.quantity[first:end] >= 0).any())
-        spans = [(reading.tokens[r.first].start, reading.tokens[r.end - 1].end) for r in group]
-        names, places = self._names[j], note.places
-        place = find_place(note.read.for_rules, spans, places.meant(names, inside))
-        rule = broken_rule(self._asked[j][wording.number], place) if place else None
-        if rule is not None and rule[0] == DENIED and places.said_by_denial(names, inside):
-            rule = None
+        rule = self._broken_rule(j, wording.number, group, note)
         if rule is not None:
             values[rule[0] + said] = 1
         numbers = np.zeros(len(SIGNS), dtype=np.float32)
@@ -204,10 +203,22 @@ class CreditWords:
         kind = "f" if asked.family else "-" if asked.negated else "+"
         taken = kind == "+" and self._taken[j]
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
-        says_all = places.says_all(names, inside)
-        plain = self._asked[j][wording.number].plainly_negated and not says_all
+        plain = self._asked[j][wording.number].plainly_negated
         not_denied = plain and not _may_be_denied(note, first, end)
-        return Signs(numbers, words, says_all, not_denied), rule[1] if rule else None
+        signs = Signs(numbers, words, note.places.says_all(self._names[j], inside), not_denied)
+        return signs, rule[1] if rule else None
+
+    def _broken_rule(
+        self, j: int, wording: int, group: Sequence[TokenRun], note: PlainNote
+    ) -> tuple[str, str] | None:
+        """Return the rule by which words contradict one of a feature's wordings, and why."""
+        tokens, names = note.read.reading.tokens, self._names[j]
+        inside = [t for run in group for t in range(run.first, run.end)]
+        spans = [(tokens[r.first].start, tokens[r.end - 1].end) for r in group]
+        place = find_place(note.read.for_rules, spans, note.places.meant(names, inside))
+        rule = broken_rule(self._asked[j][wording], place) if place else None
+        denied = rule is not None and rule[0] == DENIED
+        return None if denied and note.places.said_by_denial(names, inside) else rule
 
     def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
         """Return the wording that the words fit best."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.lexicon.groups import Lexicon
-from rubricate.matchers.lexicon.contradicting import ContradictionFinder
+from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
 from rubricate.matchers.lexicon.crediting import (
     CreditWords,
     PlainNote,
@@ -208,7 +208,7 @@ class CaseFinder:
             group = self._own_items(j, group, note)
             spans = tuple(_span_of(run, read.reading) for run in group)
             if why is not None:
-                words = _with_said(spans, why, read.reading.text)
+                words = with_said(spans, why, read.reading.text)
                 against = against or Contradiction(words, None, why)
                 continue
             other = self._contradicting.opposite_in(j, note, group)
@@ -223,12 +223,12 @@ class CaseFinder:
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
-        own_words = found[True] or found[False]
-        if own_words and against is None:
-            spans = [span for one in own_words for span in one.spans]
-            against = self._contradicting.denied_elsewhere(j, note, spans)
-            own_words = [] if against is not None else own_words
-        return own_words, against, best
+        credited = found[True] or found[False]
+        if credited and against is None:
+            words = tuple(span for one in credited for span in one.spans)
+            against = self._contradicting.denied_elsewhere(j, note, words)
+            credited = [] if against is not None else credited
+        return credited, against, best
 
     def _own_items(
         self, j: int, group: tuple[TokenRun, ...], note: PlainNote
@@ -304,7 +304,7 @@ class CaseFinder:
             if self._may_contradict(profile, float(inside.mean())):
                 why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
                 if why is not None:
-                    words = _with_said(spans, why, reading.text)
+                    words = with_said(spans, why, reading.text)
                     against = against or Contradiction(words, None, why)
                     continue
             confidence = self._decision.span(float(inside.mean()))
@@ -333,7 +333,7 @@ class CaseFinder:
         """Return the contradiction of a stretch that a rule struck out."""
         feature = self._reader.prepared.profiles[j].feature.text
         why = why_contradicted_in(read.for_rules, feature, spans)
-        words = _with_said(spans, why or "", read.reading.text)
+        words = with_said(spans, why or "", read.reading.text)
         return Contradiction(words, None, why or RULE_REASONS[rule])
 
     def _struck_out(self, j: int, run: TokenRun, read: ReadNote, above: F32) -> str:
@@ -386,26 +386,3 @@ def _span_of(run: TokenRun, reading: NoteReading) -> tuple[int, int]:
 def _logit(p: float) -> float:
     p = min(max(p, 1e-3), 1 - 1e-3)
     return math.log(p / (1 - p))
-
-
-#: How far from a stretch the words that decide against it may lie.
-_NEAR = 60
-
-
-def _with_said(
-    spans: tuple[tuple[int, int], ...], why: str, text: str
-) -> tuple[tuple[int, int], ...]:
-    """Return the spans and, where a reason quotes words beside them, those words too.
-
-    Examples
-    --------
-    >>> _with_said(((0, 9),), "says 3 months", "Cough for 3 months")
-    ((0, 9), (10, 18))
-    """
-    said = why.removeprefix("says ") if why.startswith("says ") else ""
-    if not said or not spans or any(said in text[start:end] for start, end in spans):
-        return spans
-    at = text.find(said, max(0, spans[0][0] - _NEAR))
-    if at < 0 or at > spans[-1][1] + _NEAR:
-        return spans
-    return tuple(sorted((*spans, (at, at + len(said)))))

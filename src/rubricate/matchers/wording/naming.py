@@ -6,6 +6,7 @@ that a note contradicts a feature.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -31,7 +32,8 @@ _DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent 
 _DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
 #: Denied with other words these are what is denied: "no trouble sleeping".
 _TROUBLE = frozenset(
-    stem(form) for form in "trouble problem difficulty issue loss lack change complaint".split()
+    stem(form)
+    for form in ["trouble", "problem", "difficulty", "issue", "loss", "lack", "change", "complaint"]
 )
 _PARTICLES = word_set("up down out off over")
 #: Phrases of the bank may express other features too.
@@ -172,41 +174,49 @@ class StemPlaces:
             at.setdefault(plain, []).append(t)
             if sense:
                 self._senses[t] = meant_by(sense)
-        for one in reading.negations:
-            if one.is_one_word:
-                start = min(one.cue_span.start, one.scope_span.start)
-                t = next(t for t, token in enumerate(reading.tokens) if token.start == start)
-                rest = stem(one.scope_span.text(reading.text).lower())
-                at.setdefault(rest, []).append(t)
+        starts = [token.start for token in reading.tokens]
+        for denial in reading.negations:
+            if denial.is_one_word:
+                start = min(denial.cue_span.start, denial.scope_span.start)
+                rest = stem(denial.scope_span.text(reading.text).lower())
+                insort(at.setdefault(rest, []), bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
         self._stems = stems
+        self._found: dict[int, list[tuple[list[int], frozenset[str]]]] = {}
         self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
 
     def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
         """Yield the tokens that name a feature's words, alone or as a phrase, and these words."""
-        yield from self._single(names)
-        for phrase, meant in names.phrases.items():
-            for tokens in self.phrase(phrase):
-                for t in tokens:
-                    yield t, meant
+        for tokens, meant in self._placed(names):
+            for t in tokens:
+                yield t, meant
 
-    def _single(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
-        """Yield the tokens that name a feature's words alone, and these words."""
-        for one in names.words.keys() & self.at.keys():
-            meant = names.words[one]
-            for t in self.at[one]:
-                if t not in self._senses or not self._senses[t].isdisjoint(meant):
-                    yield t, meant
+    def _placed(self, names: FeatureNames) -> list[tuple[list[int], frozenset[str]]]:
+        """Return the tokens of each word and phrase that names a feature's words; found once."""
+        found = self._found.get(id(names))
+        if found is None:
+            found = self._found[id(names)] = []
+            for one in names.words.keys() & self.at.keys():
+                meant = names.words[one]
+                for t in self.at[one]:
+                    if t not in self._senses or not self._senses[t].isdisjoint(meant):
+                        found.append(([t], meant))
+            for phrase, meant in names.phrases.items():
+                if phrase[0] in self.at:
+                    found += [(tokens, meant) for tokens in self.phrase(phrase)]
+        return found
 
     def meant(self, names: FeatureNames, tokens: Sequence[int]) -> frozenset[str]:
         """Return the feature's words that some tokens stand for."""
         within = set(tokens)
-        found = [meant for t, meant in self._single(names) if t in within]
-        for phrase, meant in names.phrases.items():
-            least = max(2, len(phrase) - 1)
-            if any(len(within.intersection(own)) >= least for own in self.phrase(phrase)):
-                found.append(meant)
-        return frozenset().union(*found)
+        # All words of a phrase but one, and at least two of several.
+        return frozenset().union(
+            *(
+                meant
+                for own, meant in self._placed(names)
+                if len(within.intersection(own)) >= min(len(own), max(2, len(own) - 1))
+            )
+        )
 
     def phrase(self, phrase: Phrase) -> Iterator[list[int]]:
         """Yield the tokens of each place where all words of a phrase stand near each other."""
@@ -217,7 +227,8 @@ class StemPlaces:
             found = [t]
             for one in phrase[1:]:
                 reach = len(phrase) - 1 + _SLACK
-                near = (k for k in at[one] if abs(k - t) <= reach and clause[k] == clause[t])
+                low, high = bisect_left(at[one], t - reach), bisect_right(at[one], t + reach)
+                near = (k for k in at[one][low:high] if clause[k] == clause[t])
                 k = min(near, key=lambda k: abs(k - t), default=None)
                 if k is None:
                     break

@@ -101,8 +101,10 @@ class RubricWords:
         if sense:
             meant = {stem(form) for form in meant_by(sense)}
             able = [not meant.isdisjoint(one.words) for one in self.alternatives]
-            mask: F32 = (self.weights[:, able] > 0).any(axis=1).astype(np.float32)
-            return self.compare(stem_) * mask
+            fits = np.any(self.weights[:, able] > 0, axis=1)
+            compared = self.compare(stem_)
+            compared[:, ~fits] = 0
+            return compared
         compared = np.zeros((4, len(self.words)), dtype=np.float32)
         if stem_ in self._place:
             compared[0, self._place[stem_]] = 1

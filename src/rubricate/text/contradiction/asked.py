@@ -137,7 +137,15 @@ def _plainly_negated(forms: Sequence[str]) -> bool:
     """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
     if forms[:1] == ["non"]:  # "Non-smoker"
         return True
-    if not forms or forms[0] not in ("no", "denies", "denied", "nil", "absence", "never", "without"):
+    if not forms or forms[0] not in (
+        "no",
+        "denies",
+        "denied",
+        "nil",
+        "absence",
+        "never",
+        "without",
+    ):
         return False
     return len(forms) > 1 and forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
 

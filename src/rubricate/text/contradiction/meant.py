@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
+from rubricate.text.contradiction.asked import AskedFor
+from rubricate.text.contradiction.orders import (
+    first_named,
+    last_named,
+    not_settled,
+    not_taken,
+    still_or_over,
+)
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
-from rubricate.text.stems import stem
 from rubricate.text.words import CueTable, cue_kinds, word_set
 
 _NOT_MEANT = CueTable(
@@ -17,8 +23,9 @@ _NOT_MEANT = CueTable(
         "|awaiting|waiting for|waiting list for|listed for|referred for|scheduled for|due for"
         "|wants to start|would like to try|considering|consider|thinking about|to start|may add"
         "|discussed|discuss|would start|would give|will give|would consider|might"
-        "|hopes to|intends to|may start|could start|would like|wants to lose|wants to get|wants to have|wants to become|hoping to"
-        "|planning for|planning a|planning pregnancy|refer for|refer to|refer back for|needs a referral for",
+        "|hopes to|intends to|may start|could start|would like|wants to lose|wants to get"
+        "|wants to have|wants to become|hoping to|planning for|planning a|planning pregnancy"
+        "|refer for|refer to|refer back for|needs a referral for",
         declined="declined|refused|refuses",
         hypothetical="return if|come back if|call if|if you get|if you have|if you develop"
         "|if you start|if you notice|if you feel|if symptoms|should you|in case of|come back with"
@@ -38,9 +45,9 @@ _NOT_MEANT = CueTable(
         "|at risk for|wonders if|wonders whether|wondered if|wondered whether|asks about"
         "|asked about|screening for|to prevent|prevention of|worried it could|worried that|fears"
         "|scan for|tested for|screened for|checked for|rule out|ruling out|r/o|to exclude|exclude"
-        "|look for|looking for|evaluate for|assess for|work up for|workup for|screen for|check for|suspicion for|suspicion of"
-        "|suspicious for|concern for|concern about|swabbed for"
-        "|suspected|suspicion of a|query",
+        "|look for|looking for|evaluate for|assess for|work up for|workup for|screen for|check for"
+        "|suspicion for|suspicion of|suspicious for|concern for|concern about|swabbed for|suspected"
+        "|query",
     )
 )
 
@@ -83,9 +90,9 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
     heading = [token.form for token in tokens[max(0, place.first - 2) : place.first]]
     if heading[1:] == [":"] and heading[0] in _WARNINGS:
         return _NOT_MEANT_REASONS["hypothetical"]
-    if said := _not_settled(asked, place) or _not_taken(asked, place):
+    if said := not_settled(asked, place) or not_taken(asked, place):
         return said
-    for i in range(place.first, _first_named(asked, place) + 1):
+    for i in range(place.first, first_named(asked, place) + 1):
         hit = _NOT_MEANT.at(tokens, i) if tokens[i].form in _NOT_MEANT else None
         before = tokens[i - 1].form if i else ""
         if hit is None or hit[1] > place.inside[-1] or before == "as":
@@ -106,91 +113,6 @@ def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
 
 
 _STOPPING = word_set("quit stop cut reduce give come get taper wean")
-#: Verbs that begin an order: "Start aspirin".
-_ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")
-_TESTS = word_set("test screen screening swab serology titer titre panel workup")
-_AWAITED = word_set("ordered sent pending requested offered booked due arranged awaited planned")
-_IN_ADVANCE = word_set("precautions precaution prophylaxis prevention counseling counselling")
-
-
-def _not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
-    reading, tokens = place.reading, place.reading.tokens
-    first, last = place.inside[0], place.inside[-1]
-    start = tokens[first].start
-    if (tokens[first].form == "?" and last > first) or (
-        reading.text[start - 1 : start] == "?" and not reading.text[start - 2 : start - 1].strip()
-    ):
-        return _NOT_MEANT_REASONS["feared"]
-    opening = first if tokens[first].form in _ORDERS else first - 1
-    shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
-    ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
-    if ordered and _opens(place, opening):
-        return _NOT_MEANT_REASONS["advised"]
-    for i in range(first + 1, min(last + 2, place.end)):
-        if tokens[i].form in _IN_ADVANCE - asked.forms and tokens[i - 1].form in asked.forms:
-            return _NOT_MEANT_REASONS["hypothetical"]
-        if tokens[i].form in _TESTS - asked.forms:
-            said = {token.form for token in tokens[i + 1 : i + 2 + NEAR]}
-            return "only tested" if said & _AWAITED else None
-    return None
-
-
-def _first_named(asked: AskedFor, place: SpokenPlace) -> int:
-    """Return the first of the words that is the feature's own; where none is, that means something."""
-    tokens = place.reading.tokens
-    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
-    worded = [i for i in place.inside if tokens[i].form not in EMPTY_WORDS]
-    return next(iter(own or worded), place.inside[0])
-
-
-def _last_named(asked: AskedFor, place: SpokenPlace) -> int:
-    """Return the last of the words that is the feature's own; where none is, the last of all."""
-    tokens = place.reading.tokens
-    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
-    return own[-1] if own else place.inside[-1] + 1
-
-
-#: Right before a drug these say that it is not taken.
-_NOT_TAKEN = CueTable(
-    cue_kinds(
-        replaced="instead of|rather than|in place of|switched from|changed from|swapped from",
-        stopped="off|off of|not on|no longer on|came off|weaned off",
-        allergic="allergic to|allergy to|allergies to|intolerant of|intolerant to|intolerance to"
-        "|intolerance of|reaction to|allergies|allergy",
-    )
-)
-_OF_ALLERGY = word_set(
-    "allergy allergic allergies intolerance reaction anaphylaxis hypersensitivity intolerant"
-)
-_NOT_TAKEN_REASONS = {
-    "replaced": "says another",
-    "stopped": "stopped",
-    "allergic": "only an allergy",
-}
-
-
-def _not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
-    if not asked.drugs or asked.forms & _OF_ALLERGY:
-        return None
-    tokens, first = place.reading.tokens, _first_named(asked, place)
-    for i in range(max(place.first, first - 3), first):
-        hit = _NOT_TAKEN.at(tokens, i) if tokens[i].form in _NOT_TAKEN else None
-        if hit is not None and first - 1 <= hit[1] <= first:
-            return _NOT_TAKEN_REASONS[hit[0]]
-    return None
-
-
-def _opens(place: SpokenPlace, i: int) -> bool:
-    """Tell whether a word begins a sentence or an item of a list."""
-    if i == 0:
-        return True
-    tokens, text = place.reading.tokens, place.reading.text
-    new_line = "\n" in text[tokens[i - 1].end : tokens[i].start]
-    return new_line or tokens[i - 1].form in (".", ":", ";", "-", "•", "*", ")", "→")
-
-
 #: Before a colon these open a list of what to look out for.
 _WARNINGS = word_set("warned warnings return ret rtc precautions watch flags netting")
 _REFUSING = word_set("declined refused refuses")
@@ -256,7 +178,8 @@ _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "re
 _TAKEN = word_set(
     "current currently now active ongoing presently therapy use uses takes taking on drug"
     " medication tablets smoker smokes smoking tobacco alcohol"
-    " drives driving drinks drinking drinker cigarettes cannabis marijuana vapes vaping user cocaine heroin"
+    " drives driving drinks drinking drinker cigarettes cannabis marijuana vapes vaping user"
+    " cocaine heroin"
 )
 
 
@@ -294,7 +217,7 @@ def is_taken(asked: AskedFor) -> bool:
 def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return "stopped" and the like when the words speak of what is no more."""
     tokens = place.reading.tokens
-    if not asked.negated and (said := _still_or_over(asked, place)):
+    if not asked.negated and (said := still_or_over(asked, place)):
         return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
         around = set(forms_at(place, place.around(2 * NEAR)))
@@ -313,7 +236,7 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
     table = _NO_MORE if taken else _GONE
     for i in place.around(NEAR * 2 if taken else NEAR):
         hit = table.at(tokens, i) if tokens[i].form in table else None
-        if hit is None or (not taken and i in range(place.inside[0], _last_named(asked, place))):
+        if hit is None or (not taken and i in range(place.inside[0], last_named(asked, place))):
             continue
         if _goes_on(place, i):
             continue
@@ -357,34 +280,6 @@ def _goes_on(place: SpokenPlace, i: int) -> bool:
 
 #: After "gone" these make it a movement: "has gone to 94 percent".
 _SOMEWHERE = word_set("missing to from up down into on through home back well beyond over")
-#: Features that something lasts, that it is over, and words that say the latter.
-_LASTING = word_set(
-    "persists persisting persistent ongoing continues continuing unresolved unhealed still remains"
-)
-_OVER = word_set(
-    "resolved gone cleared settled stopped ceased healed subsided ended abated discontinued"
-)
-_GOES_ON = word_set("still continues ongoing persists remains")
-_SAID_OVER = _OVER | word_set("eased lifted broke vanished disappeared")
-_NOT_YET = word_set("not hasnt havent hadnt never yet wont cannot cant")
-
-
-def _still_or_over(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return "resolved" where a feature says that something lasts, "not over" where it is over."""
-    lasting, over = asked.forms & _LASTING, asked.forms & _OVER
-    if bool(lasting) == bool(over):
-        return None
-    tokens = place.reading.tokens
-    said = set()
-    for i in place.around(NEAR):
-        if tokens[i].form in _SAID_OVER:
-            near = {token.form for token in tokens[max(place.first, i - 3) : i]}
-            said.add("not over" if near & _NOT_YET else "resolved")
-    if over and not said and _GOES_ON & set(forms_at(place, place.around(NEAR))):
-        return "not over"
-    return min(said) if said == {"resolved" if lasting else "not over"} else None
-
-
 #: What may follow a comma and still speaks of the words before: "20 a day, none since 2004".
 _SINCE = word_set("none nil until till not quit stopped clean")
 

@@ -41,7 +41,9 @@ _IN_CASE = re.compile(
 )
 #: Words that begin with "if" say what may come, unless a feature asks when something is so.
 _IF = re.compile("if ", re.IGNORECASE)
-_UNDER = re.compile(r"\b(?:when|with|if|during|after|on|by|worse|better|trigger\w*)\b", re.IGNORECASE)
+_UNDER = re.compile(
+    r"\b(?:when|with|if|during|after|on|by|worse|better|trigger\w*)\b", re.IGNORECASE
+)
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
 _MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
@@ -84,8 +86,8 @@ _LITTLE = re.compile(
     r"\b(?:social(?:ly)?|occasional(?:ly)?|occ|rare(?:ly)?|seldom|moderate(?:ly)?|minimal|weekends?"
     r"|special occasions|holidays|parties|christmas|sundays?|saturdays?|fridays?"
     r"|(?:once|twice) (?:a|per) (?:week|month|year)"
-    r"|(?:an?|one|1|two|2|1-2) (?:small )?(?:beers?|glass(?:es)?|drinks?|pints?)\b(?! of (?:vodka|gin"
-    r"|whisk\w+|spirits|rum)))",
+    r"|(?:an?|one|1|two|2|1-2) (?:small )?(?:beers?|glass(?:es)?|drinks?|pints?)\b"
+    r"(?! of (?:vodka|gin|whisk\w+|spirits|rum)))",
     re.IGNORECASE,
 )
 _MUCH = re.compile(
