@@ -1,7 +1,7 @@
 /** Annotating in the workbench: every judgement goes to the server at once. */
 
 import { Annotating, type Feature } from "../annotating.ts";
-import { ask, byId, el } from "../dom.ts";
+import { ask, byId, el, focusQuietly } from "../dom.ts";
 import { Judgements, sameMark, type Change, type Judgement } from "../judgements.ts";
 import { localStore } from "../keys.ts";
 import { marksText, parseMarks, wordsOf, type Mark } from "../offsets.ts";
@@ -214,10 +214,12 @@ function fillQueue(): void {
 
 function finish(): void {
   if (again().length) return void openAgain();
-  byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
+  const heading = el("h2", { tabindex: -1 }, "All done");
+  byId("app").replaceChildren(el("section", { class: "card" }, heading,
     el("p", {}, "Every note that was given to you is judged. Thank you."),
     work ? el("p", { class: "row" }, el("button", { type: "button", click: () => location.reload() }, "Look at them again"),
       el("button", { type: "button", id: "undo-last", click: () => view.undo() }, "Undo")) : ""));
+  focusQuietly(heading);
   document.body.dataset["work"] = "";
 }
 
