@@ -89,6 +89,9 @@ def test_a_run_is_added_and_published_by_forms(
     half = boss.post(page, data={"folder": "unfinished", "notes": "notes.jsonl"}).text
     assert "unfinished: there is no run.json" in half
     assert str(bench.folder) not in half
+    asked = {"folder": "unfinished", "notes": "notes.jsonl"}
+    told = boss.post(f"/api/v1/projects/{small.project}/runs", json=asked).json()["error"]["faults"]
+    assert "run.json" in told[0] and str(bench.folder) not in told[0]
     boss.post(page, data={"folder": "scores", "notes": "notes.jsonl"})
     [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     assert f"{page}/{run['id']}/publish" in boss.get(page).text

@@ -111,6 +111,8 @@ export class Deciding<T extends Decidable> {
         el("span", { id: "place" }),
         el("button", { type: "button", id: "after", "aria-label": "Next", click: () => void this.go(1) }, "→"),
         el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+        el("button", { type: "button", id: "skip", click: () => void this.skip() }, "Skip ",
+          ...this.keys.keysOf("skip").slice(0, 1).map((key) => el("kbd", { "aria-hidden": "true" }, key))),
         el("button", { type: "button", id: "map", click: () => this.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?"))),
       this.announcer.element,
       el("div", { class: "work" }, this.drawing.element,

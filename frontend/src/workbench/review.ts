@@ -113,8 +113,7 @@ const page: Deciding<Item> = new Deciding<Item>({
         it.found === false ? "" : choice(shown, "absent", [el("strong", {}, isBlank(it) ? "Nothing to find: all absent" : "Absent")], absent),
         ...(isBlank(it) ? [] : [
           choice(shown, "contradicted", [el("strong", {}, "Contradicted")], contradicted),
-          choice(shown, "edit", [el("strong", {}, it.found ? "Mark it otherwise" : "Mark the evidence")], edit)]),
-        choice(shown, "skip", [el("strong", {}, "Skip")], () => void page.skip())),
+          choice(shown, "edit", [el("strong", {}, it.found ? "Mark it otherwise" : "Mark the evidence")], edit)])),
       ...own.ownMarks(),
       el("p", { class: "field" }, el("label", { for: "comment" }, "Comment ", el("kbd", { "aria-hidden": "true" }, "c")), own.comment),
       it.correction ? el("p", { class: "hint" }, `Decided: ${verdict(it.correction)} by ${it.correction.by}, ` +
