@@ -3,7 +3,7 @@
 import { Announcer, ask, el, focusQuietly } from "./dom.ts";
 import { Drawing, type DrawnMark } from "./drawing.ts";
 import { ABSENT, Judgements, sameMark, UNJUDGED, withMarks, withSpan, type Change, type Judgement } from "./judgements.ts";
-import { Keys, localStore, shownKey, tableOf, type Action, type KeyStore, type KeyTable } from "./keys.ts";
+import { KEYMAP, Keys, localStore, shownKey, tableOf, type Action, type KeyStore } from "./keys.ts";
 import { mergeSpans, wordsOf, type Mark, type Span } from "./offsets.ts";
 import { Selecting, type Chosen } from "./selecting.ts";
 import { wordAt } from "./words.ts";
@@ -35,36 +35,6 @@ export interface Host {
   /** Undo or redo elsewhere: the workbench's server keeps the history. */
   history?(step: "undo" | "redo"): void;
 }
-
-const arrow = (key: string): string[] => [key, `Shift+${key}`, `Alt+${key}`, `Alt+Shift+${key}`];
-/** The keys of annotating: what does it, and in words. */
-export const KEYMAP = {
-  next: [["j"], "next feature"],
-  previous: [["k"], "previous feature"],
-  number: [[..."1234567890"], "feature with this number"],
-  left: [arrow("ArrowLeft"), "word before (Shift: extend, Alt: by character)"],
-  right: [arrow("ArrowRight"), "word after (Shift: extend, Alt: by character)"],
-  up: [["ArrowUp", "Shift+ArrowUp"], "line above (Shift: extend)"],
-  down: [["ArrowDown", "Shift+ArrowDown"], "line below (Shift: extend)"],
-  mark: [["Enter"], "mark these words, then the next feature"],
-  stay: [["Shift+Enter"], "mark these words and stay"],
-  fragment: [["+"], "the next words are a fragment"],
-  accept: [["a"], "accept what is suggested, or keep what is to be looked at again"],
-  absent: [["x"], "absent"],
-  unsure: [["u"], "unsure"],
-  "start-left": [["[", "Alt+["], "start of the mark to the left (Alt: by character)"],
-  "start-right": [["{", "Alt+{"], "start of the mark to the right"],
-  "end-right": [["]", "Alt+]"], "end of the mark to the right"],
-  "end-left": [["}", "Alt+}"], "end of the mark to the left"],
-  remove: [["Delete", "Backspace"], "remove the mark, or the answer"],
-  undo: [["Ctrl+z"], "undo"],
-  redo: [["Ctrl+Shift+z", "Ctrl+y"], "redo"],
-  done: [["Ctrl+Enter"], "note done"],
-  "note-before": [["p", "PageUp"], "note before"],
-  "note-after": [["n", "PageDown"], "note after"],
-  cancel: [["Escape"], "forget the words chosen"],
-  map: [["?"], "this map"],
-} as const satisfies KeyTable;
 
 const WORDS = { present: "present", absent: "absent", unsure: "unsure" } as const;
 
@@ -172,10 +142,17 @@ export class Annotating {
     const feature = this.feature;
     if (!feature) return this.dock.replaceChildren("This case has no features.");
     const now = this.#of(feature);
+    const { features } = this.#note;
     const button = (words: string, action: string, pressed: boolean | null, run: () => void): HTMLElement =>
       el("button", { type: "button", "data-action": action, "aria-pressed": pressed === null ? null : String(pressed),
         click: () => { run(); focusQuietly(this.drawing.text); } },
         words, ...this.keys.keysOf(action).slice(0, 1).map((key) => el("kbd", { "aria-hidden": "true" }, shownKey(key))));
+    if (this.#isBlank) {
+      return this.dock.replaceChildren(el("p", { class: "now" }, el("strong", {}, "This note has no text.")),
+        el("p", { class: "hint" }, `One answer is enough: none of its ${features.length} features is there.`),
+        el("p", { class: "answers" }, button("Nothing to annotate", "absent",
+          features.every((one) => this.#of(one).answer === "absent"), () => this.#nothing())));
+    }
     const suggested = this.#suggested(feature);
     const former = this.#former(feature);
     const chosen = this.#chosenMark();
@@ -239,7 +216,24 @@ export class Annotating {
   }
 
   #judge(after: Judgement): void {
-    if (this.feature) this.#set(this.feature, after, false);
+    if (this.#isBlank && after.answer === "absent") this.#nothing();
+    else if (this.feature) this.#set(this.feature, after, false);
+  }
+
+  get #isBlank(): boolean {
+    return !this.#note.text.trim();
+  }
+
+  /** Say of a note without text, in one step, that all features are absent. */
+  #nothing(): void {
+    const { id, features, again } = this.#note;
+    const kept = features.filter((one) => this.#former(one) !== undefined && this.#of(one).answer === "absent");
+    this.host.judgements.setAll(features.map((one) => [id, one.id, ABSENT] as const));
+    for (const one of kept) this.host.keep?.(id, one.id, ABSENT);
+    for (const one of Object.keys(again ?? {})) delete again![one];
+    this.refresh();
+    this.announcer.say("Nothing to annotate: all features are absent");
+    this.host.go(1, true);
   }
 
   #unsure(): void {

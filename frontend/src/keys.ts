@@ -21,6 +21,36 @@ export function tableOf<T extends KeyTable>(table: T, runs: Record<keyof T & str
   return Object.entries(table).map(([id, [keys, help]]) => ({ id, keys, help, run: runs[id as keyof T & string] }));
 }
 
+export const arrow = (key: string): string[] => [key, `Shift+${key}`, `Alt+${key}`, `Alt+Shift+${key}`];
+/** The keys of annotating: what does it, and in words. */
+export const KEYMAP = {
+  next: [["j"], "next feature"],
+  previous: [["k"], "previous feature"],
+  number: [[..."1234567890"], "feature with this number"],
+  left: [arrow("ArrowLeft"), "word before (Shift: extend, Alt: by character)"],
+  right: [arrow("ArrowRight"), "word after (Shift: extend, Alt: by character)"],
+  up: [["ArrowUp", "Shift+ArrowUp"], "line above (Shift: extend)"],
+  down: [["ArrowDown", "Shift+ArrowDown"], "line below (Shift: extend)"],
+  mark: [["Enter"], "mark these words, then the next feature"],
+  stay: [["Shift+Enter"], "mark these words and stay"],
+  fragment: [["+"], "the next words are a fragment"],
+  accept: [["a"], "accept what is suggested, or keep what is to be looked at again"],
+  absent: [["x"], "absent"],
+  unsure: [["u"], "unsure"],
+  "start-left": [["[", "Alt+["], "start of the mark to the left (Alt: by character)"],
+  "start-right": [["{", "Alt+{"], "start of the mark to the right"],
+  "end-right": [["]", "Alt+]"], "end of the mark to the right"],
+  "end-left": [["}", "Alt+}"], "end of the mark to the left"],
+  remove: [["Delete", "Backspace"], "remove the mark, or the answer"],
+  undo: [["Ctrl+z"], "undo"],
+  redo: [["Ctrl+Shift+z", "Ctrl+y"], "redo"],
+  done: [["Ctrl+Enter"], "note done"],
+  "note-before": [["p", "PageUp"], "note before"],
+  "note-after": [["n", "PageDown"], "note after"],
+  cancel: [["Escape"], "forget the words chosen"],
+  map: [["?"], "this map"],
+} as const satisfies KeyTable;
+
 export const STORE = "rubricate-keys";
 
 /** Return the name of what was pressed: "x", "Ctrl+Enter", "Shift+ArrowLeft", "{". */
@@ -101,7 +131,7 @@ export class Keys {
     const fill = (): void => {
       body.replaceChildren(...this.actions.map((action) => {
         const keys = this.keysOf(action.id).map((key) => el("kbd", {}, shownKey(key)));
-        const change = el("button", { type: "button", "aria-label": `Change the key: ${action.help}` }, "change");
+        const change = el("button", { type: "button", "data-change": action.id, "aria-label": `Change the key: ${action.help}` }, "change");
         change.addEventListener("click", () => {
           change.textContent = "press a key …";
           change.addEventListener("keydown", (event) => {
@@ -110,6 +140,7 @@ export class Keys {
             event.stopPropagation();
             if (event.key !== "Escape") this.remap(action.id, chordOf(event));
             fill();
+            body.querySelector<HTMLElement>(`[data-change="${action.id}"]`)?.focus();
           });
         });
         return el("tr", {}, el("th", { scope: "row" }, action.help), el("td", {}, ...keys), el("td", {}, change));

@@ -70,7 +70,7 @@ def test_an_upload_is_told_as_it_was_understood(
     page = boss.post("/projects/new", data=given, files=files)
     assert page.url.path.endswith("/people")
     for said in ("kurs.csv: read as table; 2 notes of case &#39;Case 9&#39;", "id=Matrikel",
-                 "also kept: &#39;Campus&#39;", "items.csv: 1 feature of case &#39;Case 9&#39;",
+                 "also kept: &#39;Campus&#39;", "items.csv: taken as 1 feature of case &#39;Case 9&#39;",
                  "1 note without any text"):  # fmt: skip
         assert said in page.text, said
     project = page.url.path.removesuffix("/people")
@@ -81,7 +81,7 @@ def test_an_upload_is_told_as_it_was_understood(
     assert "odd.bin: looks like no known format." in odd
     rubric = b"Item,Points\nFever,2\nCough,\n"
     told = boss.post(f"{project}/rubric", files={"rubric": ("later.csv", rubric)}).text
-    assert "later.csv: 2 features of case" in told
+    assert "later.csv: taken as 2 features of case" in told
     for shown in (refused, twice, odd, told):
         assert "--" not in shown.replace("<!--", "") and "/tmp" not in shown
 

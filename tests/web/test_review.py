@@ -85,6 +85,13 @@ def test_a_run_is_added_and_published_by_forms(
     wrong = boss.post(page, data={"folder": "nowhere", "notes": "notes.jsonl"})
     assert wrong.status_code == 200
     assert "nowhere" in wrong.text
+    (bench.folder / "unfinished").mkdir()
+    half = boss.post(page, data={"folder": "unfinished", "notes": "notes.jsonl"}).text
+    assert "unfinished: there is no run.json" in half
+    assert str(bench.folder) not in half
+    asked = {"folder": "unfinished", "notes": "notes.jsonl"}
+    told = boss.post(f"/api/v1/projects/{small.project}/runs", json=asked).json()["error"]["faults"]
+    assert "run.json" in told[0] and str(bench.folder) not in told[0]
     boss.post(page, data={"folder": "scores", "notes": "notes.jsonl"})
     [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     assert f"{page}/{run['id']}/publish" in boss.get(page).text
@@ -115,6 +122,14 @@ def test_publishing_keeps_the_report(bench: Bench, browsers: Browsers, small: Sm
     assert (folder / "report.html").read_text(encoding="utf-8") != "old"
     assert (folder / "report" / "notes.html").exists()
     assert verify_run(folder).differing == ()
+
+
+def test_a_run_is_not_published_with_another_model(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    (bench.folder / "scores" / "model").rename(bench.folder / "elsewhere")
+    failed = published(browsers, small)
+    assert (failed["state"], "copy its folder" in failed["fault"]) == ("failed", True)
 
 
 def test_a_run_of_columns_with_names_of_their_own_is_reviewed_and_published(

@@ -1,7 +1,7 @@
 /** Annotating in the workbench: every judgement goes to the server at once. */
 
 import { Annotating, type Feature } from "../annotating.ts";
-import { ask, byId, el } from "../dom.ts";
+import { ask, byId, el, focusQuietly } from "../dom.ts";
 import { Judgements, sameMark, type Change, type Judgement } from "../judgements.ts";
 import { localStore } from "../keys.ts";
 import { marksText, parseMarks, wordsOf, type Mark } from "../offsets.ts";
@@ -12,7 +12,7 @@ interface Work {
   readonly id: string;
   readonly position: number;
   readonly total: number;
-  readonly state: string;
+  state: string;
   readonly training: boolean;
   readonly note: NoteText;
   readonly rubric: { readonly title: string; readonly features: readonly Feature[] };
@@ -37,6 +37,8 @@ let loading = false;
 /** One's own notes, in order. */
 let queue: { id: string; note: string; state: string; again: readonly string[] }[] = [];
 
+/** It is not always on the page: when all notes are done, something else is. */
+const status = el("span", { id: "status", class: "quiet", role: "status" }, "saved");
 const outbox = new Outbox({
   send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
     answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
@@ -48,8 +50,8 @@ const outbox = new Outbox({
       el("dt", {}, "Saved"), el("dd", {}, said(saved.answer, saved.marks))),
   ], [["mine", "Keep mine"], ["saved", "Keep saved"]])) !== "saved",
   status: (words, bad) => {
-    byId("status").textContent = words;
-    byId("status").classList.toggle("bad", bad);
+    status.textContent = words;
+    status.classList.toggle("bad", bad);
   },
   taken: (letter, saved) => {
     judgements.load(letter.work, letter.feature, saved);
@@ -67,13 +69,13 @@ const bar = el("div", { class: "bar tools" },
   el("button", { type: "button", id: "after", "aria-label": "Note after", click: () => go(1, false) }, "→"),
   el("span", { id: "note-id", class: "quiet" }),
   el("button", { type: "button", id: "again", click: () => void openAgain() }), el("span", { class: "space" }),
-  el("span", { id: "status", class: "quiet", role: "status" }, "saved"),
+  status,
   el("button", { type: "button", id: "undo", click: () => view.undo() }, "Undo"),
   el("button", { type: "button", id: "redo", click: () => view.redo() }, "Redo"),
   el("button", { type: "button", id: "map", click: () => view.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?")),
   el("button", { type: "button", id: "done", click: () => void view.done() }, "Note done"));
 const view = new Annotating(
-  { judgements, go: (by, finished) => go(by, finished), open: () => {}, history: (step) => void stepBack(step),
+  { judgements, go: (by, finished) => go(by, finished), open: () => {}, history: (step) => after(() => stepBack(step)),
     keep: (note, feature, now) => send({ note, feature, before: now, after: now }) },
   await accountKeys());
 
@@ -87,6 +89,7 @@ function said(answer: string | null, marks: readonly Mark[]): string {
 }
 
 function send({ note, feature, after }: Change): void {
+  if (!after.answer && work?.id === note) work.state = "started"; // the server opens it again
   const offered = work?.suggestions?.[feature]?.marks;
   const accepted = offered?.length === after.marks.length && offered.every((mark, i) => sameMark(mark, after.marks[i]!));
   outbox.add({
@@ -121,9 +124,14 @@ async function open(id: string): Promise<void> {
 
 let going = Promise.resolve();
 
-/** Leave the note; keys that come faster than the server answers wait for each other. */
+/** Keys that come faster than the server answers wait for each other. */
+function after(step: () => Promise<void>): void {
+  going = going.then(step).catch(() => view.announcer.say("the server cannot be reached"));
+}
+
+/** Leave the note. */
 function go(by: -1 | 1, finished: boolean): void {
-  going = going.then(() => leave(by, finished)).catch(() => view.announcer.say("the server cannot be reached"));
+  after(() => leave(by, finished));
 }
 
 async function leave(by: -1 | 1, finished: boolean): Promise<void> {
@@ -153,16 +161,36 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
   if (!work) return;
   await outbox.flush();
   if (outbox.length) return view.announcer.say("the server cannot be reached");
-  const { id } = work;
+  const { id, note } = work;
   try {
+    if (!document.body.dataset["work"]) return await reopen(id); // all is done: the last note again
     const saved = await call<SavedState & { feature: string }>("POST", `/assignments/${id}/${step}`, {});
     const after: Judgement = { answer: saved.answer, marks: saved.marks };
     judgements.load(id, saved.feature, after);
     outbox.versions.set(`${id} ${saved.feature}`, saved.version);
+    if (!saved.answer) work.state = "started";
+    if (!note.text.trim()) await open(id); // it was one step for all features
     view.reveal({ feature: saved.feature, after }, step === "undo" ? "undone" : "done again");
   } catch (error) {
-    view.announcer.say(error instanceof ApiError && error.status === 409 ? `nothing to ${step}` : "the server cannot be reached");
+    if (!(error instanceof ApiError)) throw error;
+    const { finished = null } = (error.code === "nothing" && error.saved as { finished?: string | null }) || {};
+    if (finished) await reopen(finished);
+    else view.announcer.say(error.code === "nothing" ? `nothing to ${step}` : error.message);
   }
+}
+
+/** Open a finished note again: where nothing is left to undo, undo goes back to it. */
+async function reopen(id: string): Promise<void> {
+  await call("POST", `/assignments/${id}/reopen`, {});
+  queue = queue.map((one) => one.id === id ? { ...one, state: "started" } : one);
+  layOut();
+  await open(id);
+  const place = queue.findIndex((one) => one.id === id) + 1;
+  view.announcer.say(`Note ${place} of ${queue.length} is open again; undo once more takes back its last answer`);
+}
+
+function layOut(): void {
+  if (!view.element.isConnected) byId("app").replaceChildren(bar, view.announcer.element, view.element);
 }
 
 /** Return the notes with features to look at again, because the rubric changed. */
@@ -186,9 +214,12 @@ function fillQueue(): void {
 
 function finish(): void {
   if (again().length) return void openAgain();
-  byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "All done"),
+  const heading = el("h2", { tabindex: -1 }, "All done");
+  byId("app").replaceChildren(el("section", { class: "card" }, heading,
     el("p", {}, "Every note that was given to you is judged. Thank you."),
-    work ? el("p", {}, el("button", { type: "button", click: () => location.reload() }, "Look at them again")) : ""));
+    work ? el("p", { class: "row" }, el("button", { type: "button", click: () => location.reload() }, "Look at them again"),
+      el("button", { type: "button", id: "undo-last", click: () => view.undo() }, "Undo")) : ""));
+  focusQuietly(heading);
   document.body.dataset["work"] = "";
 }
 
@@ -202,7 +233,7 @@ async function start(): Promise<void> {
   const asked = location.hash === "#again" ? again()[0] : location.hash.slice(1);
   const id = queue.some((one) => one.id === asked) ? asked : (first.assignment ?? again()[0] ?? queue.at(-1)?.id);
   if (!id) return finish();
-  byId("app").replaceChildren(bar, view.announcer.element, view.element);
+  layOut();
   await open(id);
   void outbox.flush();
 }

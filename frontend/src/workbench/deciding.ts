@@ -3,7 +3,7 @@
 import { Announcer, ask, byId, el, focusQuietly, type Child } from "../dom.ts";
 import { Drawing, type DrawnMark } from "../drawing.ts";
 import { UNJUDGED, withSpan } from "../judgements.ts";
-import { Keys, tableOf, type Action, type KeyTable } from "../keys.ts";
+import { arrow, Keys, tableOf, type Action, type KeyTable } from "../keys.ts";
 import { wordsOf, type Mark } from "../offsets.ts";
 import { Selecting } from "../selecting.ts";
 import { accountKeys, ApiError, call } from "./api.ts";
@@ -30,20 +30,26 @@ export interface Kind<T extends Decidable> {
   panel(page: Deciding<T>, it: T): Child[];
   /** The order of what the marks mean where people make their own. */
   ownLabel: string;
+  /** Tell whether a decision settled another line of the list as well. */
+  settles?(saved: T, one: Queued): boolean;
 }
 
 const OWN = {
   next: [["j", "n"], "next"],
   previous: [["k", "p"], "previous"],
-  left: [["ArrowLeft", "Shift+ArrowLeft", "Alt+ArrowLeft", "Alt+Shift+ArrowLeft"], "word before (Shift: extend, Alt: by character)"],
-  right: [["ArrowRight", "Shift+ArrowRight", "Alt+ArrowRight", "Alt+Shift+ArrowRight"], "word after (Shift: extend, Alt: by character)"],
+  skip: [["s"], "skip: the next open one"],
+  left: [arrow("ArrowLeft"), "word before (Shift: extend, Alt: by character)"],
+  right: [arrow("ArrowRight"), "word after (Shift: extend, Alt: by character)"],
   up: [["ArrowUp", "Shift+ArrowUp"], "line above"],
   down: [["ArrowDown", "Shift+ArrowDown"], "line below"],
   mark: [["Enter"], "mark these words"],
   fragment: [["+"], "the words belong to the last mark"],
   remove: [["Delete", "Backspace"], "remove the last mark of your own"],
-  comment: [["c"], "comment"],
+  comment: [["c"], "comment (Escape goes back to the note)"],
   save: [["Ctrl+Enter"], "save your own marks"],
+  cancel: [["Escape"], "forget the words chosen, then your own marks"],
+  list: [["l"], "to the list"],
+  filters: [["f"], "to what is listed (Escape goes back to the note)"],
   map: [["?"], "this map"],
 } as const satisfies KeyTable;
 
@@ -78,28 +84,35 @@ export class Deciding<T extends Decidable> {
   }
 
   async start(): Promise<void> {
-    const step = (by: -1 | 1, line: boolean) => (event: KeyboardEvent) =>
+    const step = (by: -1 | 1, line: boolean) => (event: KeyboardEvent) => {
+      focusQuietly(this.drawing.text); // on a button, Enter would press it instead of marking
       this.#selecting.step(by, { line, extend: event.shiftKey, character: event.altKey });
+    };
     const actions = [
       ...tableOf(this.kind.table, this.kind.runs(this)),
       ...tableOf(OWN, {
-        next: () => void this.go(1), previous: () => void this.go(-1),
+        next: () => void this.go(1), previous: () => void this.go(-1), skip: () => void this.skip(),
         left: step(-1, false), right: step(1, false), up: step(-1, true), down: step(1, true),
         mark: () => void this.#selecting.confirm(true), fragment: () => (this.#fragment = true),
         remove: () => this.removeOwn(), comment: () => this.comment.focus(),
-        save: () => { if (this.own) this.saveOwn(); }, map: () => this.keys.show(),
+        save: () => { if (this.own) this.saveOwn(); }, cancel: () => this.#cancel(),
+        list: () => (this.list.querySelector<HTMLElement>("[aria-current]") ?? this.list.querySelector("button"))?.focus(),
+        filters: () => this.#filters.querySelector("select")?.focus(), map: () => this.keys.show(),
       }),
     ];
     this.keys = new Keys(actions, await accountKeys());
     this.keys.listen();
-    // from the comment, Escape goes back to the note
-    this.comment.addEventListener("keydown", (event) => { if (event.key === "Escape") focusQuietly(this.drawing.text); });
+    for (const field of [this.comment, this.#filters]) {
+      field.addEventListener("keydown", (event) => { if ((event as KeyboardEvent).key === "Escape") focusQuietly(this.drawing.text); });
+    }
     byId("app").replaceChildren(
       el("div", { class: "bar tools" },
         el("button", { type: "button", id: "before", "aria-label": "Previous", click: () => void this.go(-1) }, "←"),
         el("span", { id: "place" }),
         el("button", { type: "button", id: "after", "aria-label": "Next", click: () => void this.go(1) }, "→"),
         el("span", { id: "note-id", class: "quiet" }), el("span", { class: "space" }),
+        el("button", { type: "button", id: "skip", click: () => void this.skip() }, "Skip ",
+          ...this.keys.keysOf("skip").slice(0, 1).map((key) => el("kbd", { "aria-hidden": "true" }, key))),
         el("button", { type: "button", id: "map", click: () => this.keys.show() }, "Keys ", el("kbd", { "aria-hidden": "true" }, "?"))),
       this.announcer.element,
       el("div", { class: "work" }, this.drawing.element,
@@ -147,10 +160,15 @@ export class Deciding<T extends Decidable> {
   }
 
   #fillList(): void {
+    const held = this.list.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
+    const shown = this.list.querySelectorAll("[data-id]").length;
     this.list.replaceChildren(...this.#items.map((one) => el("li", {}, el("button", {
       type: "button", "data-id": one.id, "aria-current": one.id === this.it?.id ? "true" : null, click: () => void this.open(one.id) },
       el("span", { class: "note" }, one.note), el("span", { class: "what" }, one.feature_text),
       el("span", { class: `state ${one.state === "open" ? "open" : "present"}` }, one.state)))), ...(this.#after ? [el("li", {}, this.more)] : []));
+    if (!held) return;
+    const buttons = [...this.list.querySelectorAll<HTMLElement>("[data-id]")];
+    (buttons.find((one) => one.dataset["id"] === held.dataset["id"]) ?? buttons[shown] ?? this.drawing.text).focus();
   }
 
   /** Return the neighbour in the list, which is asked to go on where it ends. */
@@ -193,7 +211,11 @@ export class Deciding<T extends Decidable> {
   refresh(more: readonly Mark[] = []): void {
     if (!this.it) return;
     this.preview(more);
+    const held = this.panel.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
     this.panel.replaceChildren(...this.kind.panel(this, this.it).filter((one): one is Node | string => !!one));
+    if (!held) return;
+    const same = held.id ? `#${held.id}` : `[data-action="${held.dataset["action"] ?? ""}"]`;
+    focusQuietly(this.panel.querySelector<HTMLElement>(same) ?? this.drawing.text);
   }
 
   preview(more: readonly Mark[]): void {
@@ -227,6 +249,25 @@ export class Deciding<T extends Decidable> {
     return (this.#going = this.#going.then(() => this.#step(by)).catch(() => this.announcer.say("the server cannot be reached")));
   }
 
+  /** Leave this one as it is; the next open one follows, in the end from the start of the list. */
+  skip(): Promise<void> {
+    return (this.#going = this.#going.then(async () => {
+      const open = (one: Queued): boolean => one.state === "open" && one.id !== this.it?.id;
+      const to = await this.#beside(1, open) ?? this.#items.find(open);
+      if (to) await this.open(to.id);
+      this.announcer.say(to ? "skipped: it stays open" : "no other one is open");
+    }).catch(() => this.announcer.say("the server cannot be reached")));
+  }
+
+  #cancel(): void {
+    if (this.#selecting.span) this.#selecting.clear();
+    else if (this.own) {
+      this.own = null;
+      this.refresh();
+    }
+    focusQuietly(this.drawing.text);
+  }
+
   async #step(by: -1 | 1): Promise<void> {
     const to = await this.#beside(by, () => true);
     if (to) await this.open(to.id);
@@ -241,12 +282,16 @@ export class Deciding<T extends Decidable> {
       const saved = await call<T>("PUT", this.kind.path(it.id),
         { ...body, comment: this.comment.value, version: it.version, sha256: it.note.sha256 });
       const words = said(saved);
-      this.#items = this.#items.map((one) => one.id === saved.id ? { ...one, state: saved.state } : one);
+      this.#items = this.#items.map((one) =>
+        one.id === saved.id || this.kind.settles?.(saved, one) ? { ...one, state: saved.state } : one);
       this.#fillList();
       await this.#page(1);
       const next = await this.#beside(1, (one) => one.state === "open");
       if (next) await this.open(next.id);
-      else this.show(saved);
+      else {
+        this.show(saved);
+        focusQuietly(this.drawing.text);
+      }
       this.announcer.say(words);
     } catch (error) {
       if (error instanceof ApiError && error.code === "conflict" && error.saved) {

@@ -1,8 +1,7 @@
 /** The key map on the account page. */
 
-import { KEYMAP } from "../annotating.ts";
 import { byId, el } from "../dom.ts";
-import { Keys, tableOf, type Action } from "../keys.ts";
+import { KEYMAP, Keys, tableOf, type Action } from "../keys.ts";
 import { accountKeys } from "./api.ts";
 
 const none = Object.fromEntries(Object.keys(KEYMAP).map((id) => [id, () => {}])) as unknown as Record<keyof typeof KEYMAP, Action["run"]>;

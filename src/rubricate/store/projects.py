@@ -74,8 +74,8 @@ def add_notes(
     there = {row.id: row.shown_id for row in connection.execute(known)}
     seen = set(there.values())
     at: dict[str, list[str]] = {}
-    for number, note in enumerate(notes, 1):
-        at.setdefault(note.id, []).append(str(number))
+    for place, note in enumerate(notes, 1):
+        at.setdefault(note.id, []).append(str(place))
     faults = [Fault(f"note {one!r} is there already") for one in at if one in there]
     faults += [Fault(f"note {one!r} comes {len(rows)} times: as notes {', '.join(rows)}")
                for one, rows in at.items() if len(rows) > 1]  # fmt: skip

@@ -207,7 +207,9 @@ def _endpoint(rule: Rule, bench: Bench) -> Any:
         except RefusedError as error:
             response = _refused(error, request, is_page)
         except InputError as error:
-            faults = [str(fault) for fault in error.faults]
+            from rubricate.web.rendering import fault_lines
+
+            faults = fault_lines(error, bench.folder)
             response = error_answer(400, "bad_request", "The input is wrong.", faults=faults)
         except RubricateError as error:
             response = error_answer(400, "bad_request", str(error))

@@ -84,7 +84,11 @@ def form_field(call: Call, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def fault_lines(error: Exception) -> list[str]:
-    """Return one line for each fault an error has."""
+def fault_lines(error: Exception, folder: Path | None = None) -> list[str]:
+    """Return one line for each fault an error has; paths are those inside the folder, if given."""
     found = getattr(error, "faults", ())
-    return [str(fault) for fault in found] or [str(error)]
+    lines = [str(fault) for fault in found] or [str(error)]
+    places = [] if folder is None else [f"{folder.resolve()}/", f"{folder}/"]
+    for place in places:
+        lines = [line.replace(place, "") for line in lines]
+    return lines

@@ -73,7 +73,7 @@ def read_rubric_upload(
     name, place = _placed(call, scratch, "rubric", "a rubric")
     found: RubricFile = read_rubric_file(place)
     rubrics = found.for_cases(cases)
-    said = [f"{name}: {_sizes(rubrics)}", *(f"{name}: {one}" for one in found.notices)]
+    said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
     return RubricUpload(rubrics, [_plain(one, scratch) for one in said])
 
 

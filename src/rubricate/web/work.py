@@ -153,7 +153,8 @@ def post_publish(call: Call) -> dict[str, str]:
             state("published")
         except Exception as error:
             known = isinstance(error, RubricateError)
-            state("failed", str(error)[:500] if known else type(error).__name__)
+            lines = fault_lines(error, bench.folder) if known else [type(error).__name__]
+            state("failed", "; ".join(lines)[:500])
             raise
 
     state("publishing")
@@ -176,7 +177,7 @@ def add_run_by_form(call: Call) -> Response:
     try:
         post_run(own)
     except (RubricateError, OSError) as error:
-        return runs_page(call, faults=fault_lines(error))
+        return runs_page(call, faults=fault_lines(error, call.bench.folder))
     return RedirectResponse(f"/p/{call.project}/review", 303)
 
 
@@ -197,6 +198,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
     """
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
+    from rubricate.scoring.job import MODEL
 
     row = database.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
     given = json.loads(row.folder)
@@ -211,17 +213,20 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
         note_seconds=float(record["settings"]["note_seconds"]),
         seed=int(record["settings"]["seed"]), any_text=bool(record["settings"]["any_text"]),
     )  # fmt: skip
-    notes = _run_notes(inside, given["notes"], record)
+    notes, model = _run_notes(inside, given["notes"], record), folder / MODEL
+    if not model.exists():
+        # With another model, evidence would be searched anew and found elsewhere.
+        message = "the model of the run lies elsewhere: copy its folder into the run's, as 'model'"
+        raise InputError(message)
     policy = inside(given["policy"]) if "policy" in given else None
     report = ScoringReport(policy=policy) if (folder / REPORT[0]).exists() else None
     with tempfile.TemporaryDirectory() as scratch:
         corrections = Path(scratch) / "corrections.csv"
         database.read(lambda c: reviewing.write_corrections(c, run, corrections))
-        model = folder / "model"
         score_notes(
             notes, folder, settings=settings, corrections=corrections,
             rubric=inside(given["rubric"]) if "rubric" in given else None,
-            policy=policy, model=model if model.exists() else None, report=report,
+            policy=policy, model=model, report=report,
         )  # fmt: skip
 
 

@@ -171,7 +171,9 @@ def open_notes(
         return _of_corpus(read_corpus(notes), str(notes), "", where)
     chosen = choose_format(place, format)
     now = _IN_FORCE.get()
-    said = {"format": format or "", "columns": dict(now.columns), "case": now.case}
+    said: dict[str, str | Mapping[str, str]] = {
+        "format": format or "", "columns": dict(now.columns), "case": now.case
+    }  # fmt: skip
     read_as = {name: value for name, value in said.items() if value}
     if chosen.stream is None:
         digest = file_hash(place)
