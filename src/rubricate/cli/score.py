@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    There,
     features_per_pass_option,
     from_option,
     json_option,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 EPILOG = """
 Example: rubricate score open-notes --where split=test --out scores
 """
-FILE = click.Path(path_type=Path, exists=True)
+FILE = There()
 
 
 @click.command("score", epilog=EPILOG)

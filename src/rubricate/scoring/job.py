@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
@@ -72,7 +72,7 @@ class ScoreSettings:
             if not value >= least
         ]
         if faults:
-            raise InputError(faults)
+            raise ArgumentError(faults)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

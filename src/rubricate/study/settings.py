@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 import types
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.formats.limits import read_text
 from rubricate.formats.rubric.trees import parse_toml
 from rubricate.stats import METHODS
@@ -227,7 +226,7 @@ def read_settings(path: Path) -> StudySettings:
     """
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
-        raise InputError([Fault(f"there is no such file. {hint}", path)])
+        raise ArgumentError([Fault(f"there is no such file. {hint}", path)])
     try:
         table = parse_toml(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -249,9 +248,8 @@ def _load(kind: Any, table: Mapping[str, Any], place: str, faults: list[str]) ->
     for name, value in table.items():
         full = f"{place}{name}"
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            faults.append(f"unknown name {full!r}; {hint}Allowed: {', '.join(known)}")
+            hint = did_you_mean(name, known)
+            faults.append(f"unknown name {full!r}{hint} Allowed: {', '.join(known)}")
             continue
         values[name] = _value(hints[name], value, full, faults)
     return kind(**values)

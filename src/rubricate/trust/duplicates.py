@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import I64, U64
 from rubricate.corpus import Note
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError
 from rubricate.progress import Progress, silent, watched
 
 Likeness = Literal["identical", "same words", "near"]
@@ -68,7 +68,7 @@ def find_duplicates(
     [('same words', ('0', '1'))]
     """
     if not 0 < threshold <= 1 or words < 1:
-        raise InputError("need a threshold above 0 and up to 1, and runs of 1 word or more")
+        raise ArgumentError("need a threshold above 0 and up to 1, and runs of 1 word or more")
     seen = _Distinct(same_case, words)
     for note in watched(notes, progress, "reading word runs"):
         seen.add(note)

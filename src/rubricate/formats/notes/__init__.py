@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, choose_format, read_corpus
 from rubricate.formats.format import Unreadable
@@ -37,11 +36,11 @@ def parse_condition(text: str) -> Condition:
     True
     >>> parse_condition("split")
     Traceback (most recent call last):
-    rubricate.errors.InputError: --where split: need NAME=VALUE, e.g. split=test
+    rubricate.errors.ArgumentError: --where split: need NAME=VALUE, e.g. split=test
     """
     name, sign, values = text.partition("=")
     if not sign:
-        raise InputError(f"--where {text}: need NAME=VALUE, e.g. split=test")
+        raise ArgumentError(f"--where {text}: need NAME=VALUE, e.g. split=test")
     return Condition(name, lambda note: note.matches(name, values), f"--where {text}")
 
 
@@ -53,7 +52,7 @@ class NoteFilter:
     False
     >>> chosen.check()
     Traceback (most recent call last):
-    rubricate.errors.InputError: --where sight=A: no note has 'sight'; did you mean 'site'?
+    rubricate.errors.ArgumentError: --where sight=A: no note has 'sight'; did you mean 'site'?
     There are: case, site
     """
 
@@ -82,15 +81,14 @@ class NoteFilter:
         faults = []
         for condition in self.conditions:
             if condition.name not in known:
-                near = difflib.get_close_matches(condition.name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
+                hint = did_you_mean(condition.name, known)
                 message = f"{condition.shown}: no note has {condition.name!r}{hint}"
                 faults.append(Fault(f"{message} There are: {', '.join(known)}"))
         if not faults and 0 in self.left:
             i = self.left.index(0)
             faults.append(Fault(f"{self.conditions[i].shown}: no note is left{self._hint(i)}"))
         if faults:
-            raise InputError(faults)
+            raise ArgumentError(faults)
 
     def _hint(self, i: int) -> str:
         """Return the values the field has, if they are few and short enough to be no note text."""
@@ -247,7 +245,7 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
-        raise InputError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
+        raise ArgumentError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
@@ -255,7 +253,7 @@ def refuse_understanding(format_name: str) -> None:
     """Raise InputError where columns or a case are given and the format has its own."""
     now = _IN_FORCE.get()
     if now.columns or now.case:
-        raise InputError(
+        raise ArgumentError(
             "--columns and --case are for tables and folders of notes; this input is of the "
             f"format {format_name}, which says itself what is what. Leave them out."
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import ArgumentError, Fault, InputError, shown
 from rubricate.files import whole_output
 from rubricate.formats.limits import Faults, ReadLimits, limits_in_force
 from rubricate.formats.notes import NoteSource, with_only_case
@@ -149,7 +149,7 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
         cases = {note.case for note in source.notes()}
         found |= {one.case: one for one in given.for_cases(cases)}
     if not found:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
     return found
 
 
@@ -216,7 +216,7 @@ def _kind(path: Path) -> str:
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         hint = " Save it as .xlsx." if path.suffix.lower() == ".xls" else ""
-        raise InputError(
+        raise ArgumentError(
             [Fault(f"not a kind of rubric file; use one of {', '.join(KINDS)}.{hint}", path)]
         )
     return kind
