@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -186,6 +187,20 @@ def open_rubric(path: Path) -> RubricFile:
     found = read_rubric_file(path)
     warn(*found.notices, word="note")
     return found
+
+
+@contextmanager
+def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
+    """Say of notes and a rubric that cannot be read whether they were given for each other."""
+    from rubricate.errors import RubricateError
+    from rubricate.formats.rubric.files import read_like_each_other, swapped
+
+    try:
+        yield
+    except RubricateError as error:
+        if rubric is not None and read_like_each_other(Path(notes), rubric):
+            raise click.UsageError(swapped(notes, str(rubric))) from error
+        raise
 
 
 def input_hashes(paths: Sequence[str]) -> dict[str, str]:

@@ -226,7 +226,8 @@ def read_settings(path: Path) -> StudySettings:
     """
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
-        raise ArgumentError([Fault(f"there is no such file. {hint}", path)])
+        kind = InputError if path.parent.exists() else ArgumentError
+        raise kind([Fault(f"there is no such file. {hint}", path)])
     try:
         table = parse_toml(read_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -164,7 +164,7 @@ def open_notes(
         return _of_corpus(notes, "corpus", "", where)
     place = Path(notes)
     if str(notes) in EMBEDDED and not place.exists():
-        return _of_corpus(read_corpus(notes), str(notes), "", where)
+        return _of_corpus(read_corpus(notes, format=format), str(notes), "", where)
     chosen = choose_format(place, format)
     if chosen.stream is None:
         digest = file_hash(place)
