@@ -204,7 +204,7 @@ def _rates(run: ScoredRun, groups: Mapping[str, str]) -> dict[str, dict[str, flo
     """Return how many of the items of each group were found, and sent to a person, in per cent."""
     found: dict[str, dict[str, float]] = {}
     own = np.array([groups.get(note, "") for note in run.notes])[run.items.note]
-    for group in {groups[note] for note in run.notes if note in groups}:
+    for group in sorted({groups[note] for note in run.notes if note in groups}):
         member = own == group
         values = (run.items.found[member], run.items.needs_review[member])
         found[group] = {
