@@ -172,6 +172,9 @@ def open_job(
     source.check_unchanged()
     faults.found += survey.faults
     faults.raise_any()
+    if survey.repeated.any():
+        # Whoever corrects or reads a score by the id could mean either.
+        raise InputError(source.duplicates())
     if survey.n_notes and not survey.cases & set(rubrics):
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "

@@ -13,7 +13,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, choose_format, read_corpus
-from rubricate.formats.format import Unreadable
+from rubricate.formats.format import Unreadable, numbered_places, same_ids
 from rubricate.rubric import Rubric
 
 #: Values of a field are listed in a message only if they are few and short: longer ones may be
@@ -128,6 +128,7 @@ class NoteSource:
     streamed: bool
     where: tuple[str, ...] = ()
     path: Path | None = None
+    places: Callable[[], Iterator[str]] = numbered_places
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file or folder is no longer the one whose hash was taken."""
@@ -144,6 +145,16 @@ class NoteSource:
             if isinstance(note, Unreadable) or chosen.keeps(note):
                 yield note
         chosen.check()
+
+    def duplicates(self) -> list[Fault]:
+        """Return a fault for every note that has the id of an earlier one, with where both are."""
+        chosen = NoteFilter([parse_condition(text) for text in self.where])
+        placed = zip(self.read(), self.places(), strict=False)
+        return same_ids(
+            ((note.id, place) for note, place in placed
+             if isinstance(note, Unreadable) or chosen.keeps(note)),
+            self.path,
+        )  # fmt: skip
 
 
 def open_notes(
@@ -172,8 +183,9 @@ def open_notes(
         return replace(source, path=place)
     digest, stream = file_hash(place), chosen.stream(place)
     return NoteSource(
-        place.name, stream.rubrics, stream.read, digest, True, tuple(where), path=place
-    )
+        place.name, stream.rubrics, stream.read, digest, True, tuple(where), path=place,
+        places=stream.places,
+    )  # fmt: skip
 
 
 def _of_corpus(corpus: Corpus, name: str, digest: str, where: Sequence[str]) -> NoteSource:

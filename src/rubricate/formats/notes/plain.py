@@ -95,7 +95,7 @@ def stream_table(path: Path) -> NoteStream:
     more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
     joined = "" if alone else "; ids are joined with the case, as some occur in several"
     said = f"columns {', '.join(meaning)}{more} ({words}){joined}"
-    return NoteStream((), telling(lambda: _notes(parts, alone), said))
+    return NoteStream((), telling(lambda: _notes(parts, alone), said), lambda: _places(parts))
 
 
 def _missing(path: Path, part: _Part) -> Iterator[Fault]:
@@ -191,6 +191,14 @@ def _notes(parts: Sequence[_Part], alone: bool) -> Iterator[Note | Unreadable]:
         for number, row in part.rows():
             if any(row):
                 yield _note(part, others, number, row, alone)
+
+
+def _places(parts: Sequence[_Part]) -> Iterator[str]:
+    """Yield the row of each note, in words."""
+    for part in parts:
+        for number, row in part.rows():
+            if any(row):
+                yield f"{part.place}row {number}"
 
 
 def _note(
