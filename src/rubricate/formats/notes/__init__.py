@@ -279,16 +279,19 @@ def telling(
 
     def again() -> Iterator[Note | Unreadable]:
         nonlocal said
-        n_notes, cases, others = 0, set(), set()
+        n_notes, n_without, cases, others = 0, 0, set(), set()
         for note in read():
             n_notes += 1
-            cases.add(how.case or note.case)
+            n_without += not (how.case or note.case)
+            cases |= {how.case or note.case} - {""}
             others |= {note.case} - {"", how.case}
             yield replace(note, case=how.case) if how.case else note
         if how.tell is not None and not said:
             said = True
             of = f"{len(cases)} cases" if len(cases) > 1 else _only(cases)
-            how.tell(f"{n_notes:,} note{'s' * (n_notes != 1)}{of and ' of '}{of}; {words}")
+            without = f", {n_without:,} of them without a case" if cases and n_without else ""
+            notes = f"{n_notes:,} note{'s' * (n_notes != 1)}"
+            how.tell(f"{notes}{of and ' of '}{of}{without}; {words}")
             if how.case and others:
                 many = f"{len(others)} cases" if len(others) > 1 else _only(others)
                 how.tell(f"--case overrules what the notes say: they are of {many}")

@@ -103,7 +103,7 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
     lost = [
         n for n, column in given.items() if plain_name(column) not in map(plain_name, part.header)
     ]
-    needed = [name for name in ("id", "text") if name not in part.columns]
+    needed = [name for name in ("id", "text") if name not in {*part.columns, *lost}]
     if not lost and not needed:
         return
     names = [name for name in part.header if name.strip()]
