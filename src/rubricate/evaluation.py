@@ -87,8 +87,8 @@ def evaluate_systems(
     0.972
     """
     settings = settings or Resampling()
-    reference, *known = share_labels([reference, *predicted.values()])
-    predicted = dict(zip(predicted, known, strict=True))
+    reference, *sharing = share_labels([reference, *predicted.values()])
+    predicted = dict(zip(predicted, sharing, strict=True))
     if reference_annotator is None:
         known = DEFAULT_REFERENCE in reference.annotator_index
         reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)

@@ -42,6 +42,12 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
+class _WrongUsage(click.ClickException):
+    """An error of ours about what was asked for."""
+
+    exit_code = 2
+
+
 class VerbGroup(click.Group):
     """A group that knows its verbs' help without importing them."""
 
@@ -81,9 +87,8 @@ class VerbGroup(click.Group):
         except RubricateError as error:
             if ctx.params.get("traceback"):
                 raise
-            shown = click.ClickException(str(error))
-            shown.exit_code = error.exit_code
-            raise shown from error
+            kind = _WrongUsage if error.exit_code == 2 else click.ClickException
+            raise kind(str(error)) from error
         except OSError as error:
             # A closed pipe is how `head` says that it has enough; the rest is a disk's or a file's.
             if ctx.params.get("traceback") or error.errno == errno.EPIPE:

@@ -181,9 +181,11 @@ class OpenSheet:
 
     def close(self) -> None:
         """Let the temporary files go, written or not."""
-        for stream in (self._stream, *self._parts):
+        with suppress(OSError):
+            self._stream.close()
+        for part in self._parts:
             with suppress(OSError):
-                stream.close()
+                part.close()
 
     def parts(self) -> Iterator[gzip.GzipFile]:
         """Close the sheet, and yield the body of each of its parts."""
