@@ -1,12 +1,17 @@
 from pathlib import Path
 
+import pytest
+
 from rubricate.errors import (
     SHOWN_FAULTS,
     SHOWN_NAMES,
+    ArgumentError,
     Fault,
     InputError,
     MissingExtraError,
     UnknownNameError,
+    did_you_mean,
+    nearest,
 )
 
 
@@ -31,6 +36,22 @@ def test_of_very_many_known_names_only_the_first_are_shown() -> None:
     assert str(UnknownNameError("note", "x", names)).endswith(f"Known: {', '.join(names)}")
     message = str(UnknownNameError("note", "x", [*names, "last but one", "last"]))
     assert names[-1] in message and "last" not in message and "2 more" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("brta", "brat"), ("BRAT", "brat"), ("Label-Studio", "labelstudio"), ("table", "")],
+)
+def test_the_nearest_name_is_told_whatever_its_case(name: str, near: str) -> None:
+    known = ["nbme", "brat", "labelstudio"]
+    assert nearest(name, known) == near
+    told = did_you_mean(name, known, otherwise="; none")
+    assert told == (f"; did you mean {near!r}?" if near else "; none")
+
+
+def test_what_was_asked_for_and_what_was_found_have_their_exit_codes() -> None:
+    assert (InputError("x").exit_code, MissingExtraError("CAS", "formats").exit_code) == (1, 1)
+    assert (ArgumentError("x").exit_code, UnknownNameError("rule", "a", []).exit_code) == (2, 2)
 
 
 def test_a_place_is_told_as_far_as_known() -> None:

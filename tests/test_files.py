@@ -14,6 +14,7 @@ from rubricate.files import (
     file_hash,
     hold_folder,
     is_plain_name,
+    missing_path,
     program_hash,
     whole_output,
 )
@@ -263,3 +264,13 @@ def test_the_program_is_known_by_what_decides_in_it(
     (cached / "a.pyc").write_bytes(b"1")
     (tmp_path / "usual").rename(tmp_path / "cached")
     assert made("cached") == whole
+
+
+def test_a_path_that_is_not_there_is_told_the_nearest_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "rubric-2026.xlsx").touch()
+    (tmp_path / ".rubrc.xlsx").touch()
+    said = str(missing_path(tmp_path / "rubrc-2026.xlsx"))
+    assert repr(str(tmp_path / "rubric-2026.xlsx")) in said
+    for other in (tmp_path / "marks.xlsx", tmp_path / "nowhere" / "rubric.xlsx"):
+        assert str(missing_path(other)) == f"{other}: no such file or folder."
+    assert "'open-notes'" in str(missing_path(Path("open-note"), "open-notes"))

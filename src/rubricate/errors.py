@@ -4,6 +4,7 @@ The tree::
 
     RubricateError
     ├── InputError (ValueError)          a file or value is wrong; lists every fault
+    │   └── ArgumentError                what was asked for is wrong: exit code 2
     ├── UnknownNameError (LookupError)   no such format, matcher, corpus, rule, ...
     ├── LossError (ValueError)           --strict, and the target cannot hold everything
     ├── OutputExistsError (FileExistsError)
@@ -41,7 +42,12 @@ def shown(name: str) -> str:
 
 
 class RubricateError(Exception):
-    """Root of all errors raised on purpose; the command prints its message and exits with 1."""
+    """Root of all errors raised on purpose; the command prints its message and exits.
+
+    The code is 1, and 2 where what was asked for is wrong, not what was found.
+    """
+
+    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,33 @@ class InputError(RubricateError, ValueError):
         super().__init__("\n  ".join(head + shown))
 
 
+class ArgumentError(InputError):
+    """What was asked for is wrong: a file that is not there, a value that is not allowed."""
+
+    exit_code = 2
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the known name that is most like another; empty if none is.
+
+    >>> nearest("Lexcon", ["exact", "lexicon"]), nearest("banana", ["exact"])
+    ('lexicon', '')
+    """
+    own = {one.casefold(): one for one in known}
+    found = difflib.get_close_matches(name.casefold()[:LONGEST_SHOWN], own, n=1, cutoff=cutoff)
+    return own[found[0]] if found else ""
+
+
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = ".") -> str:
+    """Return how a message about an unknown name goes on: with the nearest one, if there is any.
+
+    >>> did_you_mean("brta", ["brat", "nbme"]), did_you_mean("x", ["brat"])
+    ("; did you mean 'brat'?", '.')
+    """
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else otherwise
+
+
 class UnknownNameError(RubricateError, LookupError):
     """A name that is not known, with the nearest one that is, and the first of all there are.
 
@@ -92,9 +125,10 @@ class UnknownNameError(RubricateError, LookupError):
     no format 'brta'; did you mean 'brat'? Known: brat, nbme
     """
 
+    exit_code = 2
+
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = did_you_mean(name, known)
         more = f", ... and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
         super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_NAMES])}{more}")
         self.name = name

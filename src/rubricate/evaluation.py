@@ -9,7 +9,7 @@ from typing import cast
 from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError, did_you_mean
 from rubricate.joining import share_labels
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
@@ -87,8 +87,8 @@ def evaluate_systems(
     0.972
     """
     settings = settings or Resampling()
-    reference, *known = share_labels([reference, *predicted.values()])
-    predicted = dict(zip(predicted, known, strict=True))
+    reference, *sharing = share_labels([reference, *predicted.values()])
+    predicted = dict(zip(predicted, sharing, strict=True))
     if reference_annotator is None:
         known = DEFAULT_REFERENCE in reference.annotator_index
         reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)
@@ -194,8 +194,8 @@ def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
     """
     if corpus.notes and not any(column in note.metadata for note in corpus.notes):
         known = sorted({name for note in corpus.notes for name in note.metadata})
-        listed = ", ".join(known) if known else "none"
-        raise InputError(f"no note has {column!r} in its metadata; there are: {listed}")
+        hint, listed = did_you_mean(column, known), ", ".join(known) if known else "none"
+        raise ArgumentError(f"no note has {column!r} in its metadata{hint} There are: {listed}")
     weights, faults = {}, []
     for note in corpus.notes:
         value = note.metadata.get(column)

@@ -17,9 +17,10 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 
-from rubricate.errors import InputError, OutputExistsError
+from rubricate.errors import ArgumentError, InputError, OutputExistsError, nearest
 
 #: The file in a folder whose lock says that a process is at work there.
 LOCK_FILE = ".lock"
@@ -29,6 +30,8 @@ _LOCKED_BYTE = 1 << 20
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 #: What the names of files end with that are not complete.
 PART = ".part"
+#: Names of a folder among which one that is like another is sought.
+_MOST_BESIDE = 10_000
 #: Where the program's own files are.
 PACKAGE = Path(__file__).parent
 #: Weights are large; whoever uses them keeps them with what was made, and their hash.
@@ -349,6 +352,27 @@ def _hash_parts(package: Path, parts: tuple[str, ...]) -> str:
             if path.suffix not in _WEIGHTS:
                 digest.update(file_hash(path).encode())
     return digest.hexdigest()
+
+
+def missing_path(path: Path, *more: str) -> ArgumentError:
+    """Return the error for a file or folder that is not there, with the nearest one beside it.
+
+    ``more`` are names that would do as well.
+
+    >>> print(missing_path(Path("open-note"), "open-notes"))
+    open-note: no such file or folder; did you mean 'open-notes'?
+    """
+    return ArgumentError(f"{path}: no such file or folder{near_paths(path, *more)}")
+
+
+def near_paths(path: Path, *more: str) -> str:
+    """Return how a message about a path that is not there goes on."""
+    beside: dict[str, str] = {name: name for name in more}
+    with suppress(OSError):
+        names = (entry.name for entry in islice(os.scandir(path.parent), _MOST_BESIDE))
+        beside |= {name: str(path.with_name(name)) for name in names if name[:1] != "."}
+    near = nearest(path.name, beside, cutoff=0.75)  # endings alone are alike enough otherwise
+    return f"; did you mean {beside[near]!r}?" if near else "."
 
 
 def is_plain_name(name: str) -> bool:

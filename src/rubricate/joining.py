@@ -103,10 +103,10 @@ def _with_labels(own: Corpus, corpora: Iterable[Corpus]) -> Corpus:
         for feature in new.values()
         if own.notes[note].case == feature.case
     ]
-    note, annotator, feature = np.array(added, dtype=np.int32).reshape(-1, 3).T
+    columns = np.array(added, dtype=np.int32).reshape(-1, 3).T
     nothing: list[int] = []
     found = Rows.build(
-        note=note, annotator=annotator, feature=feature, row_of_annotation=nothing,
+        note=columns[0], annotator=columns[1], feature=columns[2], row_of_annotation=nothing,
         annotation_of_span=nothing, start=nothing, end=nothing,
     )  # fmt: skip
     rows = Rows.concatenate([there, found])

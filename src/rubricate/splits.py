@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError, InputError
 
 T = TypeVar("T")
 
@@ -122,13 +122,13 @@ def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
     [20, 20, 20]
     """
     if n_folds < 2:
-        raise InputError(f"--folds {n_folds}: need at least 2")
+        raise ArgumentError(f"--folds {n_folds}: need at least 2")
     by_case: dict[str, list[str]] = {}
     for note in corpus.notes:
         by_case.setdefault(note.case, []).append(note.id)
     small = [case for case, ids in by_case.items() if len(ids) < n_folds]
     if small:
-        raise InputError(
+        raise ArgumentError(
             f"--folds {n_folds}: {len(small)} cases have fewer notes than that, e.g. case "
             f"{small[0]} with {len(by_case[small[0]])}. Choose cases with --where, or fewer folds."
         )
@@ -151,7 +151,7 @@ def fold_splits(corpus: Corpus, *, folds: int, train_folds: int, seed: int = 0) 
     """
     hands = note_folds(corpus, folds, seed)
     if not 1 <= train_folds < folds:
-        raise InputError(f"--train-folds {train_folds}: need 1 to {folds - 1} of {folds} folds")
+        raise ArgumentError(f"--train-folds {train_folds}: need 1 to {folds - 1} of {folds} folds")
     splits = []
     for i in range(folds):
         learned = {(i + k) % folds for k in range(train_folds)}
@@ -174,7 +174,7 @@ def case_splits(
     """
     cases = sorted({note.case for note in corpus.notes})
     if not 2 <= folds <= len(cases):
-        raise InputError(f"--folds {folds}: need 2 to {len(cases)}, the number of cases")
+        raise ArgumentError(f"--folds {folds}: need 2 to {len(cases)}, the number of cases")
     rng = np.random.default_rng(seed)
     hands = _dealt(cases, folds, rng)
     most = max(notes_per_case)
@@ -224,7 +224,7 @@ def learning_splits(
 def _check_enough(pool: dict[str, list[str]], most: int) -> None:
     short = [case for case, ids in pool.items() if len(ids) <= most]
     if short:
-        raise InputError(
+        raise ArgumentError(
             f"--notes-per-case: {len(short)} cases have too few notes, e.g. case {short[0]} with "
             f"{len(pool[short[0]])} to learn from"
         )

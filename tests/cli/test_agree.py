@@ -55,7 +55,7 @@ def test_a_recall_above_one_is_explained(tmp_path: Path) -> None:
 
 def test_a_group_nobody_has_is_refused_in_words(tmp_path: Path) -> None:
     done = agree(tmp_path, {("ann", "n1"): [(0, 4)]}, "--reference-group", "expert")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "no groups" in done.output
 
 

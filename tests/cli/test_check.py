@@ -107,7 +107,7 @@ def test_rules_are_chosen_and_skipped(source: Path) -> None:
     skipped = json.loads(run(source, "--skip", "cut-word", "--json").output)
     assert "cut-word" not in skipped["counts"]
     wrong = run(source, "--rule", "cut-wrod")
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "cut-word" in wrong.output
 
 
@@ -163,5 +163,5 @@ def test_options_of_the_copy_need_a_copy(source: Path) -> None:
 
 def test_unknown_format_is_refused_before_any_work(source: Path, tmp_path: Path) -> None:
     refused = run(source, "--fix", tmp_path / "copy", "--to", "brta")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "brat" in refused.output

@@ -44,7 +44,7 @@ def test_where_and_annotator_choose(tmp_path: Path) -> None:
 def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
     run = CliRunner().invoke
     wrong = run(main, ["convert", "open-notes", str(tmp_path / "x"), "--to", "brta"])
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "brat" in wrong.output
     wrong = run(main, ["convert", str(tmp_path / "nowhere"), str(tmp_path / "x"), "--to", "brta"])
     assert "brat" in wrong.output
@@ -52,7 +52,7 @@ def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
         main,
         ["convert", "open-notes", str(tmp_path / "x"), "--to", "jsonl", "--annotator", "refrence"],
     )
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "reference" in wrong.output
 
 
@@ -89,13 +89,13 @@ def test_a_submission_is_converted_beside_its_corpus(tmp_path: Path) -> None:
 def test_where_names_the_values_there_are_but_no_long_text(tmp_path: Path) -> None:
     run = CliRunner().invoke
     wrong = run(main, ["describe", "open-notes", "--where", "split=tset"])
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "test, train" in wrong.output
     builder = CorpusBuilder()
     builder.add_note(Note("n", "c", "fever", Metadata(remark="SECRET " * 9)))
     write_corpus(builder.build(), tmp_path / "c.jsonl", format="jsonl")
     wrong = run(main, ["describe", str(tmp_path / "c.jsonl"), "--where", "remark=x"])
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "SECRET" not in wrong.output
 
 
@@ -122,9 +122,9 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     assert json.loads(only.stdout)["notes"] == 1
     wrong = run(main, ["score", str(table), "--rubric", str(rubric), "--matcher", "exact",
                        "--where", "sight=A", "--out", str(tmp_path / "run")])  # fmt: skip
-    assert wrong.exit_code == 1 and "There are: case, site" in wrong.output
+    assert wrong.exit_code == 2 and "There are: case, site" in wrong.output
     back = run(main, ["convert", str(table), str(tmp_path / "x"), "--to", "texts"])
-    assert back.exit_code == 1 and "read only" in back.output
+    assert back.exit_code == 2 and "read only" in back.output
     for command in ("describe", "score"):
         assert run(main, [command, str(table), "--where", "site", "--out", "x"][:4]).exit_code == 2
 

@@ -59,7 +59,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     run = CliRunner().invoke
     assert run(main, ["describe", "open-notes"]).exit_code == 0
     missing = run(main, ["describe", str(tmp_path / "nowhere")])
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
     assert len(missing.stderr.strip().splitlines()) == 1
     assert run(main, ["describe"]).exit_code == 2
     assert run(main, ["nonsense"]).exit_code == 2
@@ -87,3 +87,62 @@ def test_describe_counts_the_features_of_the_notes_asked_for() -> None:
     value = json.loads(done.stdout)
     assert [case["case"] for case in value["cases"]] == ["14"]
     assert value["features"] == value["cases"][0]["features"] > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("scor notes.csv", "score"),
+        ("describe note.csv", "notes.csv"),
+        ("describe open-note", "open-notes"),
+        ("describe notes.csv --from tabel", "table"),
+        ("describe open-notes --from brta", "brat"),
+        ("describe notes.csv --where sit=A", "site"),
+        ("describe notes.csv --columns text=nte", "note"),
+        ("score notes.csv --rubric rubrc.csv --out o", "rubric.csv"),
+        ("score notes.csv --rubric rubric.csv --model acurate --out o", "accurate"),
+        ("score notes.csv --rubric rubric.csv --matcher lexcon --out o", "lexicon"),
+        ("rubric rubric.csv --case Chest-1", "chest 1"),
+        ("agree notes.csv --protocol paperr", "paper"),
+        ("agree open-notes --annotator refrence", "reference"),
+        ("agree open-notes --reference-group ratr", "rater"),
+        ("evaluate open-notes open-notes --weights fld", "fold"),
+        ("fit open-notes --matcher exact --set windw=3 --out o", "window"),
+        ("plan --precision .8 --recall .8 --frequency .4 --interval wlson", "wilson"),
+        ("plan --variables nots.csv", "notes.csv"),
+    ],
+)
+def test_what_is_misspelt_is_a_usage_error_and_told_the_nearest(
+    wrong: str, near: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.csv").write_text("id,note,site\n1,Fever and cough,A\n", encoding="utf-8")
+    Path("rubric.csv").write_text("case,text\nchest 1,Fever\n", encoding="utf-8")
+    done = CliRunner().invoke(main, wrong.split())
+    assert done.exit_code == 2, done.output
+    assert f"did you mean {near!r}?" in done.output
+    assert not Path("o").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "score notes.csv --out o",
+        "score open-notes --out o --seed -1",
+        "fit open-notes --matcher exact --set window=wide --out o",
+        "compare open-notes --folds 1",
+        "agree open-notes --confidence 2",
+        "route open-notes open-notes --max-error 2 --out o",
+        "plan --precision 2",
+        "study status nowhere",
+        "convert open-notes o --to fhir",
+    ],
+)
+def test_wrong_usage_exits_with_2(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.csv").write_text("id,note\n1,Fever and cough\n", encoding="utf-8")
+    done = CliRunner().invoke(main, wrong.split())
+    assert done.exit_code == 2, done.output
+    assert not Path("o").exists()

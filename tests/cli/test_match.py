@@ -47,7 +47,7 @@ def test_nothing_is_overwritten_and_names_are_checked(tmp_path: Path) -> None:
     )
     assert refused.exit_code == 1
     wrong = RUN(main, ["fit", "open-notes", "--matcher", "exakt", "--out", str(tmp_path / "m")])
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert "exact" in wrong.output
     assert RUN(main, ["match", "open-notes", "--matcher", "exact", "--out", "x.pdf"]).exit_code == 2
     both = ["match", "open-notes", "--model", "fast", "--matcher", "exact"]
@@ -74,7 +74,7 @@ def test_compare_prints_a_table_and_json(tmp_path: Path) -> None:
     value = json.loads(RUN(main, [*arguments, "--notes-per-case", "5,10", "--json"]).stdout)
     assert list(value["groups"]) == ["5", "10"]
     assert RUN(main, [*arguments, "--notes-per-case", "5,x"]).exit_code == 2
-    assert RUN(main, ["compare", "open-notes", "--matchers", "nope"]).exit_code == 1
+    assert RUN(main, ["compare", "open-notes", "--matchers", "nope"]).exit_code == 2
 
 
 def test_nothing_found_is_said_on_standard_error(tmp_path: Path) -> None:

@@ -66,14 +66,14 @@ def test_assurance_is_the_default_method(assurance: str, sizes: tuple[int, int])
 )
 def test_an_option_that_would_change_nothing_is_refused(idle: tuple[str, ...]) -> None:
     done = run(*ASTHMA, "--frequency", ".48", *idle)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert idle[-2] in done.output
 
 
 def test_wrong_options_of_the_design_are_named_with_the_others() -> None:
     done = run("--precision", "1", "--recall", ".8", "--frequency", ".5", "--half-width", ".7",
                "--sites", "0", "--pool", "0", "--method", "guess")  # fmt: skip
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     for option in ("--precision", "--half-width", "--sites", "--pool", "--method"):
         assert option in done.output
 
@@ -111,15 +111,15 @@ def test_design_effect_from_a_pilot(tmp_path: Path) -> None:
         ((*ASTHMA[:4], "--frequency", ".4", "--method", "slice", "--pool", "9"), "pool"),
     ],
 )
-def test_wrong_values_name_the_option_and_exit_1(arguments: tuple[str, ...], named: str) -> None:
+def test_wrong_values_name_the_option_and_exit_2(arguments: tuple[str, ...], named: str) -> None:
     done = run(*arguments)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert named in done.output
 
 
 def test_all_wrong_options_are_named_at_once() -> None:
     done = run("--precision", "1", "--recall", "2", "--frequency", ".4", "--confidence", "1")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert all(name in done.output for name in ("--precision", "--recall", "--confidence"))
 
 
@@ -205,7 +205,7 @@ def test_other_methods(arguments: tuple[str, ...], key: str, n: int) -> None:
 
 def test_other_methods_name_what_is_missing_and_what_is_idle() -> None:
     done = run("--method", "kappa", "--precision", ".8", "--frequency", ".3")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "--kappa is missing" in done.output
     assert "--precision means nothing" in done.output
     assert "--kappa means nothing" in run(*ASTHMA, "--frequency", ".48", "--kappa", ".8").output
@@ -213,7 +213,7 @@ def test_other_methods_name_what_is_missing_and_what_is_idle() -> None:
 
 def test_an_unknown_method_is_named_before_anything_is_missing() -> None:
     done = run("--method", "kapa")
-    assert done.exit_code == 1 and "did you mean 'kappa'" in done.output
+    assert done.exit_code == 2 and "did you mean 'kappa'" in done.output
     assert "--precision" not in done.output
 
 

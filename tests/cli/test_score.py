@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rubricate import Corpus, Note, load_corpus, write_corpus
+from rubricate import Corpus, Feature, Note, Rubric, load_corpus, write_corpus
 from rubricate.cli.route import route_command
 from rubricate.cli.score import score_command
+from rubricate.formats.rubric.files import write_rubrics
 from rubricate.matchers import fit_matcher, load_matcher
 
 NOTES = ["open-notes", "--where", "case=0", "--where", "split=test"]
@@ -217,3 +218,30 @@ def test_notes_that_name_no_case_are_told_how_to_get_one(tmp_path: Path) -> None
     files = [str(tmp_path / "notes.csv"), "--rubric", str(tmp_path / "rubric.csv")]
     done = score(*files, "--matcher", "exact", "--out", str(tmp_path / "out"))
     assert "--case NAME" in str(done.exception)
+
+
+WORDS = "45M with fever and cough for three days, no chest pain, denies shortness of breath."
+
+
+@pytest.mark.parametrize("kind", ["table", "other names", "texts", "workbook"])
+def test_notes_and_rubric_given_for_each_other_are_told(kind: str, tmp_path: Path) -> None:
+    rubric, notes = tmp_path / "rubric.csv", tmp_path / "notes.csv"
+    rubric.write_text("case,id,text\nc,f1,Fever\nc,f2,Chest pain\n", encoding="utf-8")
+    notes.write_text(f'id,case,text\n1,c,"{WORDS}"\n2,c,"{WORDS}"\n', encoding="utf-8")
+    if kind == "other names":
+        rubric.write_text("Item,Points\nFever,1\nChest pain,2\n", encoding="utf-8")
+    if kind == "texts":
+        notes = tmp_path / "notes"
+        notes.mkdir()
+        (notes / "1.txt").write_text(WORDS, encoding="utf-8")
+    if kind == "workbook":
+        rubric = tmp_path / "rubric.xlsx"
+        write_rubrics([Rubric("c", (Feature("f", "c", "Fever"),))], rubric)
+    out = tmp_path / "out"
+    for command in ([str(rubric), "--rubric", str(notes)], [str(notes), "--rubric", str(rubric)]):
+        done = score(*command, "--matcher", "exact", "--out", str(out))
+        swapped = command[0] == str(rubric)
+        assert ("swapped" in f"{done.output}{done.exception}") == swapped, done.output
+        assert out.exists() != swapped
+        # Without a group around it, the command itself does not turn our errors into exit codes.
+        assert bool(done.exception) == swapped

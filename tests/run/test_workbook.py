@@ -1,3 +1,5 @@
+import gc
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,3 +66,18 @@ def test_what_excel_cannot_hold_is_cut_or_numbered(tmp_path: Path) -> None:
     )
     assert len(long) == workbook.MOST_CHARACTERS
     assert strange == "a_x0000__xD800_b"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_full_disk_leaves_nothing_that_speaks_up_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    later: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+
+    def write() -> None:
+        with Workbook(Path("/dev/full")) as book:
+            fill(book.sheet("scores", [SheetColumn("note")]), [["fever"]] * 50_000)
+
+    with pytest.raises(OSError, match="No space"):
+        write()
+    gc.collect()
+    assert later == []

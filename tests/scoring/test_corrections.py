@@ -172,3 +172,11 @@ def test_decisions_on_another_text_or_wording_are_outdated() -> None:
         assert found.outdated == (said != about("fever", "Fever")) == 1 - len(found)
         # A second note of the same id is not looked at.
         assert found.check("n", None, "other") == [] and found.unseen() == []
+
+
+def test_a_feature_that_is_misspelt_is_told_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("note,feature,found,by,at\nn,Fevr,yes,Ann,2026-11-14\n", encoding="utf-8")
+    rubric = Rubric("c", (Feature("f1", "c", "Fever"), Feature("f2", "c", "Cough")))
+    (fault,) = read_corrections(path).check("n", rubric, "fever")
+    assert "did you mean 'Fever'?" in fault.message

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from rubricate import Corpus, Feature, Note, Rubric, write_corpus
+from rubricate import Corpus, Feature, Note, Rubric, read_corpus, write_corpus
 from rubricate.errors import InputError, OutputExistsError
+from rubricate.formats.notes import open_notes
 from rubricate.reports.scoring import ScoringReport
 from rubricate.run import ITEM_COLUMNS, SCORE_COLUMNS, parse_spans, read_rows, total_score
 from rubricate.scoring import ScoreSettings, score_notes
@@ -79,18 +81,17 @@ def test_notes_that_cannot_be_scored_are_rows_with_a_reason(
         Note("stranger", "no such case", "no fever"),
         Note("half", good.case, "a\ud800"),
         Note("copy", good.case, good.text),
-        Note(good.id, good.case, "the same id again"),
     ]
     corpus = Corpus(tuple(notes), depth.rubrics)
     settings = ScoreSettings(longest=5_000, batch_size=3)
     run = score_notes(corpus, tmp_path / "out", model=model, settings=settings)
     rows = list(read_rows(tmp_path / "out" / "scores.csv", SCORE_COLUMNS))
     assert [row["note"] for row in rows] == [note.id for note in notes]
-    assert [row["status"] == "scored" for row in rows] == [True, *[False] * 5, True, False]
+    assert [row["status"] == "scored" for row in rows] == [True, *[False] * 5, True]
     assert all(row["reason"] for row in rows if row["status"] != "scored")
     assert rows[6]["same_as"] == good.id and rows[6]["score"] == rows[0]["score"]
     assert run.run["counts"]["identical"] == 1
-    assert sum(run.run["counts"]["not_scored"].values()) == 6
+    assert sum(run.run["counts"]["not_scored"].values()) == 5
 
 
 class Fragile:
@@ -191,18 +192,25 @@ def test_what_cannot_be_scored_at_all_is_said(depth: Corpus, tmp_path: Path) -> 
         ScoreSettings(batch_size=0, seed=-1)
 
 
-def test_corrections_are_the_first_note_s_where_two_have_one_id(tmp_path: Path) -> None:
-    (tmp_path / "notes.csv").write_text("note,text\n1,long chest pain\n1,fever\n")
-    (tmp_path / "rubric.csv").write_text("case,feature,text\nc,f,Chest pain\n")
-    corrections = tmp_path / "corrections.csv"
-    corrections.write_text("note,feature,found,by,at,spans\n1,f,yes,Ann,2025-01-01,5 10\n")
-    score_notes(
-        tmp_path / "notes.csv", tmp_path / "out", rubric=tmp_path / "rubric.csv",
-        corrections=corrections, settings=ScoreSettings(matcher="exact"),
-    )  # fmt: skip
-    first, second = items(tmp_path / "out")
-    assert (first["found"], first["text"], first["corrected_by"]) == (True, "chest", "Ann")
-    assert (second["found"], second["corrected_by"], second["review"]) == (None, "", True)
+@pytest.mark.parametrize("where", [(), ("site=A",)])
+def test_notes_with_one_id_are_refused_with_all_their_rows(
+    where: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Whoever corrects or reads a score by its id could mean either note."""
+    table, rubric = tmp_path / "notes.csv", tmp_path / "rubric.csv"
+    table.write_text("note,text,site\n1,chest pain,A\n2,cough,B\n\n1,fever,A\n2,rash,A\n1,x,A\n")
+    rubric.write_text("case,feature,text\nc,f,Chest pain\n")
+    settings = ScoreSettings(matcher="exact", batch_size=2)
+    source = open_notes(table, where=where)
+    with pytest.raises(InputError) as caught:
+        score_notes(source, tmp_path / "out", rubric=rubric, settings=settings)
+    said = [fault.message for fault in caught.value.faults]
+    pairs = [("row 5", "row 2"), ("row 6", "row 3"), ("row 7", "row 2")]
+    wanted = [pair for pair in pairs if not where or pair[0] != "row 6"]
+    assert [tuple(re.findall(r"row \d+", one)) for one in said] == wanted
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="row 5 has the same id as row 2"):
+        read_corpus(table)
 
 
 def test_what_is_wrong_leaves_nothing_behind(tmp_path: Path) -> None:

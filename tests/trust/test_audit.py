@@ -215,7 +215,7 @@ def test_the_command_prints_and_names_what_is_missing(tmp_path: Path) -> None:
     assert "Ann" in done.output and "too vague" in done.output and "2 of 4" in done.output
     found = json.loads(run("trust", "audit", out, "--json").stdout)
     assert [one["by"] for one in found["decisions"]] == ["Ann"]
-    assert run("trust", "audit", out, "--note", "n3").exit_code == 1
+    assert run("trust", "audit", out, "--note", "n3").exit_code == 2
     shutil.copytree(out, tmp_path / "bare", ignore=lambda *_: [LOG])
     assert run("trust", "audit", tmp_path / "bare").exit_code == 1
 

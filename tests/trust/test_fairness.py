@@ -137,3 +137,9 @@ def test_a_feature_always_found_in_one_group_only_is_large() -> None:
     run = run_of(table)
     bias = differential_items(run, groups_of(run, "ab"))[0]
     assert (bias.odds_ratio, bias.delta, bias.size) == (math.inf, math.inf, "C")
+
+
+def test_groups_come_in_order_whatever_the_hash_seed() -> None:
+    run = run_of(np.ones((60, 3)))
+    fair = compare_groups(run, groups_of(run, "zyxwvutsrqponm"), settings=QUICK)
+    assert list(fair.rates) == sorted("zyxwvutsrqponm")

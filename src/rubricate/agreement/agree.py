@@ -29,7 +29,7 @@ from rubricate.agreement.raters import (
 )
 from rubricate.corpus import Corpus
 from rubricate.display import table_html
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError, InputError, did_you_mean
 from rubricate.measures import LABELS, Evaluation, Matching, evaluate_pairing
 from rubricate.measures.comparing import weighted_by_note
 from rubricate.measures.evaluate import nested
@@ -283,8 +283,9 @@ def _group_pairs(
         reference_group = "expert" if "expert" in members else names[0]
     elif reference_group not in members:
         known = ", ".join(name for name in names if name)
-        raise InputError(
-            f"no annotator is in group {reference_group!r}; "
+        hint = did_you_mean(reference_group, filter(None, names), otherwise=";")
+        raise ArgumentError(
+            f"no annotator is in group {reference_group!r}{hint} "
             + (f"groups: {known}" if known else "the annotators of this corpus have no groups")
         )
     names.sort(key=lambda name: name != reference_group)

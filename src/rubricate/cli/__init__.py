@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rubricate.errors import RubricateError
+from rubricate.errors import RubricateError, did_you_mean
 
 #: What a person wants to do → verb → (one-line help, module). Modules load when they run.
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
@@ -42,6 +42,12 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
+class _WrongUsage(click.ClickException):
+    """An error of ours about what was asked for."""
+
+    exit_code = 2
+
+
 class VerbGroup(click.Group):
     """A group that knows its verbs' help without importing them."""
 
@@ -58,6 +64,16 @@ class VerbGroup(click.Group):
                 return command
         return None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; one that is none is told the nearest."""
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            hint = did_you_mean(args[0], known, otherwise=". See: rubricate --help")
+            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs under what a person wants to do."""
         for section, verbs in VERBS.items():
@@ -65,13 +81,14 @@ class VerbGroup(click.Group):
                 formatter.write_dl([(verb, text) for verb, (text, _) in verbs.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; our own errors become one clear message and exit code 1."""
+        """Run the verb; our own errors become one clear message and their exit code."""
         try:
             return super().invoke(ctx)
         except RubricateError as error:
             if ctx.params.get("traceback"):
                 raise
-            raise click.ClickException(str(error)) from error
+            kind = _WrongUsage if error.exit_code == 2 else click.ClickException
+            raise kind(str(error)) from error
         except OSError as error:
             # A closed pipe is how `head` says that it has enough; the rest is a disk's or a file's.
             if ctx.params.get("traceback") or error.errno == errno.EPIPE:

@@ -18,6 +18,7 @@ from rubricate.cli.measuring import (
     warn_of_lone_labels,
 )
 from rubricate.cli.options import (
+    Choice,
     from_option,
     input_hashes,
     json_option,
@@ -55,7 +56,7 @@ Example: rubricate agree open-notes --where part=depth
 @matching_options("one-to-one")
 @click.option(
     "--empty",
-    type=click.Choice(["zero", "agree", "skip"]),
+    type=Choice(["zero", "agree", "skip"]),
     default="zero",
     show_default=True,
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",

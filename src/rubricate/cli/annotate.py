@@ -19,6 +19,7 @@ from rubricate.cli.options import (
     refuse_touching,
     rubric_option,
     split_option,
+    swapped_told,
 )
 from rubricate.cli.output import print_json
 from rubricate.progress import shown_progress
@@ -60,9 +61,10 @@ def annotate_command(
     refuse_touching(notes_path, out, inside=True)
     if (models or name) and not suggest:
         raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
-    corpus = open_corpus(notes_path, from_format=from_format, where=where)
-    if rubric:
-        corpus = put_rubric(corpus.select(annotators=()), rubric)
+    with swapped_told(notes_path, rubric):
+        corpus = open_corpus(notes_path, from_format=from_format, where=where)
+        if rubric:
+            corpus = put_rubric(corpus.select(annotators=()), rubric)
     suggested = None
     if suggest:
         matcher = find_matcher(corpus, models, name)

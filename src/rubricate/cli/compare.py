@@ -141,9 +141,10 @@ def _model_trial(model: Path | str) -> Trial:
 
 def _parameters(name: str, given: Sequence[str], unseen: bool) -> Json:
     """Return a matcher's parameters; unseen cases must not be known from the shipped defaults."""
-    from rubricate.cli.fit import parse_settings
+    from rubricate.cli.fit import check_settings, parse_settings
 
     found = parse_settings([s.partition(".")[2] for s in given if s.partition(".")[0] == name])
+    check_settings(name, found)
     if unseen and name == "lexicon":
         # What comes with the package was learned from cases of the embedded corpus.
         found.setdefault("shared", "learn")

@@ -18,6 +18,7 @@ from rubricate.cli.measuring import (
     warn_of_lone_labels,
 )
 from rubricate.cli.options import (
+    Choice,
     from_option,
     input_hashes,
     json_option,
@@ -51,7 +52,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 @click.option("--predicted-annotator", help="Whose annotations are measured.")
 @click.option(
     "--missing",
-    type=click.Choice(["empty", "error", "skip"]),
+    type=Choice(["empty", "error", "skip"]),
     default="empty",
     show_default=True,
     help="Rows without a prediction: nothing found, an error, or left out.",

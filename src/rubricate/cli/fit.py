@@ -115,6 +115,7 @@ def _start(name: str | None, model: Path | str | None, settings: Json) -> Matche
     from rubricate.matchers.matcher import check_parameters
 
     if model is None:
+        check_settings(name or "lexicon", settings)
         return make_matcher(name or "lexicon", **settings)
     matcher: Matcher = load_models([model])
     if name not in (None, matcher.name):
@@ -160,6 +161,20 @@ def _write_report(
         facts={**facts, **{name: str(value) for name, value in parameters.items()}},
         overwrite=overwrite,
     )
+
+
+def check_settings(matcher: str, settings: Json) -> None:
+    """Refuse values that a matcher's parameters cannot have."""
+    from typing import get_type_hints
+
+    from rubricate.matchers import MATCHERS
+    from rubricate.matchers.model_files import is_of
+
+    kinds = get_type_hints(MATCHERS[matcher].__init__)
+    for name, value in settings.items():
+        if name in kinds and not is_of(value, kinds[name]):
+            need = getattr(kinds[name], "__name__", kinds[name])
+            raise click.UsageError(f"--set {name}={value}: need {need}")
 
 
 def parse_settings(settings: Sequence[str]) -> Json:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import json_option, out_option, overwrite_option
+from rubricate.cli.options import (
+    There,
+    json_option,
+    out_option,
+    overwrite_option,
+)
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -40,12 +45,12 @@ def lexicon_command() -> None:
 )
 @click.option(
     "--umls",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=There(dir_okay=False),
     help="Your own licensed MRCONSO.RRF (or .gz).",
 )
 @click.option(
     "--wordnet",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=There(file_okay=False),
     help="Folder of WordNet's dictionary files, where it is not the usual one.",
 )
 @overwrite_option
@@ -81,9 +86,7 @@ def build_command(
 
 
 @lexicon_command.command("show", epilog=SHOW_EPILOG)
-@click.argument(
-    "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+@click.argument("folder", required=False, type=There(file_okay=False))
 @click.option("--phrase", help="Print the synonyms of this phrase, each with its source.")
 @json_option
 def show_command(folder: Path | None, phrase: str | None, as_json: bool) -> None:

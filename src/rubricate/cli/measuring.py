@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import F, confidence_option, resamples_option, seed_option
+from rubricate.cli.options import (
+    Choice,
+    F,
+    confidence_option,
+    resamples_option,
+    seed_option,
+)
 from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
 
@@ -35,7 +41,7 @@ class TableName(click.ParamType):  # type: ignore[type-arg]  # generic in new ve
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the value; one that is not in the table is refused here, or by what uses it."""
-        return click.Choice(self.names()).convert(value, param, ctx) if self.check else value
+        return Choice(self.names()).convert(value, param, ctx) if self.check else value
 
 
 def proportion_methods() -> Sequence[str]:
@@ -109,14 +115,14 @@ def matching_options(default: str) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         function = click.option(
             "--unit",
-            type=click.Choice(["character", "token"]),
+            type=Choice(["character", "token"]),
             default="token",
             show_default=True,
             help="What spans' ends are compared in.",
         )(function)
         return click.option(
             "--protocol",
-            type=click.Choice(["one-to-one", "both-sides", "paper"]),
+            type=Choice(["one-to-one", "both-sides", "paper"]),
             default=default,
             show_default=True,
             help="What counts as a hit between spans.",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rubricate.cli.output import warn
+from rubricate.errors import did_you_mean
+from rubricate.files import near_paths
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -34,6 +37,31 @@ matcher_option = click.option(
 )
 
 
+class Choice(click.Choice[str]):
+    """One of some names; another is told the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a usage error if it is none of them."""
+        if value not in self.choices:
+            hint = did_you_mean(str(value), self.choices)
+            self.fail(f"{value!r} is none{hint} Known: {', '.join(self.choices)}", param, ctx)
+        return str(value)
+
+
+class There(click.Path):
+    """A file or folder that is there; the nearest name beside one that is not is told."""
+
+    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True) -> None:
+        super().__init__(exists=True, file_okay=file_okay, dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; a usage error if nothing is there."""
+        place = Path(value)
+        if not place.exists():
+            self.fail(f"{place}: no such file or folder{near_paths(place)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def out_option(help_text: str) -> Callable[[F], F]:
     """Return the option ``--out``, which a command cannot do without."""
     return click.option("--out", required=True, type=click.Path(path_type=Path), help=help_text)
@@ -41,7 +69,7 @@ def out_option(help_text: str) -> Callable[[F], F]:
 
 rubric_option = click.option(
     "--rubric",
-    type=click.Path(path_type=Path, exists=True),
+    type=There(),
     help="A rubric file; by default the notes' own.",
 )
 
@@ -161,6 +189,20 @@ def open_rubric(path: Path) -> RubricFile:
     return found
 
 
+@contextmanager
+def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
+    """Say of notes and a rubric that cannot be read whether they were given for each other."""
+    from rubricate.errors import RubricateError
+    from rubricate.formats.rubric.files import read_like_each_other, swapped
+
+    try:
+        yield
+    except RubricateError as error:
+        if rubric is not None and read_like_each_other(Path(notes), rubric):
+            raise click.UsageError(swapped(notes, str(rubric))) from error
+        raise
+
+
 def input_hashes(paths: Sequence[str]) -> dict[str, str]:
     """Return the hash of each input by its name; an embedded corpus goes by its version."""
     from rubricate import __version__
@@ -229,7 +271,8 @@ class ModelName(click.ParamType[Path | str]):
 
         if value not in SHIPPED_MODELS:
             known = ", ".join(SHIPPED_MODELS)
-            said = f"{value}: no such folder. Give a model of `fit`, or one of: {known}"
+            near = near_paths(Path(value), *SHIPPED_MODELS)
+            said = f"{value}: no such folder{near} Give a model of `fit`, or one of: {known}"
             self.fail(said, param, ctx)
         return str(value)
 

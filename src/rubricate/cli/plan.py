@@ -182,7 +182,7 @@ def _refuse_idle(given: PlanOptions, others: Given) -> None:
     """Refuse options that would change nothing beside the others."""
     from click.core import ParameterSource
 
-    from rubricate.errors import Fault, InputError
+    from rubricate.errors import ArgumentError, Fault
 
     context = click.get_current_context()
     rules = [
@@ -207,12 +207,12 @@ def _refuse_idle(given: PlanOptions, others: Given) -> None:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
     if faults:
-        raise InputError(faults)
+        raise ArgumentError(faults)
 
 
 def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:
     """Gather what a plan starts from, with the faults of all options at once."""
-    from rubricate.errors import Fault, InputError
+    from rubricate.errors import ArgumentError, Fault, InputError
     from rubricate.stats import Expected
 
     estimate = _estimate(given)
@@ -226,7 +226,7 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
     if faults:
         # Other methods need other numbers: what is missing may not be.
         _refuse_unknown(given.method)
-        raise InputError(faults)
+        raise ArgumentError(faults)
 
     def made(make: Callable[[], T]) -> T | None:
         try:
@@ -239,7 +239,7 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
     expected = made(lambda: Expected(**numbers, frequency_kind=given.frequency_kind))
     target, design = made(lambda: _target(given)), made(lambda: _design(given))
     if expected is None or target is None or design is None:
-        raise InputError(faults)
+        raise (InputError if any(fault.path for fault in faults) else ArgumentError)(faults)
     return expected, target, design, estimate
 
 
@@ -256,27 +256,27 @@ def _target(given: PlanOptions) -> Target:
 
 
 def _design(given: PlanOptions) -> Design:
-    from rubricate.errors import InputError
+    from rubricate.errors import ArgumentError
     from rubricate.study.planning import Design, design_effect_from
 
     effect = given.design_effect
     if given.design_effect_from:
         if effect != 1.0:
-            raise InputError("design-effect and --design-effect-from exclude each other")
+            raise ArgumentError("design-effect and --design-effect-from exclude each other")
         effect = design_effect_from(given.design_effect_from).design_effect
     return Design(given.method, given.sites, given.pool, effect)
 
 
 def _estimate(given: PlanOptions) -> Estimate | None:
-    from rubricate.errors import InputError
+    from rubricate.errors import ArgumentError
 
     source = given.frequency_from
     if not source:
         return None
     if given.frequency is not None:
-        raise InputError("--frequency and --frequency-from exclude each other: give one of them")
+        raise ArgumentError("--frequency and --frequency-from exclude each other: give one of them")
     if not given.variable:
-        raise InputError(
+        raise ArgumentError(
             "--frequency-from needs --variable: a feature id, or a feature's whole text"
         )
     from rubricate.cli.options import open_corpus

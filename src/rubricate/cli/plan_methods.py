@@ -153,7 +153,7 @@ PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidenc
 
 def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
     """Plan by one of `KINDS`; every option that is missing or idle is named at once."""
-    from rubricate.errors import Fault, InputError
+    from rubricate.errors import ArgumentError, Fault, InputError
 
     kind = KINDS[method]
     faults = [
@@ -168,17 +168,17 @@ def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
         if name not in allowed and stated(name)
     ]
     if faults:
-        raise InputError(faults)
+        raise ArgumentError(faults)
     try:
         return kind.answer(given)
     except InputError as error:
-        raise InputError(Fault(f"--{fault.message}") for fault in error.faults) from error
+        raise ArgumentError(Fault(f"--{fault.message}") for fault in error.faults) from error
 
 
 def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
     """Plan the size of a study whose notes are like those of a pilot."""
     from rubricate.cli.options import open_corpus
-    from rubricate.errors import Fault, InputError
+    from rubricate.errors import ArgumentError, Fault
     from rubricate.measures.evaluate import plan_from_pilot
 
     faults = [
@@ -187,7 +187,7 @@ def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
         if name not in {*PILOT, "pilot"} and stated(name)
     ]
     if faults:
-        raise InputError(faults)
+        raise ArgumentError(faults)
     found = plan_from_pilot(
         open_corpus(given["pilot"]),
         reference_annotator=given["reference_annotator"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rubricate.cli.options import (
+    Choice,
     from_option,
     json_option,
     open_corpus,
@@ -37,7 +38,7 @@ SHOWN = 8
               help="Largest share of wrong items among those nobody sees.")  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True,
               help="Of that promise.")  # fmt: skip
-@click.option("--unit", type=click.Choice(["note", "item"]), default="note", show_default=True,
+@click.option("--unit", type=Choice(["note", "item"]), default="note", show_default=True,
               help="What goes wrong independently; item trusts more.")  # fmt: skip
 @click.option("--tuning-share", type=float, default=0.3, show_default=True,
               help="Share of the notes used to order the items; the others test.")  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli.options import (
+    There,
     features_per_pass_option,
     from_option,
     json_option,
@@ -23,6 +24,7 @@ from rubricate.cli.options import (
     seed_option,
     set_features_per_pass,
     split_option,
+    swapped_told,
 )
 from rubricate.cli.output import print_json, print_table
 from rubricate.progress import shown_progress
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 EPILOG = """
 Example: rubricate score open-notes --where split=test --out scores
 """
-FILE = click.Path(path_type=Path, exists=True)
+FILE = There()
 
 
 @click.command("score", epilog=EPILOG)
@@ -131,13 +133,15 @@ def score_command(
         unsure=_unsure_range(unsure),
         any_text=any_text,
     )
-    source = open_notes(notes_path, format=from_format, where=where)
+    with swapped_told(notes_path, rubric):
+        source = open_notes(notes_path, format=from_format, where=where)
+        read = rubric and open_rubric(rubric)
     report = None if no_report else ScoringReport(previous, review)
     with _told_when_stopped(), shown_progress() as progress:
         run = score_notes(
             source,
             out,
-            rubric=rubric and open_rubric(rubric),
+            rubric=read,
             model=_one_model(settings, models, features_per_pass),
             policy=review,
             corrections=corrections,

@@ -11,14 +11,17 @@ from pathlib import Path
 
 import click
 
-from rubricate.cli.options import json_option
+from rubricate.cli.options import (
+    There,
+    json_option,
+)
 from rubricate.cli.output import print_json
 
 EPILOG = """
 Example: rubricate serve --demo
 """
 FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+FILE = There(dir_okay=False)
 database_option = click.option(
     "--database", default="", metavar="URL", envvar="RUBRICATE_DATABASE",
     help="postgresql://USER@HOST/NAME; SQLite inside FOLDER unless given.",

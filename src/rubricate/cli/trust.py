@@ -15,6 +15,7 @@ import click
 from rubricate.cli.measuring import resampled
 from rubricate.cli.options import (
     F,
+    There,
     confidence_option,
     from_option,
     json_option,
@@ -207,7 +208,7 @@ def drift_command(
 @click.option("--group", required=True, metavar="COLUMN",
               help="Metadata of the notes, or a column of --groups.")  # fmt: skip
 @click.option("--notes", metavar="CORPUS", help="The notes, whose metadata hold the group.")
-@click.option("--groups", metavar="FILE.csv", type=click.Path(path_type=Path, exists=True),
+@click.option("--groups", metavar="FILE.csv", type=There(),
               help="A table with the columns note and COLUMN.")  # fmt: skip
 @click.option("--min-size", type=int, default=30, show_default=True,
               help="Smaller groups are counted, and not reported.")  # fmt: skip

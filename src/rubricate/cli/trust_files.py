@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import F, from_option, json_option, overwrite_option, split_option
+from rubricate.cli.options import (
+    F,
+    There,
+    from_option,
+    json_option,
+    overwrite_option,
+    split_option,
+)
 from rubricate.cli.output import Told, tell
 from rubricate.progress import shown_progress
 
@@ -18,8 +25,8 @@ if TYPE_CHECKING:
     from rubricate.run import ScoredRun
     from rubricate.trust import AuditLine, Fairness
 
-RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-_FILE = click.Path(path_type=Path, exists=True)
+RUN_FOLDER = There(file_okay=False)
+_FILE = There()
 
 
 def accept_edited_option(function: F) -> F:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError, LossError, UnknownNameError
-from rubricate.files import whole_output
+from rubricate.errors import ArgumentError, InputError, LossError, UnknownNameError
+from rubricate.files import missing_path, whole_output
 from rubricate.formats.annotations import refuse_lone_surrogates
 from rubricate.formats.format import HOLDABLE, Format, Writer
 from rubricate.formats.limits import ReadLimits, limits_in_force
@@ -81,8 +81,7 @@ def detect_format(path: Path) -> str:
     'submission'
     """
     if not path.exists():
-        embedded = ", ".join(EMBEDDED)
-        raise InputError(f"{path}: no such file or folder (embedded corpora: {embedded})")
+        raise missing_path(path, *EMBEDDED)
     for name in FORMATS:
         if FORMATS[name].looks_like(path):
             return name
@@ -115,7 +114,7 @@ def choose_format(path: Path, name: str | None) -> Format:
     found = name or detect_format(path)
     chosen: Format = FORMATS[found]
     if not path.exists():
-        raise InputError(f"{path}: no such file or folder")
+        raise missing_path(path, *EMBEDDED)
     if found not in ("table", "texts"):
         refuse_understanding(found)
     return chosen
@@ -164,6 +163,8 @@ def read_corpus(
     (Span(start=3, end=8),)
     """
     if str(path) in EMBEDDED and not Path(path).exists():
+        if format is not None:
+            _ = FORMATS[format]  # a name that is none is told here, too
         return load_corpus(str(path))
     place = Path(path)
     chosen = choose_format(place, format)
@@ -251,7 +252,7 @@ def writer_of(name: str) -> Writer:
     chosen: Format = FORMATS[name]
     if chosen.write is None:
         names = ", ".join(known for known in FORMATS if FORMATS[known].write is not None)
-        raise InputError(f"{name} is a format that is read only; write one of {names}")
+        raise ArgumentError(f"{name} is a format that is read only; write one of {names}")
     return chosen.write
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from rubricate.arrays import F32, I64, Bools
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import shown
+from rubricate.errors import Fault, shown
 from rubricate.formats.encoding import Head
 from rubricate.formats.limits import Faults
 from rubricate.formats.tables import is_plain_number
@@ -231,33 +232,51 @@ class Unreadable:
     reason: str
 
 
+def same_ids(placed: Iterable[tuple[str, str]], path: Path | None) -> list[Fault]:
+    """Return a fault for every note that has the id of an earlier one, from ids and places.
+
+    >>> [str(one) for one in same_ids([("7", "row 2"), ("7", "row 5")], Path("notes.csv"))]
+    ["notes.csv: row 5 has the same id as row 2, '7': give every note its own"]
+    """
+    first: dict[str, str] = {}
+    return [
+        Fault(f"{place} has the same id as {first[note]}, {shown(note)}: give every note its own",
+              path)
+        for note, place in placed
+        if first.setdefault(note, place) != place
+    ]  # fmt: skip
+
+
+def numbered_places() -> Iterator[str]:
+    """Yield where notes stand of which nothing better is known: by their number."""
+    return (f"note {number}" for number in count(1))
+
+
 class NoteStream(NamedTuple):
-    """Notes that are read one at a time, as often as needed, and the rubrics that come first."""
+    """Notes that are read one at a time, as often as needed, and the rubrics that come first.
+
+    ``places`` says of each note, in words for messages, where it stands.
+    """
 
     rubrics: tuple[Rubric, ...]
     read: Callable[[], Iterator[Note | Unreadable]]
-    #: Where each of them stands, e.g. "row 3", in the order they are read in.
-    places: Callable[[], Iterable[str]] | None = None
+    places: Callable[[], Iterator[str]] = numbered_places
 
     def corpus(self, path: Path, progress: Progress) -> Corpus:
         """Read all notes; InputError with every one that cannot be read or has another's id."""
         faults = Faults(path)
         builder = Head(self.rubrics).builder()
-        at: dict[str, list[int]] = {}
-        for number, note in enumerate(watched(self.read(), progress, "reading notes")):
+        again = False
+        for note in watched(self.read(), progress, "reading notes"):
             if isinstance(note, Unreadable):
                 faults.add(f"note {shown(note.id)} cannot be read: {note.reason}")
-                continue
-            own = at.setdefault(note.id, [])
-            own.append(number)
-            if len(own) == 1:
+            elif note.id in builder.notes:
+                again = True
+            else:
                 builder.add_note(note)
-        shared = {name: numbers for name, numbers in at.items() if len(numbers) > 1}
-        if shared:
-            places = list(self.places()) if self.places else []
-            for name, numbers in shared.items():
-                where = ", ".join(places[k] if places else f"note {k + 1}" for k in numbers)
-                faults.add(f"note {shown(name)} occurs {len(numbers)} times: {where}")
+        if again:
+            placed = zip(self.read(), self.places(), strict=False)
+            faults.found += same_ids(((note.id, place) for note, place in placed), path)
         faults.raise_any()
         return builder.build()
 

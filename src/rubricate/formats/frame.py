@@ -8,7 +8,6 @@ It holds no annotation and no note text, so what a person changes in the tool is
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -20,7 +19,7 @@ from urllib.parse import quote, unquote
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import LONGEST_SHOWN, Fault, InputError, shown
+from rubricate.errors import Fault, InputError, did_you_mean, shown
 from rubricate.formats.encoding import (
     Head,
     given,
@@ -127,10 +126,9 @@ class Frame(Head):
         if not self.rubrics or label in self.labels or label in self.feature_ids:
             return
         known = [*self.labels, *self.feature_ids]
-        near = difflib.get_close_matches(label[:LONGEST_SHOWN], known, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(label, known)
         faults.add(
-            f"label {shown(label)} stands for no feature of the rubrics{hint}; correct it, or add "
+            f"label {shown(label)} stands for no feature of the rubrics{hint} Correct it, or add "
             f"the feature to {FRAME_NAME} with this id",
             line=line,
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from rubricate.errors import Fault, InputError, UnknownNameError, shown
+from rubricate.files import missing_path
 
 #: The ratio of an archive counts from this many unpacked bytes on: small files may be all blanks.
 RATIO_FROM = 10_000_000
@@ -118,6 +119,8 @@ def read_whole(path: Path) -> bytes:
             raise InputError([Fault("not a plain file", path)])
         need_within("file_bytes", status.st_size, "the file has {} bytes", path)
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise missing_path(path) from error
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
 

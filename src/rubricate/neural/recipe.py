@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, did_you_mean
 from rubricate.formats.encoding import Json
 
 #: Layers of a network that reads already that learn from a few notes; those below stay.
@@ -261,8 +260,7 @@ def _faults(changes: Mapping[Any, Any], limits: Mapping[str, Limits]) -> list[Fa
     faults, known = [], sorted(limits)
     for name, value in changes.items():
         if name not in limits:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            hint = did_you_mean(str(name), known)
             faults.append(Fault(f"recipe: no option {name!r}{hint} Known: {', '.join(known)}"))
         elif not limits[name].fits(value):
             faults.append(Fault(f"recipe: {name} is {value!r}; need {limits[name].need}"))

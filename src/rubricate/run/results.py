@@ -26,10 +26,10 @@ DIGITS = 4
 def certainty(
     found: bool, probability: float | None, confidence: float | None = None
 ) -> float | None:
-    """Return how sure a decision is: of presence where found, else of absence.
+    """Return how likely a decision is right: of presence where found, else of absence.
 
-    The probability of what was decided; where there is none, the confidence of the surest
-    annotation; None for absences the matcher gives no probability for.
+    Policies are chosen by it. The probability of what was decided; where there is none, the
+    confidence of the surest annotation; None for absences the matcher gives no probability for.
 
     Examples
     --------
@@ -41,6 +41,23 @@ def certainty(
     if probability is None:
         return confidence if found else None
     return probability if found else round(1.0 - probability, DIGITS)
+
+
+def shown_certainty(
+    found: bool, probability: float | None, confidence: float | None = None
+) -> float | None:
+    """Return the certainty that people are told: the larger of probability and 1 - probability.
+
+    A matcher may find what it gives less than one half; it is unsure then, not against itself.
+
+    Examples
+    --------
+    >>> shown_certainty(True, 0.42), shown_certainty(False, 0.42), shown_certainty(True, None, 0.8)
+    (0.58, 0.58, 0.8)
+    """
+    if probability is None:
+        return certainty(found, probability, confidence)
+    return max(probability, round(1.0 - probability, DIGITS))
 
 
 class CounterEvidence(NamedTuple):
@@ -207,7 +224,8 @@ class ItemResult(NamedTuple):
         """How sure the matcher is of the decision; None where a person made it."""
         if self.correction is not None:
             return None
-        return certainty(bool(self.found), self.evidence.probability, self.evidence.confidence)
+        own = self.evidence
+        return shown_certainty(bool(self.found), own.probability, own.confidence)
 
     @property
     def outcome(self) -> Outcome | None:

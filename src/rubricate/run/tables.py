@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError, InputError
 from rubricate.formats.limits import Faults
 from rubricate.formats.tables import guarded, number_rows, unguarded
 from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
@@ -172,7 +172,7 @@ def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dic
     """
     place = Path(path)
     if not place.is_file():
-        raise InputError(f"{place}: no such file. Give the folder that `rubricate score` wrote.")
+        raise ArgumentError(f"{place}: no such file. Give the folder that `rubricate score` wrote.")
     faults = Faults(place, unit="row")
     csv.field_size_limit(sys.maxsize)
     with place.open(encoding="utf-8-sig", newline="") as stream:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -86,11 +87,18 @@ class Workbook:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            self._finish()
-        for sheet in self._sheets:
-            sheet.close()
-        self._zip.close()
+        try:
+            if error[0] is None:
+                self._finish()
+                self._zip.close()
+        finally:
+            # What is left is thrown away: on a full disk its end could not be written either.
+            stream, self._zip.fp = self._zip.fp, None
+            for sheet in self._sheets:
+                sheet.close()
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
 
     def sheet(self, name: str, columns: Sequence[SheetColumn]) -> OpenSheet:
         """Open a sheet with a header that stays in sight and filters."""
@@ -173,9 +181,11 @@ class OpenSheet:
 
     def close(self) -> None:
         """Let the temporary files go, written or not."""
-        self._stream.close()
+        with suppress(OSError):
+            self._stream.close()
         for part in self._parts:
-            part.close()
+            with suppress(OSError):
+                part.close()
 
     def parts(self) -> Iterator[gzip.GzipFile]:
         """Close the sheet, and yield the body of each of its parts."""

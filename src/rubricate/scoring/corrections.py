@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rubricate.errors import Fault, shown
+from rubricate.errors import Fault, did_you_mean, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import unguarded, write_sheet
@@ -298,7 +298,7 @@ class Corrections:
         if one.logged:
             if len(found) != 1 or one.about != about(text, found[0].text):
                 return None
-        elif problem := _problem(given, found, text):
+        elif problem := _problem(given, found, features, text):
             message = f"note {given.note!r}, {problem}"
             faults.append(Fault(message, self._path, one.row, "row"))
             return None
@@ -360,9 +360,13 @@ def _named(name: str, features: Sequence[Feature]) -> list[Feature]:
     return by_id or [one for one in features if folded(one.text) == folded(name)]
 
 
-def _problem(given: Correction, found: Sequence[Feature], text: str) -> str:
+def _problem(
+    given: Correction, found: Sequence[Feature], features: Sequence[Feature], text: str
+) -> str:
     if not found:
-        return f"feature {given.feature!r}: its rubric has no such feature (id or wording)"
+        known = [name for one in features for name in (one.id, one.text)]
+        hint = did_you_mean(given.feature, known, otherwise="")
+        return f"feature {given.feature!r}: its rubric has no such feature (id or wording){hint}"
     if len(found) > 1:
         ids = ", ".join(one.id for one in found)
         return f"feature {given.feature!r}: {len(found)} features have this wording ({ids})"

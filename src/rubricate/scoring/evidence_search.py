@@ -87,7 +87,7 @@ def _batches(
         lines, searched = [], []
         for number, note in enumerate(batch, start=key * job.settings.batch_size):
             line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
-            failed = _why_not(job, number, note)
+            failed = _why_not(job, note)
             first = int(job.survey.first[number])
             if failed:
                 line["failed"] = failed
@@ -100,11 +100,9 @@ def _batches(
         yield key, searched
 
 
-def _why_not(job: Job, number: int, note: Note | Unreadable) -> str:
+def _why_not(job: Job, note: Note | Unreadable) -> str:
     if isinstance(note, Unreadable):
         return note.reason
-    if job.survey.repeated[number]:
-        return "an earlier note has the same id"
     return why_not_scored(note, job.rubrics, longest=job.settings.longest)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
@@ -72,7 +72,7 @@ class ScoreSettings:
             if not value >= least
         ]
         if faults:
-            raise InputError(faults)
+            raise ArgumentError(faults)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -172,6 +172,9 @@ def open_job(
     source.check_unchanged()
     faults.found += survey.faults
     faults.raise_any()
+    if survey.repeated.any():
+        # Whoever corrects or reads a score by the id could mean either.
+        raise InputError(source.duplicates())
     if survey.n_notes and not survey.cases & set(rubrics):
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "

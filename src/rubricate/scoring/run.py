@@ -294,19 +294,16 @@ def _write_tables(
 
 
 def _texts(job: Job) -> Iterator[str | None]:
-    """Yield the text of each note; of several notes with one id the first one's alone."""
-    number = 0
+    """Yield the text of each note; None of those that cannot be read."""
     for batch in job.batches():
         for note in batch:
-            own = isinstance(note, Note) and not job.survey.repeated[number]
-            yield note.text if isinstance(note, Note) and own else None
-            number += 1
+            yield note.text if isinstance(note, Note) else None
 
 
 def _results(job: Job, store: BatchStore, log: LogWriter) -> Iterator[NoteResult]:
     size = job.settings.batch_size
     for key in range(job.n_batches):
-        for number, line in enumerate(store.get(key), start=key * size):
+        for line in store.get(key):
             whole: EvidenceLine = line
             same_as = ""
             if "same_as" in line:
@@ -320,9 +317,7 @@ def _results(job: Job, store: BatchStore, log: LogWriter) -> Iterator[NoteResult
                 any_text=job.settings.any_text,
                 same_as=same_as,
             )
-            # A second note with the same id is not the one that was corrected.
-            first = not job.survey.repeated[number]
-            yield _decided(job, judge, line["note"], log) if first else judge()
+            yield _decided(job, judge, line["note"], log)
 
 
 def _decided(job: Job, judge: Callable[..., NoteResult], note: str, log: LogWriter) -> NoteResult:

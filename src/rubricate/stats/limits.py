@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 
 
 def inside_unit(name: str, value: float) -> list[Fault]:
@@ -51,11 +51,12 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
     """Return a fault unless `value` is one of `allowed`.
 
     >>> [str(fault) for fault in one_of("interval", "wald", ["wilson"])]
-    ["interval is 'wald': it must be one of wilson"]
+    ["interval is 'wald'. It must be one of wilson"]
     """
     if value in allowed:
         return []
-    return [Fault(f"{name} is {value!r}: it must be one of {', '.join(allowed)}")]
+    hint = did_you_mean(value, allowed)
+    return [Fault(f"{name} is {value!r}{hint} It must be one of {', '.join(allowed)}")]
 
 
 def design_faults(sites: int, pool: int | None, design_effect: float) -> list[Fault]:
@@ -65,12 +66,12 @@ def design_faults(sites: int, pool: int | None, design_effect: float) -> list[Fa
 
 
 def raise_if_any(faults: Sequence[Fault]) -> None:
-    """Raise one `InputError` with every fault, if there is any.
+    """Raise one error with every fault, if there is any: an `ArgumentError` if none is a file's.
 
     >>> raise_if_any([])
     """
     if faults:
-        raise InputError(faults)
+        raise (InputError if any(fault.path for fault in faults) else ArgumentError)(faults)
 
 
 Method = Literal["clopper-pearson", "wilson", "jeffreys", "mid-p"]

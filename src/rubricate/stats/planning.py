@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import at_least, design_faults, inside_unit, raise_if_any
@@ -198,7 +198,7 @@ def needed_sizes(
 def check_possible(expected: Expected) -> None:
     """Raise where found and missed notes would outnumber all notes."""
     if expected.frequency >= expected.highest_frequency:
-        raise InputError(
+        raise ArgumentError(
             f"frequency is {expected.frequency}: with precision {expected.precision} and recall "
             f"{expected.recall} an {expected.frequency_kind} frequency must stay below "
             f"{expected.highest_frequency:.3f}, or found and missed notes outnumber all notes"

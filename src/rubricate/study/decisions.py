@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
+from rubricate.files import missing_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.tables import write_sheet
@@ -136,7 +137,7 @@ def curate_study(
     rules = study.settings.curation.rules
     place = Path(decisions) if decisions is not None else study.folder / DECISIONS
     if decisions is not None and not place.exists():
-        raise InputError(f"{place}: no such file")
+        raise missing_path(place)
     corpus = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
     double, lone = list_rows(corpus)
     single = [Settled(r.note, r.feature, r.marks[0], f"single {r.annotators[0]}") for r in lone]

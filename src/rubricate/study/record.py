@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
 from rubricate import __version__
 from rubricate.errors import Fault, InputError
-from rubricate.files import file_hash, whole_output
+from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
@@ -261,7 +261,7 @@ def input_hash(place: Path | str) -> str:
         return f"embedded {place} of rubricate {__version__}"
     path = Path(place)
     if not path.exists():
-        raise InputError(f"{path}: no such file or folder")
+        raise missing_path(path)
     if not (path / RECORD_FILE).is_file():
         return file_hash(path)
     digest = hashlib.sha256()

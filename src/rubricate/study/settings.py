@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import types
 import typing
@@ -12,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import packaged_text
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
@@ -203,7 +202,8 @@ def read_settings(path: Path) -> StudySettings:
     """
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
-        raise InputError([Fault(f"there is no such file. {hint}", path)])
+        kind = InputError if path.parent.exists() else ArgumentError
+        raise kind([Fault(f"there is no such file. {hint}", path)])
     faults: list[str] = []
     settings: StudySettings = _load(StudySettings, read_toml(path), "", faults)
     if not faults:
@@ -221,9 +221,8 @@ def _load(kind: Any, table: Mapping[str, Any], place: str, faults: list[str]) ->
     for name, value in table.items():
         full = f"{place}{name}"
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            faults.append(f"unknown name {full!r}; {hint}Allowed: {', '.join(known)}")
+            hint = did_you_mean(name, known)
+            faults.append(f"unknown name {full!r}{hint} Allowed: {', '.join(known)}")
             continue
         values[name] = _value(hints[name], value, full, faults)
     return kind(**values)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, Bools
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun
 from rubricate.stats import adjust_p_values
@@ -47,7 +47,7 @@ class DriftSettings:
         if self.permutations < 1 or self.seed < 0:
             faults.append(Fault("permutations must be 1 or more, and seed 0 or more"))
         if faults:
-            raise InputError(faults)
+            raise ArgumentError(faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rubricate.arrays import F64, I64, U64
 from rubricate.corpus import Note
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError
 from rubricate.progress import Progress, silent, watched
 
 Likeness = Literal["identical", "same words", "near"]
@@ -67,7 +67,7 @@ def find_duplicates(
     [('same words', ('0', '1'))]
     """
     if not 0 < threshold <= 1 or words < 1:
-        raise InputError("need a threshold above 0 and up to 1, and runs of 1 word or more")
+        raise ArgumentError("need a threshold above 0 and up to 1, and runs of 1 word or more")
     seen = _Distinct(same_case, words)
     for note in watched(notes, progress, "reading word runs"):
         seen.add(note)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError, InputError, did_you_mean
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
@@ -45,7 +45,7 @@ class FairnessSettings:
 
     def __post_init__(self) -> None:
         if self.min_size < 2 or not 0 < self.alpha < 1 or self.permutations < 1:
-            raise InputError(
+            raise ArgumentError(
                 "need a minimum group size of 2 or more, alpha between 0 and 1, and permutations"
             )
 
@@ -236,7 +236,8 @@ def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
     """
     known = sorted({key for note in notes for key in note.metadata})
     if column not in known:
-        raise InputError(f"--group {column}: no note has it; there are {', '.join(known)}")
+        hint = did_you_mean(column, known)
+        raise ArgumentError(f"--group {column}: no note has it{hint} There are: {', '.join(known)}")
     return {
         note.id: str(note.metadata[column])
         for note in notes

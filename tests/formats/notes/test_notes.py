@@ -140,12 +140,12 @@ def test_whole_reading_names_every_note_that_cannot_be_read(tmp_path: Path) -> N
     path.write_bytes(b"note,text\n1,a\n2\n\n1,\xc3\xa9\n3,\xff\n1,b\n")
     with pytest.raises(InputError) as raised:
         read_corpus(path)
-    *unread, shared = map(str, raised.value.faults)
+    *unread, again, third = map(str, raised.value.faults)
     assert [("row 3" in one, "'3'" in one) for one in unread] == [
         (True, False),
         (False, True),
     ]
-    assert shared.endswith("note '1' occurs 3 times: row 2, row 5, row 7")
+    assert "row 5" in again and "row 7" in third and all("row 2" in one for one in (again, third))
 
 
 def test_a_named_format_says_what_it_needs(tmp_path: Path) -> None:

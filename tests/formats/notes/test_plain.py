@@ -248,3 +248,24 @@ def test_rows_are_numbered_as_the_opened_file_shows_them(tmp_path: Path) -> None
         with pytest.raises(InputError) as raised:
             read_corpus(tmp_path / name)
         assert "row 5" in str(raised.value), name
+
+
+def test_notes_without_a_case_are_counted_beside_the_cases(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("id,text,case\n1,cough,a\n2,rash,b\n3,fever,\n", encoding="utf-8")
+    told: list[str] = []
+    with understood_as(tell=told.append):
+        read_corpus(path)
+    assert told[0].startswith("3 notes of 2 cases, 1 of them without a case; ")
+
+
+def test_a_column_that_was_named_and_is_not_there_is_one_fault(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("Kandidat;Freitext\n1;cough\n", encoding="utf-8")
+    with (
+        understood_as(columns=parse_columns("id=Kandidat,text=Freitxt")),
+        pytest.raises(InputError) as raised,
+    ):
+        read_corpus(path)
+    assert len(raised.value.faults) == 1
+    assert "did you mean 'Freitext'?" in str(raised.value)

@@ -23,7 +23,6 @@ def notes() -> Corpus:
     more = [
         Note("copy", first.case, first.text + " !"),
         Note("empty", first.case, " "),
-        Note(first.id, first.case, "an id that comes twice"),
         Note("hard", first.case, "</script> \U0001f600 <b>58 yo</b> & more"),
     ]
     return Corpus((*corpus.notes, *more), corpus.rubrics)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, choose_format, read_corpus
-from rubricate.formats.format import Unreadable
+from rubricate.formats.format import Unreadable, numbered_places, same_ids
 from rubricate.rubric import Rubric
 
 #: Values of a field are listed in a message only if they are few and short: longer ones may be
@@ -37,11 +36,11 @@ def parse_condition(text: str) -> Condition:
     True
     >>> parse_condition("split")
     Traceback (most recent call last):
-    rubricate.errors.InputError: --where split: need NAME=VALUE, e.g. split=test
+    rubricate.errors.ArgumentError: --where split: need NAME=VALUE, e.g. split=test
     """
     name, sign, values = text.partition("=")
     if not sign:
-        raise InputError(f"--where {text}: need NAME=VALUE, e.g. split=test")
+        raise ArgumentError(f"--where {text}: need NAME=VALUE, e.g. split=test")
     return Condition(name, lambda note: note.matches(name, values), f"--where {text}")
 
 
@@ -53,7 +52,7 @@ class NoteFilter:
     False
     >>> chosen.check()
     Traceback (most recent call last):
-    rubricate.errors.InputError: --where sight=A: no note has 'sight'; did you mean 'site'?
+    rubricate.errors.ArgumentError: --where sight=A: no note has 'sight'; did you mean 'site'?
     There are: case, site
     """
 
@@ -82,15 +81,14 @@ class NoteFilter:
         faults = []
         for condition in self.conditions:
             if condition.name not in known:
-                near = difflib.get_close_matches(condition.name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
+                hint = did_you_mean(condition.name, known)
                 message = f"{condition.shown}: no note has {condition.name!r}{hint}"
                 faults.append(Fault(f"{message} There are: {', '.join(known)}"))
         if not faults and 0 in self.left:
             i = self.left.index(0)
             faults.append(Fault(f"{self.conditions[i].shown}: no note is left{self._hint(i)}"))
         if faults:
-            raise InputError(faults)
+            raise ArgumentError(faults)
 
     def _hint(self, i: int) -> str:
         """Return the values the field has, if they are few and short enough to be no note text."""
@@ -132,6 +130,7 @@ class NoteSource:
     path: Path | None = None
     #: How the notes were to be read, as far as that was said: format, columns, case.
     read_as: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    places: Callable[[], Iterator[str]] = numbered_places
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file or folder is no longer the one whose hash was taken."""
@@ -148,6 +147,16 @@ class NoteSource:
             if isinstance(note, Unreadable) or chosen.keeps(note):
                 yield note
         chosen.check()
+
+    def duplicates(self) -> list[Fault]:
+        """Return a fault for every note that has the id of an earlier one, with where both are."""
+        chosen = NoteFilter([parse_condition(text) for text in self.where])
+        placed = zip(self.read(), self.places(), strict=False)
+        return same_ids(
+            ((note.id, place) for note, place in placed
+             if isinstance(note, Unreadable) or chosen.keeps(note)),
+            self.path,
+        )  # fmt: skip
 
 
 def open_notes(
@@ -168,7 +177,7 @@ def open_notes(
         return _of_corpus(notes, "corpus", "", where)
     place = Path(notes)
     if str(notes) in EMBEDDED and not place.exists():
-        return _of_corpus(read_corpus(notes), str(notes), "", where)
+        return _of_corpus(read_corpus(notes, format=format), str(notes), "", where)
     chosen = choose_format(place, format)
     now = _IN_FORCE.get()
     said: dict[str, str | Mapping[str, str]] = {
@@ -181,8 +190,9 @@ def open_notes(
         return replace(source, path=place, read_as=read_as)
     digest, stream = file_hash(place), chosen.stream(place)
     return NoteSource(
-        place.name, stream.rubrics, stream.read, digest, True, tuple(where), place, read_as
-    )
+        place.name, stream.rubrics, stream.read, digest, True, tuple(where), place, read_as,
+        places=stream.places,
+    )  # fmt: skip
 
 
 def _of_corpus(corpus: Corpus, name: str, digest: str, where: Sequence[str]) -> NoteSource:
@@ -254,7 +264,7 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
-        raise InputError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
+        raise ArgumentError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
@@ -262,7 +272,7 @@ def refuse_understanding(format_name: str) -> None:
     """Raise InputError where columns or a case are given and the format has its own."""
     now = _IN_FORCE.get()
     if now.columns or now.case:
-        raise InputError(
+        raise ArgumentError(
             "--columns and --case are for tables and folders of notes; this input is of the "
             f"format {format_name}, which says itself what is what. Leave them out."
         )
@@ -276,16 +286,19 @@ def telling(
 
     def again() -> Iterator[Note | Unreadable]:
         nonlocal said
-        n_notes, cases, others = 0, set(), set()
+        n_notes, n_without, cases, others = 0, 0, set(), set()
         for note in read():
             n_notes += 1
-            cases.add(how.case or note.case)
+            n_without += not (how.case or note.case)
+            cases |= {how.case or note.case} - {""}
             others |= {note.case} - {"", how.case}
             yield replace(note, case=how.case) if how.case else note
         if how.tell is not None and not said:
             said = True
             of = f"{len(cases)} cases" if len(cases) > 1 else _only(cases)
-            how.tell(f"{n_notes:,} note{'s' * (n_notes != 1)}{of and ' of '}{of}; {words}")
+            without = f", {n_without:,} of them without a case" if cases and n_without else ""
+            notes = f"{n_notes:,} note{'s' * (n_notes != 1)}"
+            how.tell(f"{notes}{of and ' of '}{of}{without}; {words}")
             if how.case and others:
                 many = f"{len(others)} cases" if len(others) > 1 else _only(others)
                 how.tell(f"--case overrules what the notes say: they are of {many}")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids, plain_name
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.limits import check_archive, leads_out, read_whole, unsafe_xml
@@ -86,7 +86,7 @@ def stream_table(path: Path) -> NoteStream:
         parts = [_Part("", header, _columns(header), rows)]
     faults = [fault for part in parts for fault in _missing(path, part)]
     if faults:
-        raise InputError(faults)
+        raise (ArgumentError if understanding_now().columns else InputError)(faults)
     alone = own_ids(_names(parts))
     first = parts[0]
     order = [name for name in (*NOTE_COLUMNS, *first.columns) if name in first.columns]
@@ -95,8 +95,7 @@ def stream_table(path: Path) -> NoteStream:
     more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
     joined = "" if alone else "; ids are joined with the case, as some occur in several"
     said = f"columns {', '.join(meaning)}{more} ({words}){joined}"
-    places = lambda: (f"{p.place}row {n}" for p in parts for n, row in p.rows() if any(row))  # noqa: E731
-    return NoteStream((), telling(lambda: _notes(parts, alone), said), places)
+    return NoteStream((), telling(lambda: _notes(parts, alone), said), lambda: _places(parts))
 
 
 def _missing(path: Path, part: _Part) -> Iterator[Fault]:
@@ -104,23 +103,22 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
     lost = [
         n for n, column in given.items() if plain_name(column) not in map(plain_name, part.header)
     ]
-    needed = [name for name in ("id", "text") if name not in part.columns]
+    needed = [name for name in ("id", "text") if name not in {*part.columns, *lost}]
     if not lost and not needed:
         return
     names = [name for name in part.header if name.strip()]
     if any(is_number(name) or len(name) > _LONGEST_NAME for name in names):
-        there = "its first row has no names of columns, but what looks like a note: add a header"
+        there = "Its first row has no names of columns, but what looks like a note: add a header"
     else:
-        there = f"there are: {', '.join(map(shown, names)) or 'none'}"
+        there = f"There are: {', '.join(map(shown, names)) or 'none'}"
     for name in lost:
-        yield Fault(f"{part.place}no column {given[name]!r} for {name}; {there}", path)
+        hint = did_you_mean(given[name], names)
+        yield Fault(f"{part.place}no column {given[name]!r} for {name}{hint} {there}", path)
     if needed:
         wanted = " and for ".join(f"{n} ({', '.join(NOTE_COLUMNS[n][:6])}, ...)" for n in needed)
         example = ",".join(f"{name}=COLUMN" for name in needed)
         message = f"{part.place}there is no column for {wanted}"
-        yield Fault(
-            f"{message}. {there[:1].upper()}{there[1:]}. Say which: --columns {example}", path
-        )
+        yield Fault(f"{message}. {there}. Say which: --columns {example}", path)
 
 
 def _header(path: Path, form: CsvForm) -> list[str]:
@@ -193,6 +191,14 @@ def _notes(parts: Sequence[_Part], alone: bool) -> Iterator[Note | Unreadable]:
         for number, row in part.rows():
             if any(row):
                 yield _note(part, others, number, row, alone)
+
+
+def _places(parts: Sequence[_Part]) -> Iterator[str]:
+    """Yield the row of each note, in words."""
+    for part in parts:
+        for number, row in part.rows():
+            if any(row):
+                yield f"{part.place}row {number}"
 
 
 def _note(

@@ -12,15 +12,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
-from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, shown
+from rubricate.corpus import Corpus, Note
+from rubricate.errors import ArgumentError, Fault, InputError, RubricateError, shown
 from rubricate.files import whole_output
 from rubricate.formats.limits import Faults, ReadLimits, limits_in_force
-from rubricate.formats.notes import NoteSource, with_only_case
+from rubricate.formats.notes import NoteSource, open_notes, understood_as, with_only_case
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
 from rubricate.formats.rubric.school_tables import (
     read_csv_records,
@@ -146,11 +148,54 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
     found = {one.case: one for one in source.rubrics if len(one)}
     if rubric is not None:
         given = rubric if isinstance(rubric, RubricFile) else read_rubric_file(rubric)
+        texts = (note.text for note in islice(source.notes(), _LOOKED_AT) if isinstance(note, Note))
+        if _are_swapped(texts, given.rubrics):
+            raise ArgumentError(swapped(source.name, given.name))
         cases = {note.case for note in source.notes()}
         found |= {one.case: one for one in given.for_cases(cases)}
     if not found:
-        raise InputError("the notes come without a rubric. Give one with --rubric FILE.")
+        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
     return found
+
+
+#: How many notes tell how long notes are, and how many words of a feature are many.
+_LOOKED_AT, _MANY_WORDS = 50, 5
+
+
+def _are_swapped(texts: Iterable[str], rubrics: Iterable[Rubric]) -> bool:
+    """Tell whether features are much longer than notes, as none ever are."""
+    notes = [len(text.split()) for text in texts]
+    features = [len(feature.text.split()) for rubric in rubrics for feature in rubric]
+    if not notes or not features:
+        return False
+    usual = median(features)
+    return usual >= _MANY_WORDS and usual >= 2 * median(notes)
+
+
+def swapped(notes: str, rubric: str) -> str:
+    """Return the message about notes and a rubric that were given for each other."""
+    return (
+        f"{notes} reads like a rubric, and {rubric} like notes: they seem to be swapped. Give the "
+        "notes first, and the rubric with --rubric."
+    )
+
+
+def read_like_each_other(notes: Path, rubric: Path) -> bool:
+    """Tell whether what was given as notes is a rubric, and what was given as a rubric is notes.
+
+    For what could not be read as it was given.
+    """
+    try:
+        rubrics = read_rubric_file(notes).rubrics
+        with understood_as(tell=lambda line: None):
+            texts = [
+                note.text
+                for note in islice(open_notes(rubric).notes(), _LOOKED_AT)
+                if isinstance(note, Note)
+            ]
+    except RubricateError:
+        return False
+    return bool(texts) and not _are_swapped(texts, rubrics)
 
 
 def read_rubrics(path: str | Path, *, limits: ReadLimits | None = None) -> tuple[Rubric, ...]:
@@ -216,7 +261,7 @@ def _kind(path: Path) -> str:
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         hint = " Save it as .xlsx." if path.suffix.lower() == ".xls" else ""
-        raise InputError(
+        raise ArgumentError(
             [Fault(f"not a kind of rubric file; use one of {', '.join(KINDS)}.{hint}", path)]
         )
     return kind

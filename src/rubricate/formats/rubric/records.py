@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import unicodedata
@@ -10,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rubricate.columns import plain_name
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import Fault, InputError, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import Faults
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
@@ -78,7 +77,7 @@ def match_columns(
         if plain in _TEXT_OR_ID:
             doubtful[place] = name
         elif plain not in _COLUMN:
-            near = difflib.get_close_matches(plain, [*_COLUMN, *_TEXT_OR_ID], n=1, cutoff=0.75)
+            near = nearest(plain, [*_COLUMN, *_TEXT_OR_ID], cutoff=0.75)
             if near or left_out is None:
                 fault(_unknown(name, near))
             elif place not in empty:
@@ -105,8 +104,8 @@ def _settle(
     found[place] = column
 
 
-def _unknown(name: str, near: Sequence[str]) -> str:
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMES)}."
+def _unknown(name: str, near: str) -> str:
+    hint = f"did you mean {near!r}?" if near else f"known are {', '.join(NAMES)}."
     return f"column {name!r} is not known; {hint} Columns that begin with _ are left out."
 
 

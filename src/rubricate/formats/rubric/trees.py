@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import Fault, InputError, MissingExtraError, shown
+from rubricate.errors import Fault, InputError, MissingExtraError, did_you_mean, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
 from rubricate.formats.limits import Faults, limits_now, need_within, read_text
@@ -269,8 +268,7 @@ class _TreeReader:
         """Report keys that mean nothing."""
         for key in table:
             if key not in allowed and not key.startswith("_"):
-                near = difflib.get_close_matches(key, allowed, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(allowed)}"
+                hint = did_you_mean(key, allowed, otherwise=f"; known: {', '.join(allowed)}")
                 self.faults.add(f"{what} has no key {key!r}{hint}", line=table.line)
 
 
