@@ -106,11 +106,12 @@ def test_a_decision_is_about_one_text(tmp_path: Path) -> None:
     assert [one.standing for one in audit_run(out)] == ["holds"]
 
 
-def test_a_decision_holds_for_the_first_note_of_its_id(tmp_path: Path) -> None:
+def test_a_decision_is_of_one_note_since_no_two_may_have_its_id(tmp_path: Path) -> None:
     out = tmp_path / "out"
     again = Note("n1", "Case 1", "Chest pain. pmh htn.")
-    score(out, "n1,d,no,Ann,2026-11-14,\n", notes=(NOTE, OTHER, again))
-    assert [one.standing for one in audit_run(out)] == ["holds"]
+    with pytest.raises(InputError, match="same id"):
+        score(out, "n1,d,no,Ann,2026-11-14,\n", notes=(NOTE, OTHER, again))
+    assert not out.exists()
 
 
 def test_of_one_day_the_decision_handed_in_later_holds(tmp_path: Path) -> None:
