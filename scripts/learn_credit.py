@@ -33,7 +33,7 @@ from rubricate.matchers.lexicon.crediting import SIGNS, CreditModel, Signs
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LexiconModel
 from rubricate.matchers.wording.case_model import WordSettings
-from rubricate.matchers.wording.decisions import Decision, calibrate
+from rubricate.matchers.wording.decisions import Decision, LogitScale, calibrate
 from rubricate.matchers.wording.hidden import HiddenLayer
 from rubricate.matchers.wording.logistic import one_blas_thread
 from rubricate.matchers.wording.profile import read_feature
@@ -284,8 +284,8 @@ def _as_json(part: tuple[torch.nn.Linear, ...], words: dict[str, float]) -> dict
     }
 
 
-def calibration(rows: Sequence[Row]) -> list[float]:
-    """Return slope and shift from logits to probabilities, found on cases not learned from."""
+def calibration(rows: Sequence[Row]) -> LogitScale:
+    """Return how logits become probabilities, found on cases not learned from."""
     cases = sorted({row.item[:2] for row in rows if row.source in _NOTES})
     held_out = set(cases[::HELD_OUT_EVERY])
     model = CreditModel.from_json(fit([row for row in rows if row.item[:2] not in held_out]))
@@ -294,8 +294,7 @@ def calibration(rows: Sequence[Row]) -> list[float]:
         if row.item[:2] in held_out:
             logit, stated = best.get(row.item, (-np.inf, False))
             best[row.item] = max(logit, model(row.signs)), stated or row.stated
-    scale = calibrate([a for a, _ in best.values()], [b for _, b in best.values()])
-    return [round(scale.slope, 3), round(scale.shift, 3)]
+    return calibrate([a for a, _ in best.values()], [b for _, b in best.values()])
 
 
 _NOTES = ("clin", "pairs", "broad")
@@ -315,7 +314,10 @@ def main() -> None:
         ]
         for name, corpus in sets.items():
             rows += corpus_rows(corpus, name, parts)
-    value = fit(rows) | {"presence": calibration(rows)}
+    value, scale = fit(rows), calibration(rows)
+    # Words earn the credit from a probability of one half on.
+    value["weights"]["bias"] = round(value["weights"]["bias"] + scale.shift / scale.slope, 3)
+    value["presence"] = [round(scale.slope, 3), 0.0]
     lines = [f" {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in value.items()]
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"{len(rows)} rows, {len(value['words'])} words, {TARGET.stat().st_size:,} bytes")
