@@ -76,6 +76,7 @@ def test_what_the_scorer_writes_is_read(tmp_path: Path) -> None:
         (SCORES.replace("score,", "points,"), ITEMS, "'score' is missing"),
         (SCORES, ITEMS.replace("yes,0.8", "maybe,0.8"), "row 2: found"),
         (SCORES, ITEMS.replace("'=a,g", "z,g"), "row 3: the note has no row"),
+        (SCORES + SCORES.splitlines()[1], ITEMS, "has the same id as row 2"),
     ],
 )
 def test_faults_name_their_row(tmp_path: Path, scores: str, items: str, message: str) -> None:

@@ -96,8 +96,9 @@ def test_notes_that_share_an_id_or_a_name_are_refused_with_their_places(
         with pytest.raises(InputError) as raised:
             projects.add_notes(connection, project, notes, boss)
         assert [str(fault) for fault in raised.value.faults] == [
+            "note 3 has the same id as note 1, 'b': give every note its own",
+            "note 5 has the same id as note 1, 'b': give every note its own",
             "note 'a' is there already",
-            "note 'b' comes 3 times: as notes 1, 3, 5",
             "annotators know another note as 'N0001': hide the ids",
         ]
         projects.add_corpus(connection, project, corpus("N0003"), boss)

@@ -82,6 +82,13 @@ def test_a_superseded_decision_stays_and_every_score_is_told(tmp_path: Path) -> 
     assert [one.by for one in whole if not one.machine] == ["Ann", "Chief"]
 
 
+def test_words_that_say_otherwise_are_told(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("note,feature,found,by,at,spans\nn1,a,contradicted,Ann,2026-11-14,15 25\n")
+    score(tmp_path / "out", table)
+    assert "contradicted at 15 25" in run("trust", "audit", tmp_path / "out").output
+
+
 def test_decisions_hold_on_without_being_handed_in_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     score(out, "n1,d,no,Ann,2026-11-14,\n")

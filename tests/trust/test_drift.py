@@ -133,12 +133,3 @@ def test_settings_are_checked(wrong: dict[str, float]) -> None:
 def test_an_empty_run_is_refused() -> None:
     with pytest.raises(InputError, match="without notes"):
         measure_drift(run(np.zeros((0, 2))), run([[True]]))
-
-
-def test_a_second_note_with_one_id_moves_no_decisions() -> None:
-    own = run([[True], [False]])
-    score, most = np.array([1.0, 0.0, np.nan]), np.array([1.0, 1.0, np.nan])
-    twice = ScoredRun(("a", "b", "a"), ("c",) * 3, score, most, own.items)
-    drift = measure_drift(twice, twice, settings=QUICK)
-    assert drift.design == "same notes"
-    assert [(one.n_after, one.before, one.after) for one in drift.features] == [(2, 0.5, 0.5)]

@@ -76,7 +76,7 @@ def test_an_upload_is_told_as_it_was_understood(
     project = page.url.path.removesuffix("/people")
     more = {"notes": ("more.csv", b"id,case,text\n1,Case 9,fever\n2,Case 9,x\n1,Case 9,pain\n")}
     twice = boss.post(f"{project}/notes", files=more).text
-    assert "more.csv: note &#39;1&#39; occurs 2 times: row 1, row 3" in twice
+    assert "more.csv: row 4 has the same id as row 2, &#39;1&#39;" in twice
     odd = boss.post(f"{project}/notes", files={"notes": ("odd.bin", b"\0\1")}).text
     assert "odd.bin: looks like no known format." in odd
     rubric = b"Item,Points\nFever,2\nCough,\n"

@@ -151,16 +151,16 @@ def test_a_run_of_columns_with_names_of_their_own_is_reviewed_and_published(
     assert (done["state"], done["fault"], done["open"]) == ("published", "", 4)
 
 
-def test_notes_that_share_an_id_are_not_mixed_up(
+def test_notes_without_text_need_one_decision_and_unreadable_ones_none(
     bench: Bench, browsers: Browsers, small: Small
 ) -> None:
-    table = "id,case,text\nn1,c,fever since 2 days\nn1,c,no pain\nn2,c,\n,c,pain\n"
-    (bench.folder / "twice.csv").write_text(table, encoding="utf-8")
+    table = "id,case,text\nn1,c,fever since 2 days\nn2,c,\n,c,pain\n"
+    (bench.folder / "odd.csv").write_text(table, encoding="utf-8")
     write_rubrics([RUBRIC], bench.folder / "rubric.csv")
     settings = ScoreSettings(matcher="exact", any_text=True)
-    score_notes(bench.folder / "twice.csv", bench.folder / "own", settings=settings,
+    score_notes(bench.folder / "odd.csv", bench.folder / "own", settings=settings,
                 rubric=bench.folder / "rubric.csv")  # fmt: skip
-    given = {"folder": "own", "notes": "twice.csv", "rubric": "rubric.csv"}
+    given = {"folder": "own", "notes": "odd.csv", "rubric": "rubric.csv"}
     run, client = add_run(browsers, small, audit=1.0, **given), browsers.of(small.who["reviewer"])
     items = client.get(f"/api/v1/runs/{run}/items").json()["items"]
     assert sorted((one["note"], one["feature"]) for one in items) == [

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import (
-    There,
-    json_option,
-    out_option,
-    overwrite_option,
-)
+from rubricate.cli.options import There, json_option, out_option, overwrite_option
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:

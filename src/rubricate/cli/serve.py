@@ -11,10 +11,7 @@ from pathlib import Path
 
 import click
 
-from rubricate.cli.options import (
-    There,
-    json_option,
-)
+from rubricate.cli.options import There, json_option
 from rubricate.cli.output import print_json
 
 EPILOG = """

@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Told, tell
+from rubricate.display import DASH
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -104,12 +105,14 @@ def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
 def _decision(line: AuditLine) -> str:
     if line.found is None:
         return "undecided"
-    said = f"found{f' at {line.spans}' if line.spans else ''}" if line.found else "not found"
+    # Words that are marked in what is not found say otherwise.
+    said = "found" if line.found else "contradicted" if line.spans else "not found"
+    said += f" at {line.spans}" if line.spans else ""
     return said + ("" if line.certainty is None else f", {line.certainty:.0%} sure")
 
 
 def _score(line: AuditLine) -> str:
-    return "–" if line.score is None else f"{line.score:g} of {line.maximum:g}"
+    return DASH if line.score is None else f"{line.score:g} of {line.maximum:g}"
 
 
 @click.command(

@@ -75,7 +75,8 @@ def read_json(path: Path) -> Json:
 
 def write_json(path: Path, value: object) -> None:
     """Write a value as JSON that a person can read."""
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def plain_json(value: object) -> Any:

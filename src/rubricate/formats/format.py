@@ -232,7 +232,7 @@ class Unreadable:
     reason: str
 
 
-def same_ids(placed: Iterable[tuple[str, str]], path: Path | None) -> list[Fault]:
+def same_ids(placed: Iterable[tuple[str, str]], path: Path | None = None) -> list[Fault]:
     """Return a fault for every note that has the id of an earlier one, from ids and places.
 
     >>> [str(one) for one in same_ids([("7", "row 2"), ("7", "row 5")], Path("notes.csv"))]

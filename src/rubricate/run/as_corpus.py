@@ -15,7 +15,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM, Feature
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction
-from rubricate.run.tables import ITEM_COLUMNS, read_rows, read_texts
+from rubricate.run.tables import ITEM_COLUMNS, read_rows, read_texts, refuse_same_ids
 from rubricate.run.writing import LOG, REPORT, RUN, about, held, logged_correction, read_log
 from rubricate.spans import Spans, parse_spans
 
@@ -101,12 +101,8 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
     notes = [note for (note,) in read_texts(path / SCORES, ("note",))]
     if len(notes) != len(texts):
         raise InputError([Fault("the report is of another run than scores.csv", path)])
-    seen = set()
-    for note, text in zip(notes, texts, strict=True):
-        # Of several notes with one id the first was scored.
-        if note not in seen:
-            seen.add(note)
-            yield note, text
+    refuse_same_ids(notes, path / SCORES)
+    yield from zip(notes, texts, strict=True)
 
 
 def _add_machine(builder: CorpusBuilder, matcher: str, note: str, items: Json) -> dict[str, Spans]:

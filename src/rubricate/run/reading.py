@@ -28,7 +28,14 @@ from rubricate.run.results import (
     NoteResult,
     Total,
 )
-from rubricate.run.tables import BETWEEN, ITEM_COLUMNS, SCORE_COLUMNS, Value, read_rows
+from rubricate.run.tables import (
+    BETWEEN,
+    ITEM_COLUMNS,
+    SCORE_COLUMNS,
+    Value,
+    read_rows,
+    refuse_same_ids,
+)
 from rubricate.spans import Spans, parse_spans
 
 V = TypeVar("V")
@@ -97,6 +104,7 @@ def read_results(folder: str | Path, *, progress: Progress = silent) -> Iterator
     """
     place = Path(folder)
     heads = [_head(row) for row in read_rows(place / SCORES, SCORE_COLUMNS)]
+    refuse_same_ids((head[0] for head in heads), place / SCORES)
     items = _Items(place / ITEMS, heads, progress)
     for number, head in enumerate(watched(heads, progress, "reading results", len(heads))):
         note, case, status, reason, total, same_as = head
@@ -152,14 +160,11 @@ class _Items:
         self._parts: dict[int, list[int]] = {}
         self._features: list[Feature] = []
         self._number: dict[tuple[str, str], int] = {}
-        # Of several notes with one id the first was scored; the rows of the others are empty.
-        first = {head[0]: i for i, head in reversed(list(enumerate(heads)))}
-        last = {head[0]: i for i, head in enumerate(heads)}
+        numbers = {head[0]: i for i, head in enumerate(heads)}
         faults = Faults(path, unit="row")
         rows = number_rows(watched(read_rows(path, ITEM_COLUMNS), progress, "reading items"))
-        keyed = groupby(rows, key=lambda pair: (pair[1]["note"], pair[1]["found"] is None))
-        for (note, undecided), group in keyed:
-            number = (last if undecided else first).get(str(note))
+        for note, group in groupby(rows, key=lambda pair: pair[1]["note"]):
+            number = numbers.get(str(note))
             if number is None:
                 for row, _ in group:
                     faults.add("the note has no row in scores.csv", line=row)
@@ -261,8 +266,8 @@ class ScoredRun:
 
     @cached_property
     def note_index(self) -> dict[str, int]:
-        """Place of each note by id; of the first, where an id comes twice."""
-        return {note: i for i, note in reversed(list(enumerate(self.notes)))}
+        """Place of each note by id."""
+        return {note: i for i, note in enumerate(self.notes)}
 
     def item_keys(self) -> dict[tuple[str, str], int]:
         """Return the place of each decision by the ids of note and feature."""
@@ -281,11 +286,7 @@ class ScoredRun:
 
     def with_notes_like(self, other: ScoredRun) -> ScoredRun:
         """Return the run with its notes in the order of another that holds the same."""
-        places: dict[str, list[int]] = {}
-        for i, note in enumerate(self.notes):
-            places.setdefault(note, []).append(i)
-        # Notes with one id keep their order.
-        order = np.array([places[note].pop(0) for note in other.notes], dtype=np.int64)
+        order = np.array([self.note_index[note] for note in other.notes], dtype=np.int64)
         return ScoredRun(
             other.notes,
             tuple(self.cases[i] for i in order),

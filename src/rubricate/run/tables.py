@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from rubricate.errors import ArgumentError, InputError
+from rubricate.formats.format import same_ids
 from rubricate.formats.limits import Faults
 from rubricate.formats.tables import guarded, number_rows, unguarded
 from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
@@ -162,6 +163,13 @@ def cell_text(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number_text(value)
+
+
+def refuse_same_ids(notes: Iterable[str], path: Path) -> None:
+    """Raise InputError if the rows of a table are about one note several times."""
+    faults = same_ids(((note, f"row {number}") for number, note in number_rows(notes)), path)
+    if faults:
+        raise InputError(faults)
 
 
 def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dict[str, Value]]:

@@ -272,7 +272,7 @@ class Corrections:
     def check(self, note_id: str, rubric: Rubric | None, text: str) -> list[Fault]:
         """Return what is wrong with the corrections of a note, and note the words they mark.
 
-        They are the first note's where several have the id.
+        A second note of the same id is not looked at: it is a fault of the notes.
         """
         own = self._all.get(note_id)
         if own is None or note_id in self._seen:

@@ -171,10 +171,10 @@ def open_job(
     )
     source.check_unchanged()
     faults.found += survey.faults
-    faults.raise_any()
-    if survey.repeated.any():
+    if survey.repeated:
         # Whoever corrects or reads a score by the id could mean either.
-        raise InputError(source.duplicates())
+        faults.found += source.duplicates()
+    faults.raise_any()
     if survey.n_notes and not survey.cases & set(rubrics):
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "

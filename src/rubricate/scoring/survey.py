@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubricate.arrays import I64, U64, Bools
+from rubricate.arrays import I64, U64
 from rubricate.corpus import Note
 from rubricate.errors import Fault
 from rubricate.files import packaged_text
@@ -248,7 +248,7 @@ class Survey:
     hash: str
     batches: tuple[BatchMark, ...]
     first: I64
-    repeated: Bools
+    repeated: bool
     cases: frozenset[str]
     faults: tuple[Fault, ...] = ()
 
@@ -292,15 +292,14 @@ def survey_notes(
         marks.append(mark_batch(len(marks) * batch_size, batch))
     if corrections is not None:
         faults += corrections.unseen()
-    repeated = _first_alike(_pairs(ids), np.zeros(len(ids) // 2, dtype=bool))
-    is_repeated = repeated != np.arange(len(repeated))
-    first = _first_alike(_pairs(texts), is_repeated)
+    first = _first_alike(_pairs(texts))
+    repeated = bool((_first_alike(_pairs(ids)) != np.arange(len(first))).any())
     return Survey(
         len(first),
         whole.hexdigest(),
         tuple(marks),
         first,
-        is_repeated,
+        repeated,
         frozenset(cases),
         tuple(faults),
     )
@@ -320,19 +319,15 @@ def _pairs(values: array[int]) -> U64:
     return np.frombuffer(values, dtype=np.uint64).reshape(-1, 2)
 
 
-def _first_alike(keys: U64, left_out: Bools) -> I64:
-    """Return, for each key, the number of the first equal one; those left out stand alone."""
-    n = len(keys)
-    first = np.arange(n, dtype=np.int64)
-    used = np.flatnonzero(~left_out)
-    if len(used) < 2:
+def _first_alike(keys: U64) -> I64:
+    """Return, for each key, the number of the first equal one."""
+    first = np.arange(len(keys), dtype=np.int64)
+    if len(keys) < 2:
         return first
-    own = keys[used]
-    order = np.lexsort((used, own[:, 1], own[:, 0]))
-    ordered = own[order]
+    order = np.lexsort((first, keys[:, 1], keys[:, 0]))
+    ordered = keys[order]
     starts = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
-    group = np.cumsum(starts) - 1
-    first[used[order]] = used[order][np.flatnonzero(starts)[group]]
+    first[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
     return first
 
 

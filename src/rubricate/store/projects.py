@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, func, select
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json, metadata_from_json
+from rubricate.formats.format import numbered_places, same_ids
 from rubricate.formats.limits import read_text
 from rubricate.run import spans_text
 from rubricate.spans import Spans
@@ -73,14 +74,12 @@ def add_notes(
     known = select(t.note.c.id, t.note.c.shown_id).where(t.note.c.project == project)
     there = {row.id: row.shown_id for row in connection.execute(known)}
     seen = set(there.values())
-    at: dict[str, list[str]] = {}
-    for place, note in enumerate(notes, 1):
-        at.setdefault(note.id, []).append(str(place))
-    faults = [Fault(f"note {one!r} is there already") for one in at if one in there]
-    faults += [Fault(f"note {one!r} comes {len(rows)} times: as notes {', '.join(rows)}")
-               for one, rows in at.items() if len(rows) > 1]  # fmt: skip
+    ids = [note.id for note in notes]
+    faults = same_ids(zip(ids, numbered_places(), strict=False))
+    own = dict.fromkeys(ids)
+    faults += [Fault(f"note {one!r} is there already") for one in own if one in there]
     faults += [Fault(f"annotators know another note as {called.get(one, one)!r}: hide the ids")
-               for one in at if one not in there and called.get(one, one) in seen]  # fmt: skip
+               for one in own if one not in there and called.get(one, one) in seen]  # fmt: skip
     cases = rubrics_of(connection, project).keys()
     there_are = ", ".join(map(repr, sorted(cases))) or "none"
     faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in

@@ -59,15 +59,11 @@ def add_run(
     scored, items = [], list[tuple[int, ItemResult]]()
     number = (connection.scalar(select(t.scored.c.number).order_by(
         t.scored.c.number.desc()).limit(1)) or 0)  # fmt: skip
-    seen: set[str] = set()
     for result in read_results(folder):
         text = texts.get(result.note)
-        # What is decided holds for the first note of an id; a later one was not scored, and what
-        # could not be read has nothing to be looked at.
-        if result.note in seen or (text is None and result.status == NOT_SCORED):
-            continue
-        seen.add(result.note)
         if text is None:
+            if result.status == NOT_SCORED:
+                continue  # it could not be read: there is nothing to look at
             raise InputError(f"the notes have no note {result.note!r}, which the run scored")
         number += 1
         sent = [item for item in result.items if item.review_reason]

@@ -208,8 +208,7 @@ def audit_run(folder: str | Path, note: str | None = None) -> list[AuditLine]:
     names = ("note", "feature", "feature_text", "corrected_by", "corrected_at")
     for own, feature, wording, by, at in read_texts(place / ITEMS, names):
         wordings[feature] = wording
-        # Decisions are the first note's where several have the id.
-        now.setdefault((own, feature), (by, at))
+        now[own, feature] = (by, at)
         notes[own] = None
     lines: list[AuditLine] = []
     given: list[Correction | None] = []

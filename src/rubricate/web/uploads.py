@@ -14,7 +14,12 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.formats import detect_format, read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
-from rubricate.formats.notes import parse_columns, understood_as, with_only_case
+from rubricate.formats.notes import (
+    counted_notes,
+    parse_columns,
+    understood_as,
+    with_only_case,
+)
 from rubricate.formats.rubric.files import RubricFile, read_rubric_file
 from rubricate.rubric import Rubric
 from rubricate.web.calls import Call
@@ -51,7 +56,7 @@ def read_upload(call: Call) -> Upload:
         with understood_as(columns=columns, case=form_field(call, "case"), tell=told.append):
             kind = detect_format(place)
             corpus = read_corpus(place)
-        lines = told or [_counted(corpus)]
+        lines = told or [counted_notes(len(corpus.notes), {n.case for n in corpus.notes} - {""})]
         said = [f"{name}: read as {kind}; {lines[0]}", *lines[1:]]
         if call.body.get("rubric"):
             found = read_rubric_upload(call, (note.case for note in corpus.notes), scratch)
@@ -75,13 +80,6 @@ def read_rubric_upload(
     rubrics = found.for_cases(cases)
     said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
     return RubricUpload(rubrics, [_plain(one, scratch) for one in said])
-
-
-def _counted(corpus: Corpus) -> str:
-    """Return how many notes of how many cases there are, in the words of the readers of notes."""
-    cases = {note.case for note in corpus.notes}
-    of = f"{len(cases)} cases" if len(cases) != 1 else f"case {next(iter(cases))!r}"
-    return f"{_some(len(corpus.notes), 'note')} of {of}"
 
 
 def _sizes(rubrics: Iterable[Rubric]) -> str:

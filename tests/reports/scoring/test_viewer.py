@@ -358,15 +358,3 @@ def test_what_contradicts_is_marked_in_another_style_with_its_reason(
     choose(browser, "feature", "1 0")
     assert count(browser) == "2 of 3 notes"
     assert browser.get_log("browser") == []
-
-
-def test_of_two_notes_with_one_id_the_first_is_shown(tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").write_text(
-        "note,case,status,reason,score,maximum\n"
-        "1,c,scored,,1,1\n1,c,not scored,an earlier note has the same id,,\n"
-    )
-    (tmp_path / "items.csv").write_text("note,feature,found,spans\n1,f,yes,9 17\n1,f,,\n")
-    notes = [Note("1", "c", "He has a no fever"), Note("1", "c", "cough")]
-    write_scoring_report(tmp_path, iter(notes))
-    script = (tmp_path / "report" / "notes" / "0000.js").read_text()
-    assert "no fever" in script and "cough" not in script

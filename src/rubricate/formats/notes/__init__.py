@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -295,16 +295,23 @@ def telling(
             yield replace(note, case=how.case) if how.case else note
         if how.tell is not None and not said:
             said = True
-            of = f"{len(cases)} cases" if len(cases) > 1 else _only(cases)
             without = f", {n_without:,} of them without a case" if cases and n_without else ""
-            notes = f"{n_notes:,} note{'s' * (n_notes != 1)}"
-            how.tell(f"{notes}{of and ' of '}{of}{without}; {words}")
+            how.tell(f"{counted_notes(n_notes, cases)}{without}; {words}")
             if how.case and others:
-                many = f"{len(others)} cases" if len(others) > 1 else _only(others)
-                how.tell(f"--case overrules what the notes say: they are of {many}")
+                how.tell(f"--case overrules what the notes say: they are of {_named(others)}")
 
     return again
 
 
-def _only(cases: set[str]) -> str:
-    return f"case {name!r}" if (name := "".join(cases)) else ""
+def counted_notes(n_notes: int, cases: Collection[str]) -> str:
+    """Return how many notes there are, and of which case or how many.
+
+    >>> counted_notes(2, {"chest pain"}), counted_notes(1, set())
+    ("2 notes of case 'chest pain'", '1 note')
+    """
+    notes = f"{n_notes:,} note{'s' * (n_notes != 1)}"
+    return f"{notes} of {_named(cases)}" if cases else notes
+
+
+def _named(cases: Collection[str]) -> str:
+    return f"{len(cases)} cases" if len(cases) > 1 else f"case {next(iter(cases))!r}"

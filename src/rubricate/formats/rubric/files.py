@@ -148,8 +148,7 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
     found = {one.case: one for one in source.rubrics if len(one)}
     if rubric is not None:
         given = rubric if isinstance(rubric, RubricFile) else read_rubric_file(rubric)
-        texts = (note.text for note in islice(source.notes(), _LOOKED_AT) if isinstance(note, Note))
-        if _are_swapped(texts, given.rubrics):
+        if _are_swapped(_first_texts(source), given.rubrics):
             raise ArgumentError(swapped(source.name, given.name))
         cases = {note.case for note in source.notes()}
         found |= {one.case: one for one in given.for_cases(cases)}
@@ -160,6 +159,10 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
 
 #: How many notes tell how long notes are, and how many words of a feature are many.
 _LOOKED_AT, _MANY_WORDS = 50, 5
+
+
+def _first_texts(source: NoteSource) -> list[str]:
+    return [note.text for note in islice(source.notes(), _LOOKED_AT) if isinstance(note, Note)]
 
 
 def _are_swapped(texts: Iterable[str], rubrics: Iterable[Rubric]) -> bool:
@@ -188,11 +191,7 @@ def read_like_each_other(notes: Path, rubric: Path) -> bool:
     try:
         rubrics = read_rubric_file(notes).rubrics
         with understood_as(tell=lambda line: None):
-            texts = [
-                note.text
-                for note in islice(open_notes(rubric).notes(), _LOOKED_AT)
-                if isinstance(note, Note)
-            ]
+            texts = _first_texts(open_notes(rubric))
     except RubricateError:
         return False
     return bool(texts) and not _are_swapped(texts, rubrics)

@@ -160,14 +160,11 @@ def write_scoring_report(
 def _with_texts(
     results: Iterable[NoteResult], notes: Iterable[Note]
 ) -> Iterator[tuple[NoteResult, str | None]]:
-    """Yield each result with its note's text; of several notes with one id the first is shown."""
+    """Yield each result with its note's text, where there is one."""
     texts: Spill[str] = Spill()
-    places: dict[str, int] = {}
-    for note in notes:
-        if note.id not in places:
-            places[note.id] = texts.add(note.text)
+    places = {note.id: texts.add(note.text) for note in notes}
     for result in results:
-        place = places.pop(result.note, None)
+        place = places.get(result.note)
         yield result, None if place is None else texts[place]
 
 
