@@ -96,7 +96,7 @@ class ContradictionFinder:
         said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
             return None
-        nothing = np.zeros((len(tokens), len(self._place)), dtype=np.bool_)
+        nothing = np.broadcast_to(np.False_, note.strength.shape)
         against = self._contradicted(asked, wording, note, nothing, named)
         return against if against is not None and against.reason == "denied" else None
 
@@ -145,8 +145,8 @@ class ContradictionFinder:
         # Where all of the matter is named, places that speak of a part say nothing of it.
         whole = max((covered for _, covered in groups), default=0.0) >= ALL
         for group, covered in groups:
-            alone = covered < (ALL if whole else LEAST_COVERED)
-            if alone and (covered < LEAST_DENIED or not _denied_alone(group, read)):
+            partly = covered < (ALL if whole else LEAST_COVERED)
+            if partly and (covered < LEAST_DENIED or not _denied_alone(group, read)):
                 continue
             tokens = _with_qualifiers(group, wording, read, strong, named)
             if asked.counted:
@@ -154,7 +154,7 @@ class ContradictionFinder:
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
             why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
-            if alone and why != "denied":
+            if partly and why != "denied":
                 continue
             if why is None or (why == "denied" and note.places.said_by_denial(asked.names, tokens)):
                 return None

@@ -168,9 +168,11 @@ class StemPlaces:
 
     def __init__(self, stems: Sequence[str], reading: NoteReading) -> None:
         at: dict[str, list[int]] = {}
+        self._stems: list[str] = []
         self._senses: dict[int, frozenset[str]] = {}
         for t, one in enumerate(stems):
-            plain, _, sense = one.partition(SENSE) if SENSE in one else (one, "", "")
+            plain, _, sense = one.partition(SENSE)
+            self._stems.append(plain)
             at.setdefault(plain, []).append(t)
             if sense:
                 self._senses[t] = meant_by(sense)
@@ -181,7 +183,6 @@ class StemPlaces:
                 rest = stem(denial.scope_span.text(reading.text).lower())
                 insort(at.setdefault(rest, []), bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
-        self._stems = stems
         self._found: dict[FeatureNames, list[tuple[list[int], frozenset[str]]]] = {}
         self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
 
