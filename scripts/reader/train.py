@@ -72,7 +72,7 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
     """Return the networks of the plan, from their backbone or an earlier run."""
     learners = {}
     for name, o in plan["networks"].items():
-        shape = replace(SHAPES[name], dropout=plan.get("dropout", 0.1))
+        shape = replace(SHAPES[name], dropout=plan.get("dropout", SHAPES[name].dropout))
         if o["from"] == "backbone":
             net = start(shape, packing.load_parts(given.backbones / name))
         else:

@@ -14,11 +14,15 @@ from rubricate.text.measurements import find_measurements
 
 WELL = (
     "VS: T 36.9, HR 74, RR 14, BP 116/72, SpO2 98% RA, BMI 22. Labs: Hgb 13.9, WBC 7.2, Na 139,"
-    " K 4.1, Cr 0.8, glucose 92, A1c 5.4, TSH 2.0, EF 60%. MMSE 30/30. G2P2"
+    " K 4.1, Cr 0.8, glucose 92, A1c 5.4, TSH 2.0, EF 60%. MMSE 30/30. G2P2."
+    " AST 24, ALT 28, ALP 80, bilirubin 0.6, ferritin 60, eosinophils 0.2, aPTT 30 s, BUN 14,"
+    " HCO3 25, Cl 102, CK 90, LDH 180, MCV 88, neutrophils 4.1, free T4 1.2, fibrinogen 300"
 )
 ILL = (
     "VS: T 39.2, HR 124, RR 28, BP 172/104, SpO2 88% RA, BMI 38. Labs: Hgb 7.9, WBC 17.2, Na 121,"
-    " K 6.1, Cr 3.8, glucose 392, A1c 11.4, TSH 22.0, EF 20%. MMSE 14/30. G7P6"
+    " K 6.1, Cr 3.8, glucose 392, A1c 11.4, TSH 22.0, EF 20%. MMSE 14/30. G7P6."
+    " AST 240, ALT 310, ALP 420, bilirubin 88, ferritin 8, eosinophils 2100, aPTT 70 seconds,"
+    " BUN 80, HCO3 12, Cl 118, CK 44k, LDH 900, MCV 68, neutrophils 400, free T4 3, fibrinogen 0.9"
 )
 #: Features that the second note states and the first contradicts; then the other way round.
 PAIRS = [
@@ -42,6 +46,23 @@ PAIRS = [
     ("Temperature over 101 F", "Temperature below 38"),
     ("BMI over 30", "BMI under 25"),
     ("Grand multipara", "No obesity"),
+    ("Transaminitis", "Normal liver enzymes"),
+    ("Raised AST", "Normal AST"),
+    ("Elevated ALT", "Normal ALT"),
+    ("Elevated alkaline phosphatase", "Normal LFTs"),
+    ("Hyperbilirubinaemia", "Normal bilirubin"),
+    ("Low ferritin", "Normal ferritin"),
+    ("Eosinophilia", "Normal eosinophil count"),
+    ("Prolonged aPTT", "Normal aPTT"),
+    ("Azotemia", "Normal BUN"),
+    ("Low bicarbonate", "Normal bicarbonate"),
+    ("Hyperchloremia", "Normal chloride"),
+    ("Creatine kinase above 5000", "Normal CK"),
+    ("Raised LDH", "Normal LDH"),
+    ("Microcytosis", "Normocytic"),
+    ("Neutropenia", "No neutropenia"),
+    ("High free T4", "Normal free T4"),
+    ("Low fibrinogen", "Normal fibrinogen"),
 ]
 
 
@@ -93,6 +114,11 @@ def test_features_that_ask_for_more_than_a_value_are_left_to_the_reader(feature:
         ("he sat 95 minutes", None, 0),
         ("k 4.1", None, 0),
         ("TSH <0.01", None, 0),
+        ("WBC 17k", "white cells", 17.0),
+        ("Na 139 K", "sodium", 139.0),
+        ("eosinophils 3%", None, 0),
+        ("bilirubin 17", None, 0),
+        ("HR 30 seconds", None, 0),
     ],
 )
 def test_reads_values_in_the_units_notes_use(text: str, measured: str | None, value: float) -> None:

@@ -23,6 +23,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
         ),
         ("No fever, chills. Has cough", [("No", "fever, chills")]),
         ("No CP/SOB.", [("No", "CP/SOB")]),
+        ("Denis has chest pain", []),
         ("no fever, no chills, no rash", [("no", "fever"), ("no", "chills"), ("no", "rash")]),
         ("Denies CP but reports SOB", [("Denies", "CP")]),
         ("Denies CP; SOB on exertion", [("Denies", "CP")]),

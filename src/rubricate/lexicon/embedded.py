@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 
+from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Group, Lexicon, Phrase, SourceInfo
 from rubricate.text.drugs import classes_above, drug_classes
 from rubricate.text.words import phrase_key
@@ -109,7 +109,7 @@ class _LayGroup:
 
 
 def _lines(name: str) -> list[str]:
-    text = files("rubricate.lexicon").joinpath(name).read_text(encoding="utf-8")
+    text = packaged_text("lexicon", name)
     return [line for line in text.split("\n")[1:] if line]
 
 

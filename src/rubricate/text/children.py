@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from rubricate.files import packaged_text
 from rubricate.text.quantities import find_quantities
 
 #: From this age on a patient's values are those of adults.
@@ -48,7 +48,7 @@ class _AgeScale(NamedTuple):
 
 @cache
 def _age_scales() -> tuple[_AgeScale, ...]:
-    text = files("rubricate.text").joinpath("child_values.tsv").read_text(encoding="utf-8")
+    text = packaged_text("text", "child_values.tsv")
     rows = []
     for line in text.split("\n")[1:-1]:
         measured, *cells = line.split("\t")

@@ -18,6 +18,8 @@ _SHORTENED = word_set(
 #: A line that ends in one of these continues in the next.
 _OPEN_ENDS = frozenset([",", "/", "&", "and", "or", "nor", "of", "with", "the", "w/", "no", "any"])
 _BULLETS = frozenset("•·▪◦‣∙●○■□➢➤✓*")
+#: What may stand before a sentence or an item of a list.
+_BEFORE_ITEMS = frozenset(".:;-)→\n") | _BULLETS
 #: Words that begin a clause which contrasts with what was said.
 CONTRASTS = word_set(
     "but however although though except excepting whereas while yet besides nevertheless"
@@ -136,6 +138,25 @@ def is_dash(text: str, token: Token) -> bool:
     before = text[token.start - 1 : token.start]
     after = text[token.end : token.end + 1]
     return (not before or before.isspace()) and (not after or after.isspace())
+
+
+def begins_line(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether a line break stands before a token that is not the first."""
+    return "\n" in text[tokens[i - 1].end : tokens[i].start]
+
+
+def begins_item(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether a token begins a text, a line, a sentence or an item of a list.
+
+    Examples
+    --------
+    >>> from rubricate.text.words import find_tokens
+    >>> text = "1) rest, fluids"
+    >>> tokens = find_tokens(text)
+    >>> [token.form for i, token in enumerate(tokens) if begins_item(text, tokens, i)]
+    ['1', 'rest']
+    """
+    return i == 0 or tokens[i - 1].form in _BEFORE_ITEMS or begins_line(text, tokens, i)
 
 
 def _is_clock(text: str, token: Token) -> bool:

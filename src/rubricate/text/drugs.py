@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from rubricate.files import packaged_text
 from rubricate.text.words import Token, find_words, phrase_key
 
 _SEPARATOR = " | "
@@ -40,7 +40,7 @@ def drug_classes() -> tuple[DrugClass, ...]:
     >>> next(one.members[0] for one in drug_classes() if one.name == "statin")
     'atorvastatin'
     """
-    text = files("rubricate.text").joinpath("drug_classes.tsv").read_text(encoding="utf-8")
+    text = packaged_text("text", "drug_classes.tsv")
     rows = [line.split("\t") for line in text.split("\n")[1:] if line]
     return tuple(
         DrugClass(name, _split(names), _split(broader), _split(members))

@@ -7,10 +7,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
+from rubricate.files import packaged_text
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
 from rubricate.text.numbers import figure, form_at, in_celsius, time_unit
@@ -54,8 +54,12 @@ _CHILDISH = re.compile(
     r"|kindergarten|playgroup|fontanelle?)\b",
     re.IGNORECASE,
 )
-_OF_ADULTS = word_set("pulse systolic diastolic bmi haemoglobin haematocrit creatinine") | {
-    "respiratory rate", "blood pressure", "white cells",
+_OF_ADULTS = word_set(
+    "pulse systolic diastolic bmi haemoglobin haematocrit creatinine neutrophils lymphocytes"
+    " bilirubin"
+) | {
+    "respiratory rate", "blood pressure", "white cells", "mean cell volume", "alkaline phosphatase",
+    "indirect bilirubin",
 }  # fmt: skip
 #: Values in another unit: the range that tells it, and the factor to the table's unit.
 _OTHER_UNITS = {
@@ -70,12 +74,25 @@ _OTHER_UNITS = {
     "ldl": (0.3, 9.9, 38.67),
     "hdl": (0.3, 5, 38.67),
     "triglycerides": (0.2, 19.9, 88.57),
+    "bilirubin": (60, 900, 1 / 17.1),
+    "total protein": (30, 150, 0.1),
+    "neutrophils": (100, 90_000, 0.001),
+    "lymphocytes": (100, 500_000, 0.001),
+    "eosinophils": (0, 0.6, 1_000),
+    "fibrinogen": (0.2, 15, 100),
+    "free t4": (8, 100, 1 / 12.87),
 }
 #: Whose table is in mmol/L already, or tells it by its range.
 _MOLAR = word_set(
-    "sodium potassium lactate calcium creatinine cholesterol ldl hdl triglycerides"
+    "sodium potassium lactate calcium creatinine cholesterol ldl hdl triglycerides chloride"
+    " bicarbonate"
 ) | {"anion gap"}
-_PERCENT = ("oxygen saturation", "a1c", "ejection fraction", "haematocrit")
+_PERCENT = word_set("a1c haematocrit reticulocytes") | {
+    "oxygen saturation", "ejection fraction", "red cell width", "transferrin saturation",
+}  # fmt: skip
+#: Whose values are times: elsewhere a number of seconds is no result.
+_IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
+_SECONDS = word_set("s sec secs second seconds")
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
 
@@ -102,7 +119,7 @@ class MeasureTable(NamedTuple):
 @cache
 def measure_table() -> MeasureTable:
     """Return the table ``measured_values.tsv``."""
-    text = files("rubricate.text").joinpath("measured_values.tsv").read_text(encoding="utf-8")
+    text = packaged_text("text", "measured_values.tsv")
     scales: dict[str, ValueScale] = {}
     limits, names = {}, {}
     words: dict[str, list[tuple[ValueScale, str]]] = {}
@@ -283,9 +300,10 @@ def _read_value(
         second = tokens[j + 2] if j + 2 < len(tokens) else None
         if second is not None and second.kind == "number":
             form, j = f"{form}/{second.form}", j + 2
-    if not _is_value(text, tokens, j) or _is_list_number(text, tokens, i, j):
-        return
     after = form_at(tokens, j + 1)
+    timed = measured in _IN_SECONDS and after in _SECONDS
+    if not (timed or _is_value(text, tokens, j)) or _is_list_number(text, tokens, i, j):
+        return
     last = j + 1 if after in ("%", "°") else j
     if measured == "temperature" and form_at(tokens, last + 1) in ("f", "c"):
         last += 1
@@ -305,6 +323,8 @@ def _read_value(
         after == "%" and measured not in _PERCENT
     ):
         return
+    if after == "k" and tokens[j + 1].start == tokens[j].end:  # "CK 44k"
+        value *= 1000
     known = in_unit(measured, value, after)
     if known is None:
         return

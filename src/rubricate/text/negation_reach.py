@@ -15,7 +15,7 @@ from rubricate.text.words import CueTable, Token, cue_kinds, word_set
 #: ``after``: what stands before the cue; ``neither``: a list with the verb that follows it.
 NEGATION_CUES = CueTable(
     cue_kinds(
-        listing="denies|denys|deneis|deines|denis|nevr had|nver had|zero|denies any|deny"
+        listing="denies|denys|deneis|deines|nevr had|nver had|zero|denies any|deny"
         "|denying|denie|does deny|denies ever|denial of"
         "|denies recent|negative for|neg for|no evidence of|no sign of|no signs of|no history of"
         "|no hx of|no h/o|no hx|no past history of|no prior history of|no previous history of"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-from rubricate.text.clauses import is_dash
+from rubricate.files import packaged_text
+from rubricate.text.clauses import begins_item, begins_line, is_dash
 from rubricate.text.words import Token
 
-#: A word so far away may tell the meaning.
+#: A word at most so far away may tell the meaning.
 NEAR = 7
 #: What ends the reach of words that tell a meaning.
 _STOPS = frozenset(".;!?\n")
-#: Marks before a heading.
-_OPENING = frozenset(".;-•*\n")
 #: How much the kinds of cues count: a heading, a word beside it, a word near it.
 _HEADING, _BESIDE, _NEAR = 3, 2, 1
 
@@ -39,8 +37,11 @@ class Sense(NamedTuple):
 
 @cache
 def _senses() -> dict[str, list[Sense]]:
-    """Return the meanings of each word; in capitals where only those have them."""
-    text = files("rubricate.text").joinpath("senses.tsv").read_text(encoding="utf-8")
+    """Return the meanings of each word.
+
+    A word that the table has with capitals has its meanings only where it is written so.
+    """
+    text = packaged_text("text", "senses.tsv")
     found: dict[str, list[Sense]] = {}
     for line in text.split("\n")[1:]:
         if line:
@@ -111,28 +112,22 @@ def _tells(token: Token | None, cues: frozenset[str]) -> bool:
 
 
 def _is_heading(text: str, tokens: Sequence[Token], i: int) -> bool:
-    """Tell whether a word opens a sentence or an item and is set off by a colon or a dash."""
-    if i + 1 >= len(tokens):
-        return False
-    if i and tokens[i - 1].form not in _OPENING and not _new_line(text, tokens, i):
+    """Tell whether a word begins a sentence or an item and is set off by a colon or a dash."""
+    if i + 1 >= len(tokens) or not begins_item(text, tokens, i):
         return False
     after = tokens[i + 1]
     return after.form in (":", "=") or (after.form == "-" and is_dash(text, after))
-
-
-def _new_line(text: str, tokens: Sequence[Token], i: int) -> bool:
-    return "\n" in text[tokens[i - 1].end : tokens[i].start]
 
 
 def _around(text: str, tokens: Sequence[Token], i: int) -> list[Token]:
     """Return the words around one, in its sentence and line."""
     first, end = i, i + 1
     while first > max(0, i - NEAR):
-        if tokens[first - 1].form in _STOPS or _new_line(text, tokens, first):
+        if tokens[first - 1].form in _STOPS or begins_line(text, tokens, first):
             break
         first -= 1
     while end < min(len(tokens), i + 1 + NEAR):
-        if tokens[end].form in _STOPS or _new_line(text, tokens, end):
+        if tokens[end].form in _STOPS or begins_line(text, tokens, end):
             break
         end += 1
     return [*tokens[first:i], *tokens[i + 1 : end]]

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import Bools
 from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.naming import FeatureNames, qualifiers
@@ -23,7 +23,7 @@ from rubricate.text.numbers import time_unit
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75
-#: So much is all of it.
+#: From here on they stand for all of it; the rest is rounding.
 ALL = 0.99
 #: Words that are all that is denied need to stand for less of it: "no fracture".
 LEAST_DENIED = 0.5
@@ -39,13 +39,13 @@ class Wording(NamedTuple):
 
 
 class AskedMatter(NamedTuple):
-    """What is looked for of one feature."""
+    """What is looked for of one feature; ``plain``: it is the patient's, and nothing denied."""
 
     text: str
     names: FeatureNames
     wordings: list[Wording]
     counted: bool
-    negated: bool
+    plain: bool
 
 
 class ContradictionFinder:
@@ -64,7 +64,7 @@ class ContradictionFinder:
                     for one in profile.alternatives
                 ],
                 any(one.quantities for one in profile.alternatives),
-                any(one.negated or one.family for one in profile.alternatives),
+                not any(one.negated or one.family for one in profile.alternatives),
             )
             for profile, own in zip(profiles, names, strict=True)
         ]
@@ -74,12 +74,10 @@ class ContradictionFinder:
         strong = note.strength >= LEAST_STRENGTH
         for j in missing:
             asked, named = self._features[j], self._named(j, note)
-            for wording in asked.wordings:
-                found = self._contradicted(asked, wording, note, strong, named)
-                found = found or _find_opposite(asked, note)
-                if found is not None:
-                    yield j, found
-                    break
+            each = (self._contradicted(asked, one, note, strong, named) for one in asked.wordings)
+            found = next(filter(None, each), None) or _find_opposite(asked, note)
+            if found is not None:
+                yield j, found
 
     def denied_elsewhere(
         self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
@@ -89,7 +87,7 @@ class ContradictionFinder:
         "Bled after the operation, no nosebleeds": a bleeding is no nosebleed.
         """
         asked = self._features[j]
-        if asked.negated or asked.counted or len(asked.wordings) > 1:
+        if not asked.plain or asked.counted or len(asked.wordings) > 1:
             return None
         named = self._named(j, note)
         tokens = note.read.reading.tokens
@@ -98,7 +96,7 @@ class ContradictionFinder:
         said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
             return None
-        nothing = np.zeros((len(tokens), len(self._place)), dtype=np.bool_)
+        nothing = np.broadcast_to(np.False_, note.strength.shape)
         against = self._contradicted(asked, wording, note, nothing, named)
         return against if against is not None and against.reason == "denied" else None
 
@@ -124,7 +122,7 @@ class ContradictionFinder:
         asked: AskedMatter,
         wording: Wording,
         note: PlainNote,
-        strong: npt.NDArray[np.bool_],
+        strong: Bools,
         named: Mapping[int, frozenset[str]],
     ) -> Contradiction | None:
         """Return the first contradiction if every place that speaks of the matter is one."""
@@ -147,8 +145,8 @@ class ContradictionFinder:
         # Where all of the matter is named, places that speak of a part say nothing of it.
         whole = max((covered for _, covered in groups), default=0.0) >= ALL
         for group, covered in groups:
-            alone = covered < (ALL if whole else LEAST_COVERED)
-            if alone and (covered < LEAST_DENIED or not _denied_alone(group, read)):
+            partly = covered < (ALL if whole else LEAST_COVERED)
+            if partly and (covered < LEAST_DENIED or not _denied_alone(group, read)):
                 continue
             tokens = _with_qualifiers(group, wording, read, strong, named)
             if asked.counted:
@@ -156,7 +154,7 @@ class ContradictionFinder:
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
             why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
-            if alone and why != "denied":
+            if partly and why != "denied":
                 continue
             if why is None or (why == "denied" and note.places.said_by_denial(asked.names, tokens)):
                 return None
@@ -164,7 +162,7 @@ class ContradictionFinder:
         return first
 
 
-#: What else may be said of words that say the contrary: then they say nothing of the patient.
+#: Words that say the contrary say nothing of the patient where one of these rules speaks.
 _SAID_OF_OTHERS = ("another person", "not meant", "not now")
 
 
@@ -217,7 +215,7 @@ def _with_qualifiers(
     group: Sequence[int],
     wording: Wording,
     read: ReadNote,
-    strong: npt.NDArray[np.bool_],
+    strong: Bools,
     named: Container[int],
 ) -> list[int]:
     """Return tokens with the feature's other words beside them: the loss of "weight loss"."""

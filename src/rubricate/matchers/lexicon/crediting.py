@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32, I64
+from rubricate.files import packaged_text
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.decisions import LogitScale
 from rubricate.matchers.wording.hidden import HiddenLayer
@@ -26,8 +26,6 @@ from rubricate.text.contradiction.meant import is_taken
 from rubricate.text.contradiction.place import find_place
 from rubricate.text.words import word_set
 
-F32 = npt.NDArray[np.float32]
-
 #: So many words around the found ones are looked at, in their clause.
 AROUND = 8
 #: A word of the note stands for one of the rubric, may stand for it, or surely does.
@@ -36,10 +34,11 @@ STANDS_IN = 0.2
 SURE = 0.8
 #: What it counts that words are known to mean the whole feature.
 SAYS_ALL = 1.5
-#: What it counts that nothing denies them where the feature asks for a denial; further words that
-#: may stand for one.
+#: What it counts that nothing denies them where the feature asks for a denial.
 NOT_DENIED = 1.5
+#: So many words after a colon may answer what stands before it.
 ANSWER = 3
+#: Words by which a note may say a denial otherwise: "conscious throughout", "full power".
 AS_A_DENIAL = (
     DENYING
     | polarity.DENYING
@@ -89,7 +88,7 @@ class WeighedWording(NamedTuple):
 
     number: int
     words: list[str]
-    columns: npt.NDArray[np.int64]
+    columns: I64
     weights: list[float]
 
 
@@ -325,5 +324,5 @@ class CreditModel:
 @cache
 def default_credit() -> CreditModel:
     """Return the model that comes with the package (see ``patterns/README.md``)."""
-    path = files("rubricate.matchers") / "patterns" / "credit.json"
-    return CreditModel.from_json(json.loads(path.read_text(encoding="utf-8")))
+    text = packaged_text("matchers", "patterns", "credit.json")
+    return CreditModel.from_json(json.loads(text))

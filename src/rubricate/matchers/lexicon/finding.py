@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
 from rubricate.matchers.lexicon.crediting import (
@@ -39,8 +39,6 @@ from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.opposites import PERSONS
-
-F32 = npt.NDArray[np.float32]
 
 #: How much the logit of a phrase's precision counts, and the most it may add.
 PHRASE_WEIGHT = 1.0

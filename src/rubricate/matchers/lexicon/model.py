@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.phrases.model import CountedPhrase
 from rubricate.matchers.wording.case_model import (
@@ -33,8 +33,6 @@ from rubricate.rubric import Rubric
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.senses import find_senses
 from rubricate.text.words import find_tokens
-
-F32 = npt.NDArray[np.float32]
 
 #: The training notes are divided into this many parts; cuts are chosen on parts not learned from.
 N_PARTS = 3
@@ -82,7 +80,7 @@ class ReadNote:
     meant: list[str]
     rubric_logits: F32
     logits: F32
-    placed: npt.NDArray[np.int32] | None
+    placed: I32 | None
 
     @property
     def for_rules(self) -> TextReading:
@@ -148,9 +146,7 @@ class CaseReader:
             for r, own, said, p in zip(readings, stems, meant, parts, strict=True)
         ]
 
-    def _place(
-        self, reading: NoteReading, stems: Sequence[str], columns: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int32]:
+    def _place(self, reading: NoteReading, stems: Sequence[str], columns: I64) -> I32:
         """Return the columns of each token, part by part where a note is very long."""
         found = []
         begin = 0
@@ -210,9 +206,9 @@ def learn_case(
 class _CaseData:
     readings: list[NoteReading]
     stems: list[list[str]]
-    marked: list[npt.NDArray[np.bool_]]
+    marked: list[Bools]
     rubric_logits: list[F32]
-    judged: list[npt.NDArray[np.bool_]]
+    judged: list[Bools]
 
     def fit(self, notes: Sequence[int], settings: WordSettings) -> CaseModel:
         def pick(values: list[Any]) -> list[Any]:

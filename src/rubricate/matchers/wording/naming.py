@@ -41,7 +41,7 @@ _UNSURE = f"bank{NARROWER}"
 Phrase = tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class FeatureNames:
     """What a feature's matter is called, by the stems of a note's words.
 
@@ -168,9 +168,11 @@ class StemPlaces:
 
     def __init__(self, stems: Sequence[str], reading: NoteReading) -> None:
         at: dict[str, list[int]] = {}
+        self._stems: list[str] = []
         self._senses: dict[int, frozenset[str]] = {}
         for t, one in enumerate(stems):
-            plain, _, sense = one.partition(SENSE) if SENSE in one else (one, "", "")
+            plain, _, sense = one.partition(SENSE)
+            self._stems.append(plain)
             at.setdefault(plain, []).append(t)
             if sense:
                 self._senses[t] = meant_by(sense)
@@ -181,8 +183,7 @@ class StemPlaces:
                 rest = stem(denial.scope_span.text(reading.text).lower())
                 insort(at.setdefault(rest, []), bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
-        self._stems = stems
-        self._found: dict[int, list[tuple[list[int], frozenset[str]]]] = {}
+        self._found: dict[FeatureNames, list[tuple[list[int], frozenset[str]]]] = {}
         self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
 
     def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
@@ -193,9 +194,9 @@ class StemPlaces:
 
     def _placed(self, names: FeatureNames) -> list[tuple[list[int], frozenset[str]]]:
         """Return the tokens of each word and phrase that names a feature's words; found once."""
-        found = self._found.get(id(names))
+        found = self._found.get(names)
         if found is None:
-            found = self._found[id(names)] = []
+            found = self._found[names] = []
             for one in names.words.keys() & self.at.keys():
                 meant = names.words[one]
                 for t in self.at[one]:

@@ -81,7 +81,7 @@ class RubricWords:
 
     def _said_in_phrases(self, stems: Sequence[str], worth: StemWorth) -> None:
         """Give the words of whole synonyms what these are worth together."""
-        stems = [one.partition(SENSE)[0] if SENSE in one else one for one in stems]
+        stems = [one.partition(SENSE)[0] for one in stems]
         for t, one in enumerate(stems):
             for phrase, words, wordings in self._phrases.get(one, ()):
                 near = stems[t : t + len(phrase) + PHRASE_SLACK]

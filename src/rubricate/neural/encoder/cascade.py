@@ -146,9 +146,11 @@ def _places(heard: HeardNote, features: Sequence[int]) -> Places:
     out: list[list[tuple[int, int]]] = []
     for k in features:
         seen = np.maximum(rows[k].inside, rows[k].contradicting)
-        likeliest = [(int(seen.argmax()), int(seen.argmax()) + 1)] if len(seen) else []
         words = [] if heard.votes is None else heard.votes.spans[k]
-        found = [*likeliest, *(pieces.within(start, end) for start, end in words)]
+        found = [pieces.within(start, end) for start, end in words]
+        if len(seen):
+            likeliest = int(seen.argmax())
+            found.append((likeliest, likeliest + 1))
         own = [(max(first - AROUND, 0), min(after + AROUND, len(pieces))) for first, after in found]
         out.append([(int(pieces.start[a]), int(pieces.end[z - 1])) for a, z in own])
     return out

@@ -137,7 +137,7 @@ class RowScores(NamedTuple):
         return self.chances.get("contradiction", 0.0)
 
 
-#: Where each of some features is to be read: the first piece and the one after the last.
+#: Where each of some features is to be read: half-open ranges of pieces, or of characters.
 Places = Sequence[Sequence[tuple[int, int]]]
 
 
@@ -223,13 +223,14 @@ def _tasks(
     for i, note in enumerate(notes):
         everywhere = [((0, len(note)), range(len(features)))]
         for (begin, end), own in everywhere if places is None else _stretches(places[i]):
+            fitting = _fitting([features[k] for k in own], features_per_pass)
+            groups = [[own[k] for k in group] for group in fitting]
             for start in window_starts(end - begin):
                 first = begin + start
                 ids = note.ids[first : min(first + WINDOW, end)]
-                for group in _fitting([features[k] for k in own], features_per_pass):
-                    read = [own[k] for k in group]
-                    texts = tuple(features[k].ids for k in read)
-                    tasks.append(_Reading(i, first, read, Pass(ids, texts)))
+                for group in groups:
+                    texts = tuple(features[k].ids for k in group)
+                    tasks.append(_Reading(i, first, group, Pass(ids, texts)))
     return tasks
 
 

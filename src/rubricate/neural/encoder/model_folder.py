@@ -140,7 +140,7 @@ class MemberReader:
     ) -> tuple[list[Pieces], list[list[RowScores]]]:
         """Return the pieces of each note, and what the network says of them for each feature.
 
-        With ``around`` only those characters of each note are read that it has for a feature.
+        ``around`` gives, for each note and feature, the characters to read; without it all are.
         """
         if self._engine is None:
             self._engine = OnnxEngine(self.member.folder / NETWORK_FILE, threads=threads)

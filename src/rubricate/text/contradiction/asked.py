@@ -13,7 +13,7 @@ from rubricate.rubric import Feature
 from rubricate.text import opposites
 from rubricate.text.drugs import DrugName, find_drugs
 from rubricate.text.negation import asks_for_denial
-from rubricate.text.numbers import time_unit
+from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity, find_quantities
 from rubricate.text.stems import stem
 from rubricate.text.words import Token, find_tokens, word_set
@@ -120,14 +120,10 @@ def types_in(forms: Sequence[str]) -> frozenset[str]:
 
 def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
     """Return whether a feature asks for a value above a number, or below, and the number."""
-    numbers = [i for i, form in enumerate(forms) if form[:1].isdigit()]
-    if len(numbers) != 1 or not re.fullmatch(r"\d+(?:\.\d+)?", forms[numbers[0]]):
-        return None
-    i = numbers[0]
-    before = forms[i - 1] if i else ""
-    if i + 1 < len(forms) or before not in _ABOVE | _BELOW:
-        return None
-    return before in _ABOVE, float(forms[i])
+    before, last = ["", "", *forms][-2:]
+    numbers = [form for form in forms if form[:1].isdigit()]
+    value = figure(last) if numbers == [last] and before in _ABOVE | _BELOW else None
+    return None if value is None else (before in _ABOVE, value)
 
 
 _ABOVE, _BELOW = word_set("above over > exceeding"), word_set("below under <")
@@ -137,19 +133,12 @@ def _plainly_negated(forms: Sequence[str]) -> bool:
     """Tell whether a feature denies all it names: "No fever", "Denies cough"."""
     if forms[:1] == ["non"]:  # "Non-smoker"
         return True
-    if not forms or forms[0] not in (
-        "no",
-        "denies",
-        "denied",
-        "nil",
-        "absence",
-        "never",
-        "without",
-    ):
+    if len(forms) < 2 or forms[0] not in _PLAIN_DENIALS:
         return False
-    return len(forms) > 1 and forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
+    return forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
 
 
+_PLAIN_DENIALS = word_set("no denies denied nil absence never without")
 _NOT_PLAIN = word_set(
     "more less longer relief change changes improvement better worse response benefit need effect"
     " help tears one difference increase decrease missed other prior previous recent new known"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rubricate.text.clauses import begins_item
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.stems import stem
@@ -26,7 +27,7 @@ def not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
     opening = first if tokens[first].form in _ORDERS else first - 1
     shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
     ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
-    if ordered and _opens(place, opening):
+    if ordered and begins_item(reading.text, tokens, opening):
         return "only advised"
     for i in range(first + 1, min(last + 2, place.end)):
         if tokens[i].form in _IN_ADVANCE - asked.forms and tokens[i - 1].form in asked.forms:
@@ -40,16 +41,19 @@ def not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
 def first_named(asked: AskedFor, place: SpokenPlace) -> int:
     """Return the first of the words that is the feature's own; else the first that means much."""
     tokens = place.reading.tokens
-    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
-    worded = [i for i in place.inside if tokens[i].form not in EMPTY_WORDS]
-    return next(iter(own or worded), place.inside[0])
+    worded = (i for i in place.inside if tokens[i].form not in EMPTY_WORDS)
+    return next(iter(_named(asked, place)), next(worded, place.inside[0]))
 
 
 def last_named(asked: AskedFor, place: SpokenPlace) -> int:
-    """Return the last of the words that is the feature's own; where none is, the last of all."""
-    tokens = place.reading.tokens
-    own = [i for i in place.inside if stem(tokens[i].form) in asked.words]
+    """Return the last of the words that is the feature's own; where none is, the one after all."""
+    own = _named(asked, place)
     return own[-1] if own else place.inside[-1] + 1
+
+
+def _named(asked: AskedFor, place: SpokenPlace) -> list[int]:
+    tokens = place.reading.tokens
+    return [i for i in place.inside if stem(tokens[i].form) in asked.words]
 
 
 #: Right before a drug these say that it is not taken.
@@ -81,15 +85,6 @@ def not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:
         if hit is not None and first - 1 <= hit[1] <= first:
             return _NOT_TAKEN_REASONS[hit[0]]
     return None
-
-
-def _opens(place: SpokenPlace, i: int) -> bool:
-    """Tell whether a word begins a sentence or an item of a list."""
-    if i == 0:
-        return True
-    tokens, text = place.reading.tokens, place.reading.text
-    new_line = "\n" in text[tokens[i - 1].end : tokens[i].start]
-    return new_line or tokens[i - 1].form in (".", ":", ";", "-", "•", "*", ")", "→")
 
 
 #: Features that something lasts, that it is over, and words that say the latter.

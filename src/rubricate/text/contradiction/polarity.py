@@ -89,8 +89,8 @@ _SAID_BY_DENIAL = tuple(
 )
 
 
-#: Words that only deny, among those of features that a denial may state.
-NEGATING = word_set("no not never without non cannot")
+#: Those of `_LACKING` that name nothing that could be lost: they only deny.
+_ONLY_DENYING = word_set("no not never without non cannot")
 
 
 _PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never", "ø", "0", "-", "(-")
@@ -135,7 +135,7 @@ def denied(asked: AskedFor, place: SpokenPlace) -> str | None:
         return result
     worded = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
     named = worded or bool(place.meant)
-    lost = (asked.forms & _LACKING) - NEGATING
+    lost = (asked.forms & _LACKING) - _ONLY_DENYING
     if asked.negated:
         # "No loss of consciousness": "conscious" does not say the loss.
         said_lost = not lost or not lost.isdisjoint(place.meant.union(forms_at(place, own)))

@@ -92,8 +92,9 @@ _LITTLE = re.compile(
 )
 _MUCH = re.compile(
     r"\b(?:bottles?|liters?|litres?|vodka|binge\w*|drunk|withdrawal|detox|rehab|dependen\w+"
-    r"|alcoholi\w+|heav\w+|abuse\w*|blackouts?|cage|audit|[4-9]\d? (?:beers|drinks|pints|glasses"
-    r"|units)|[1-9]\d (?:beers|drinks|pints|glasses|units)|morning)\b",
+    r"|alcoholi\w+|heav\w+|abuse\w*|misuse\w*|addict\w*|disorder|blackouts?|cage|audit|morning"
+    r"|(?:[4-9]|[1-9]\d|four|five|six|seven|eight|nine|ten|twelve|several|many)"
+    r"(?: (?:beers|drinks|pints|glasses|units)|[- ]?packs?))\b",
     re.IGNORECASE,
 )
 _RECENT = re.compile(r"\brecent(?:ly)?\b", re.IGNORECASE)

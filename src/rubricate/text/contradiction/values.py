@@ -18,6 +18,7 @@ from rubricate.text.contradiction.asked import (
 )
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
 from rubricate.text.drugs import drugs_among, other_class
+from rubricate.text.numbers import figure
 from rubricate.text.quantities import Quantity, same_quantity
 from rubricate.text.words import word_set
 
@@ -102,11 +103,11 @@ def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
     said = [form for i in near if (form := tokens[i].form)[:1].isdigit()]
     if any(tokens[i].kind == "number" and tokens[i + 1].form == "k" for i in near[:-1]):
         return None  # "CK 44k"
-    values = [float(form) for form in said if re.fullmatch(r"\d+(?:\.\d+)?", form)]
-    if len(values) != 1 or len(said) != 1:
+    value = figure(said[0]) if len(said) == 1 else None
+    if value is None:
         return None
     above, limit = asked.limit
-    return f"says {said[0]}" if (values[0] < limit if above else values[0] > limit) else None
+    return f"says {said[0]}" if (value < limit if above else value > limit) else None
 
 
 def _is_repeated(quantities: Sequence[Quantity]) -> bool:
@@ -241,11 +242,11 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     inside = forms_at(place, place.inside)
     around = forms_at(place, range(place.first, place.end))
     reading = place.reading
+    # "Nonproductive" denies a word and is one that says otherwise itself.
+    scopes = [reading.scope[i] for i in place.inside if reading.scope[i] >= 0]
+    denied = not all(reading.negations[scope].is_one_word for scope in scopes)
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
-        # "Nonproductive" denies a word and is one that says otherwise itself.
-        scopes = [reading.scope[i] for i in place.inside if reading.scope[i] >= 0]
-        denied = not all(reading.negations[scope].is_one_word for scope in scopes)
         said = {table[form] for form in inside if form in table}
         if not said and matter == "course" and len(place.inside) == 1:
             # "Worse at rest": only the rest was found.
