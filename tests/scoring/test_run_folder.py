@@ -106,7 +106,7 @@ def rewritten(text: str, way: str) -> str:
     elif way == "fewer notes":
         del lines[kinds[-1]]
     elif way == "more notes":
-        lines.append(lines[kinds[-1]])
+        lines.append(json.dumps({**json.loads(lines[kinds[-1]]), "note": "one more"}) + "\n")
     elif way == "another order":
         lines[kinds[-2]], lines[kinds[-1]] = lines[kinds[-1]], lines[kinds[-2]]
     return "".join(lines)
