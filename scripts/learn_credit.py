@@ -39,8 +39,11 @@ from rubricate.matchers.wording.logistic import one_blas_thread
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.synonyms import Translation, content_stems, learn_translation
+from rubricate.stats.calibration import logit
 
 TARGET = SHARED.with_name("credit.json")
+#: From which probability on words earn the credit, chosen on notes that nothing was learned from.
+CREDITED_FROM = 0.55
 _EVIDENCE = re.compile(r"\[\[(.*?)\]\]")
 _FEATURES_TOGETHER, _CLAUSES_TOGETHER = 20, 6
 Spans = list[tuple[int, int]]
@@ -315,9 +318,10 @@ def main() -> None:
         for name, corpus in sets.items():
             rows += corpus_rows(corpus, name, parts)
     value, scale = fit(rows), calibration(rows)
-    # Words earn the credit from a probability of one half on.
-    value["weights"]["bias"] = round(value["weights"]["bias"] + scale.shift / scale.slope, 3)
-    value["presence"] = [round(scale.slope, 3), 0.0]
+    cut = float(logit(CREDITED_FROM))
+    bias = value["weights"]["bias"] + (scale.shift - cut) / scale.slope
+    value["weights"]["bias"] = round(bias, 2)
+    value["presence"] = [round(scale.slope, 3), round(cut, 3)]
     lines = [f" {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in value.items()]
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"{len(rows)} rows, {len(value['words'])} words, {TARGET.stat().st_size:,} bytes")

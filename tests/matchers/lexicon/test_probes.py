@@ -20,7 +20,7 @@ from rubricate.rubric import Rubric
 
 PROBES = Path(__file__).with_name("probes.tsv")
 #: The least share of right answers for each outcome.
-FLOORS = {"stated": 0.95, "contradicted": 0.87, "not mentioned": 0.9, "not credited": 0.94}
+FLOORS = {"stated": 0.95, "contradicted": 0.86, "not mentioned": 0.9, "not credited": 0.94}
 #: At most so many of the lines that do not state a feature earn its credit.
 MOST_CREDITED = 0.045
 
