@@ -62,7 +62,7 @@ def share_labels(corpora: Sequence[Corpus]) -> list[Corpus]:
     Who had the same labels to choose from and never used one did not find it: its rows are judged
     wherever any label was. A rubric that lists its features stays as it is.
 
-    >>> from rubricate import CorpusBuilder
+    >>> from rubricate import CorpusBuilder, Feature, Note
     >>> made = []
     >>> for label in ("Fever", "Cough"):
     ...     builder = CorpusBuilder()

@@ -192,6 +192,7 @@ def test_a_fragment_joins_the_mark_that_was_made_last(page: Any, downloads: Path
 def test_undo_reaches_back_over_notes_and_a_reload_keeps_everything(page: Any) -> None:
     press(page, "a", "x", "x", "x")
     wait_for(page, "document.body.dataset.note", "n2")
+    wait_for(page, JUDGED, "suggested open open open")
     press(page, "u")
     wait_for(page, JUDGED, "unsure open open open")
     page.refresh()

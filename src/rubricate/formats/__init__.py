@@ -247,7 +247,7 @@ def writer_of(name: str) -> Writer:
 
     >>> writer_of("texts")
     Traceback (most recent call last):
-    rubricate.errors.InputError: texts is a format that is read only; write one of parquet, ...
+    rubricate.errors.ArgumentError: texts is a format that is read only; write one of parquet, ...
     """
     chosen: Format = FORMATS[name]
     if chosen.write is None:
