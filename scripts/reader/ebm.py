@@ -1,9 +1,10 @@
 """Notes of EBM-NLP for the plan ``ebm``, and the figures of what it predicted.
 
 python ebm.py write DATA NOTES.json
-python ebm.py measure DATA NOTES.json TOKENIZER ebm_mpnet_ebm_dev.npz ebm_mpnet_ebm_test.npz
+python ebm.py measure DATA NOTES.json TOKENIZER OUT/ebm0_mpnet OUT/ebm1_mpnet ...
 
-Decoding is chosen on every twelfth training note, which is not learned from.
+Several networks count as one: the mean of their logits. Decoding is chosen for each kind of span
+on every twelfth training note, which is not learned from.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import itertools
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from rubricate.measures import Matching, evaluate
 from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
 from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.stats.calibration import logit, sigmoid
 
 #: Of each note what was predicted: its id, chances of pieces, and of presence.
 Heard = list[tuple[str, Opinion, list[float]]]
@@ -61,7 +64,17 @@ def parts(data: Path) -> dict[str, Corpus]:
     }
 
 
-def heard(corpus: Corpus, said: Any, maker: PieceMaker) -> Heard:
+def joined(stems: list[Path], name: str) -> dict[str, Any]:
+    """Return what several networks predicted, as one: the mean of their logits."""
+    said = [np.load(f"{stem}_{name}.npz") for stem in stems]
+    chances = {
+        part: sigmoid(np.mean([logit(own[part].astype(np.float64)) for own in said], axis=0))
+        for part in ("inside", "presence", "edges")
+    }
+    return {"ids": said[0]["ids"], "sizes": said[0]["sizes"], **chances}
+
+
+def heard(corpus: Corpus, said: dict[str, Any], maker: PieceMaker) -> Heard:
     """Return for each note what was predicted."""
     out = []
     at = row = edge = 0
@@ -77,22 +90,33 @@ def heard(corpus: Corpus, said: Any, maker: PieceMaker) -> Heard:
     return out
 
 
-def predicted(
-    corpus: Corpus, said: list[tuple[str, Opinion, list[float]]], at: Thresholds
-) -> Corpus:
-    """Return the corpus with what was found instead of what was marked."""
+def decoded(corpus: Corpus, said: Heard, k: int, at: Thresholds) -> list[list[tuple[int, int]]]:
+    """Return the spans of one kind in each note."""
+    out = []
+    for i, opinion, presence in said:
+        own = Opinion(opinion.pieces, opinion.inside[[k]], 1.0, _rows(opinion.edges, k))
+        (runs,) = decode_pieces(own, presence[k : k + 1], [at])
+        out.append([(run.start, run.end) for run in whole_words(corpus.note(i).text, runs)])
+    return out
+
+
+def _rows(edges: Any, k: int) -> Any:
+    return None if edges is None else edges[[k]]
+
+
+def predicted(corpus: Corpus, said: Heard, spans: Sequence[list[list[tuple[int, int]]]]) -> Corpus:
+    """Return the corpus with the spans of each kind that were found instead of those marked."""
     builder = CorpusBuilder()
     for rubric in corpus.rubrics:
         builder.add_rubric(rubric)
     builder.add_annotator(Annotator("network"))
-    for i, opinion, presence in said:
+    for n, (i, _, _) in enumerate(said):
         note = corpus.note(i)
         builder.add_note(note)
         builder.judge_all("network", i)
-        found = decode_pieces(opinion, presence, [at] * len(presence))
-        for feature, runs in zip(corpus.rubric(note.case), found, strict=True):
-            for run in whole_words(note.text, runs):
-                builder.annotate("network", i, feature.id, [(run.start, run.end)])
+        for feature, own in zip(corpus.rubric(note.case), spans, strict=True):
+            for span in own[n]:
+                builder.annotate("network", i, feature.id, [span])
     return builder.build()
 
 
@@ -111,20 +135,32 @@ def main() -> None:
         notes.write_text(json.dumps(texts), encoding="utf-8")
         return
     maker = PieceMaker.from_file(Path(sys.argv[4]))
-    dev, test = (
-        heard(sets[name], np.load(path), maker)
-        for name, path in zip(("ebm_dev", "ebm_test"), sys.argv[5:7], strict=True)
-    )
+    stems = [Path(stem) for stem in sys.argv[5:]]
+    said = {name: heard(sets[name], joined(stems, name), maker) for name in ("ebm_dev", "ebm_test")}
+    best = choose(sets["ebm_dev"], said["ebm_dev"])
+    print(*best, sep="\n")
+    for name, own in said.items():
+        spans = [decoded(sets[name], own, k, at) for k, at in enumerate(best)]
+        print(name, figures(sets[name], predicted(sets[name], own, spans)))
+
+
+def choose(corpus: Corpus, said: Heard) -> list[Thresholds]:
+    """Return the best decoding for each kind of span: one kind after the other, twice."""
     tried = [
         Thresholds(inside=i, presence=p, edges=e, cost=c)
         for i, p, e, c in itertools.product(INSIDE, PRESENCE, EDGES, COST)
     ]
-    best = max(
-        tried, key=lambda at: sum(figures(sets["ebm_dev"], predicted(sets["ebm_dev"], dev, at)))
-    )
-    print(best)
-    for name, said in (("ebm_dev", dev), ("ebm_test", test)):
-        print(name, figures(sets[name], predicted(sets[name], said, best)))
+    kinds = range(len(said[0][2]))
+    spans = [{at: decoded(corpus, said, k, at) for at in tried} for k in kinds]
+    best = [tried[0] for _ in kinds]
+    for k in (*kinds, *kinds):
+        worth = {}
+        for at in tried:
+            now = [*best[:k], at, *best[k + 1 :]]
+            found = predicted(corpus, said, [own[one] for own, one in zip(spans, now, strict=True)])
+            worth[at] = sum(figures(corpus, found))
+        best[k] = max(tried, key=worth.__getitem__)
+    return best
 
 
 if __name__ == "__main__":

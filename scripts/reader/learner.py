@@ -73,7 +73,8 @@ class Learner:
             fused=DEVICE == "cuda",
         )
         self.mean = copy.deepcopy(net).eval()
-        for layer in (*self.net.encoder.layers, *self.mean.encoder.layers) if compiled else ():
+        # The mean is not compiled: what was compiled to judge once said "absent" of nearly all.
+        for layer in self.net.encoder.layers if compiled else ():
             layer.compile(dynamic=True)
         self.steps = 0
         self.loss = 0.0

@@ -170,7 +170,11 @@ def held_out(clinicians: Path, pairs: Path) -> set[str]:
 
 
 #: Files that only measure: what networks were found to fail at, and the same written later.
-MEASURING = {"S_test": r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]", "T_test": r"z[a-g]09"}
+MEASURING = {
+    "S_test": r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]",
+    "T_test": r"z[a-g]09",
+    "V_test": r"z[j-o]05",
+}
 
 
 def measured_set(file: str) -> str | None:

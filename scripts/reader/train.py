@@ -28,8 +28,10 @@ from compose import Composer
 from judging import figures, judge
 from learner import Learner, fetch, tensors
 from lessons import Cutter, stream
+from losses import Tensors
 from net import SHAPES, Network, few_bits
 from reading import HERE, Note, Sets, Sources, load_all, read_bank
+from torch import Tensor
 
 Plan = dict[str, Any]
 #: In how many bits each network ships.
@@ -83,7 +85,6 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
             o["rate"],
             o["scorer_rate"],
             average=o.get("average", 0.9985),
-            # What only teaches is not compiled: once on a GPU it then said "absent" of nearly all.
             compiled=plan.get("compiled", False) and o["rate"] > 0,
             frozen=o.get("frozen", 0),
         )
@@ -115,6 +116,15 @@ def start_workers(
     return ready, workers
 
 
+def accidental(judge: Learner, t: Tensors, n: int, which: Tensor) -> Tensor:
+    """Return the rows that were drawn as absent and are stated all the same, of these notes."""
+    rows = which.nonzero()[:, 0].to(t["soft"].device, non_blocking=True)
+    said = judge.judge({k: v[rows] for k, v in t.items()}, n)[1].float().sigmoid()[..., 0]
+    out = torch.zeros_like(t["soft"])
+    out[rows] = t["soft"][rows] & (said > 0.8)
+    return out
+
+
 def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part: float) -> None:
     """Let every network learn from a batch: MPNet from the notes, MiniLM from it too."""
     t, n, weights = tensors(b), b["F"], plan.get("weights")
@@ -123,7 +133,7 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
     if large:
         drops = plan.get("filter") or step > DROPS_FROM
         if drops and plan.get("soft_filter", True) and b["soft"].any():
-            t["drop"] = t["soft"] & (large.judge(t, n)[1].float().sigmoid()[..., 0] > 0.8)
+            t["drop"] = accidental(large, t, n, b["soft"].any(1))
         if not plan.get("fixed"):
             teacher = large.learn(t, n, part, None, weights)
     if small:

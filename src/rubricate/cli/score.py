@@ -222,8 +222,8 @@ def _print(run: FinishedRun) -> None:
         unsure = run.run.get("unsure")
         if unsure is not None:
             click.echo(
-                f"unsure: {counts['unsure']:,} items with a probability between "
-                f"{unsure['low']:g} and {unsure['high']:g} are for review"
+                f"unsure (probability between {unsure['low']:g} and {unsure['high']:g}), "
+                f"so for review: {counts['unsure']:,} of {counts['items']:,} items"
             )
         click.echo("no review policy: nothing is promised about errors (see `rubricate route`)")
     outdated = run.run.get("corrections", {}).get("outdated")
