@@ -79,25 +79,15 @@ class ChanceCorrected:
 class Agreement:
     """How far the annotators of a corpus agree.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        What was compared.
-    pooled : EvaluationWithIntervals
-        Counts of all pairs together, the earlier annotator as reference; overall, by case and by
-        feature, with intervals by note.
-    pairs : mapping from (id, id) to Evaluation
-        Each pair on its own.
-    per_note : mapping from (reference group, predicted group) to feature id to kind to NoteMeans
-        Span agreement the PICO paper's way.
-    chance_corrected : mapping
-        Fleiss' kappa and Krippendorff's alpha on presence, with intervals, for more than two.
-    lengths : mapping
-        Span lengths by group and feature.
-    empty : str
-        The rule for annotators who marked nothing, in ``per_note``.
-    scores : ScoreAgreement, optional
-        Agreement on the scores of notes that everybody judged alike.
+    ``pooled``: counts of all pairs together, the earlier annotator as reference; overall, by case
+    and by feature, with intervals by note.
+    ``pairs``: each pair on its own.
+    ``per_note``: span agreement the PICO paper's way.
+    ``chance_corrected``: Fleiss' kappa and Krippendorff's alpha on presence, with intervals, for
+    more than two.
+    ``lengths``: span lengths by group and feature.
+    ``empty``: the rule for annotators who marked nothing, in ``per_note``.
+    ``scores``: agreement on the scores of notes that everybody judged alike.
     """
 
     corpus: Corpus

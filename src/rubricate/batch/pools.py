@@ -35,14 +35,9 @@ _CODE = (
 class Pool(Protocol):
     """Runs batches of one work.
 
-    Attributes
-    ----------
-    depth : int
-        How many batches to keep running.
-    deaths : tuple of exception types
-        What a future raises when its worker died.
-    patience : int
-        How many workers a batch that runs alone may lose before it is divided.
+    ``depth``: how many batches to keep running.
+    ``deaths``: what a future raises when its worker died.
+    ``patience``: how many workers a batch that runs alone may lose before it is divided.
     """
 
     depth: int

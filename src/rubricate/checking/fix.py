@@ -74,8 +74,6 @@ def choose_rules(
 ) -> tuple[CheckRule, ...]:
     """Return the rules with these names (all if None) but those to skip, in order.
 
-    Examples
-    --------
     >>> [rule.name for rule in choose_rules(["repeated", "white-space"])]
     ['white-space', 'repeated']
     """
@@ -97,8 +95,6 @@ def check_corpus(
 ) -> CheckResult:
     """Find the faults of a corpus's annotations.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n1", "c", "She has hot flashes."))
@@ -156,8 +152,6 @@ def fix_corpus(
     end), so each repaired row is checked again, by the same rules, until nothing is left to
     repair. The corpus given is not touched.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> from rubricate.checking import check_corpus
     >>> builder = CorpusBuilder()

@@ -116,8 +116,6 @@ SOURCES = {
 def find_sources(paths: Mapping[str, Path] | None = None) -> dict[str, Path | None]:
     """Return where each optional source is: the given path, the installed one, or None.
 
-    Examples
-    --------
     >>> list(find_sources({"umls": Path("MRCONSO.RRF")}))
     ['hpo', 'drugs', 'mesh', 'wordnet', 'umls']
     """
@@ -132,8 +130,6 @@ def build_lexicon(
 ) -> Lexicon:
     """Build a lexicon from the embedded tables and other sources.
 
-    Examples
-    --------
     >>> [count.source.name for count in build_lexicon(sources=[]).summary().sources]
     ['lay_terms', 'abbreviations', 'drug_classes', 'bank']
     """

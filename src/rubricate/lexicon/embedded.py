@@ -24,8 +24,6 @@ def embedded_lexicon() -> Lexicon:
     Shorthand joins every group that holds one of its expansions, so that "SOB" is a synonym of
     "breathless" too; a class of drugs or diseases knows all names of its members.
 
-    Examples
-    --------
     >>> ("shortness of breath", "lay_terms") in embedded_lexicon().synonyms("SOB")
     True
     """

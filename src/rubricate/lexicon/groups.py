@@ -81,8 +81,6 @@ class Lexicon:
     Phrases are found whatever their case, punctuation and accents (see
     :func:`rubricate.text.words.phrase_key`).
 
-    Examples
-    --------
     >>> lexicon = Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),))
     >>> lexicon.synonyms("sob")
     [('dyspnea', 'a')]
@@ -136,8 +134,6 @@ class Lexicon:
 
         A phrase whose case matters is found in that case only.
 
-        Examples
-        --------
         >>> lexicon = Lexicon((Group("a:1", (Phrase("headache", "a"), Phrase("HA", "a"))),))
         >>> [group.id for group in lexicon.groups_of("Headaches")]
         ['a:1']
@@ -159,8 +155,6 @@ class Lexicon:
 
         A phrase narrower than the one asked for has a source that ends in ``_narrower``.
 
-        Examples
-        --------
         >>> group = Group("a:1", (Phrase("NSAID", "a"),), members=("ibuprofen",))
         >>> Lexicon((group,)).synonyms("nsaid"), Lexicon((group,)).synonyms("ibuprofen")
         ([('ibuprofen', 'a_narrower')], [])
@@ -184,8 +178,6 @@ class Lexicon:
     def phrases_in(self, text: str) -> list[tuple[Span, str]]:
         """Return the known phrases of a text and their keys, the longest first at each place.
 
-        Examples
-        --------
         >>> lexicon = Lexicon((Group("a:1", (Phrase("chest pain", "a"), Phrase("CP", "a"))),))
         >>> lexicon.phrases_in("No chest-pain")
         [(Span(start=3, end=13), 'chest pain')]
@@ -218,8 +210,6 @@ class Lexicon:
     def summary(self) -> LexiconSummary:
         """Return how many groups and phrases the lexicon holds, in all and of each source.
 
-        Examples
-        --------
         >>> Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),)).summary().phrases
         2
         """
@@ -257,8 +247,6 @@ def _stemmed(key: str) -> str:
 def merge_lexicons(lexicons: Iterable[Lexicon]) -> Lexicon:
     """Return one lexicon with the groups of all, in order.
 
-    Examples
-    --------
     >>> len(merge_lexicons([Lexicon(()), Lexicon(())]))
     0
     """

@@ -24,8 +24,6 @@ def save_lexicon(lexicon: Lexicon, folder: Path, *, overwrite: bool = False) -> 
     [text, source, "exact"], ``members``, ``area``); a person may edit it. ``meta.json`` says what
     it holds.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "lexicon"
     >>> save_lexicon(Lexicon((Group("a:1", (Phrase("HA", "a"), Phrase("headache", "a"))),)), place)
@@ -165,8 +163,6 @@ def _is_phrase(phrase: Any) -> bool:
 def load_default_lexicon(folder: Path | None = None) -> Lexicon:
     """Return the embedded lexicon, or the one built before at ``folder``.
 
-    Examples
-    --------
     >>> "SOB" in load_default_lexicon()
     True
     """

@@ -56,8 +56,6 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     Measured values decide about features that ask for nothing else, where none of their words or
     only values were found.
 
-    Examples
-    --------
     >>> from rubricate import Feature
     >>> from rubricate.text.contradiction.place import read_text
     >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))

@@ -40,20 +40,13 @@ class Evaluation:
 
     Evaluations of disjoint parts of a corpus add to that of the whole.
 
-    Parameters
-    ----------
-    reference_annotator, predicted_annotator : str
-        Who was compared with whom.
-    coverage : Coverage
-        How many notes and rows were counted, missing or left out.
-    protocol, unit : str
-        How spans were matched.
-    tables : mapping from key to CountTable
-        The counts of each measure, one line per row: ``("characters",)``, ``("presence",)``,
-        ``("spans", "exact")`` and so on (`rubricate.measures.families`).
-    probability : ndarray, optional
-        The predicted probability of presence of each row, nan where unknown; None where no row
-        has one.
+    ``reference_annotator``, ``predicted_annotator``: who was compared with whom.
+    ``coverage``: how many notes and rows were counted, missing or left out.
+    ``protocol``, ``unit``: how spans were matched.
+    ``tables``: the counts of each measure, one line per row: ``("characters",)``,
+    ``("presence",)``, ``("spans", "exact")`` and so on (`rubricate.measures.families`).
+    ``probability``: the predicted probability of presence of each row, nan where unknown; None
+    where no row has one.
     """
 
     reference_annotator: str
@@ -293,8 +286,6 @@ def evaluate(
 def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Evaluation:
     """Measure rows that are paired already; see `evaluate`.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])
     >>> evaluate_pairing(pair_rows(corpus, corpus)).presence.total().f1

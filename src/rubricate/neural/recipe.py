@@ -121,8 +121,6 @@ class EncoderRecipe(Recipe):
     def n_steps(self, n_notes: int) -> int:
         """Return the most steps on so many notes.
 
-        Examples
-        --------
         >>> EncoderRecipe().n_steps(10), EncoderRecipe().n_steps(500)
         (120, 900)
         """

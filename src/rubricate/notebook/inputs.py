@@ -31,17 +31,11 @@ def as_corpus(
 ) -> Corpus:
     """Return notes in any form as a corpus, with the rubrics given in place of its own.
 
-    Parameters
-    ----------
-    notes : Corpus, path, data frame, or texts
-        A data frame has one note per row (`Corpus.from_frame`); texts are numbered from 1.
-    rubric : path, Rubric or several, data frame, or texts of features
-        See `as_rubric_file`.
-    columns, case
-        As `Corpus.from_frame`, and ``--columns`` and ``--case`` of the commands.
+    ``notes`` (Corpus, path, data frame, or texts): a data frame has one note per row
+    (`Corpus.from_frame`); texts are numbered from 1.
+    ``rubric`` (path, Rubric or several, data frame, or texts of features): see `as_rubric_file`.
+    ``columns``, ``case``: as `Corpus.from_frame`, and ``--columns`` and ``--case`` of the commands.
 
-    Examples
-    --------
     >>> as_corpus(["no fever", "cough"], ["No fever"])
     <Corpus: 2 notes, 1 cases, 1 features, 0 annotators, 0 rows>
     """
@@ -76,14 +70,10 @@ def is_frame(value: object) -> bool:
 def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     """Return rubrics in any form as if they had been read from a file.
 
-    Parameters
-    ----------
-    rubric : path, Rubric or several, data frame, or texts of features
-        A data frame has the columns of a rubric file (``text``, ``points``, ``case``, ...);
-        texts make one rubric in which each counts one point. None stays None.
+    ``rubric`` (path, Rubric or several, data frame, or texts of features): a data frame has the
+    columns of a rubric file (``text``, ``points``, ``case``, ...); texts make one rubric in which
+    each counts one point. None stays None.
 
-    Examples
-    --------
     >>> [feature.id for feature in as_rubric_file(["No fever", "Cough"]).rubrics[0]]
     ['rubric-no-fever', 'rubric-cough']
     """

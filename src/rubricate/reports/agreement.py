@@ -57,8 +57,6 @@ def agreement_page(
 ) -> str:
     """Return one self-contained HTML page about an agreement study.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.agreement import agree
     >>> from rubricate.stats import Resampling

@@ -50,8 +50,6 @@ def comparison_page(
 ) -> str:
     """Return one self-contained HTML page about several matchers on the same notes.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.stats import Resampling
     >>> from rubricate.trials import Trial, fold_splits, run_trials

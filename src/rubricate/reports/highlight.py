@@ -149,8 +149,6 @@ def highlight_note(text: str, marks: Sequence[NoteMark], *, sides: Sides | None 
     stands where a mark begins; ``3…`` and ``…3`` are fragments of one annotation. Numbers come
     from the style sheet, so that copied text is the note's.
 
-    Examples
-    --------
     >>> html = highlight_note("a <b>", [NoteMark(1, "Letter", "reference", (Span(0, 1),))])
     >>> html.count("<mark"), "&lt;b&gt;" in html
     (1, True)

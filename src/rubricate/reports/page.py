@@ -53,8 +53,6 @@ def render_page(
     Style and script are inside the page, and a content security policy allows nothing else: the
     one script is named by its hash, so that no other can run.
 
-    Examples
-    --------
     >>> page = render_page("A & B", [Section("one", "First", paragraph("1 < 2"))])
     >>> "A &amp; B" in page, "1 &lt; 2" in page, "http-equiv" in page
     (True, True, True)
@@ -90,8 +88,6 @@ def fill_template(name: str, *, title: str, style: str, script: str, **values: A
 def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
     """Write a page to ``folder/index.html`` and return that path; nothing else is touched.
 
-    Examples
-    --------
     >>> import tempfile
     >>> write_report(Path(tempfile.mkdtemp()) / "report", render_page("Empty", [])).name
     'index.html'
@@ -105,8 +101,6 @@ def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
 def paragraph(text: str, *, class_: str = "") -> str:
     """Return an escaped paragraph.
 
-    Examples
-    --------
     >>> paragraph("1 < 2")
     '<p>1 &lt; 2</p>'
     """
@@ -141,8 +135,6 @@ def folded(summary: str, body: str, *, is_open: bool = False, in_print: bool = F
 
     With ``in_print`` it is opened for printing, too.
 
-    Examples
-    --------
     >>> folded("More", paragraph("words"))
     '<details><summary>More</summary><p>words</p></details>'
     """
@@ -153,8 +145,6 @@ def folded(summary: str, body: str, *, is_open: bool = False, in_print: bool = F
 def facts_table(facts: Mapping[str, object], *, caption: str = "") -> str:
     """Return names and values, one line each.
 
-    Examples
-    --------
     >>> "<td>2000</td>" in facts_table({"resamples": "2000"})
     True
     """

@@ -36,8 +36,6 @@ def html_table(
 ) -> str:
     """Return a table; every text in it is escaped.
 
-    Examples
-    --------
     >>> table = html_table(["case", "F1"], [["<0>", Point(0.5, 0.4, 0.6)]])
     >>> "&lt;0&gt;" in table, '0.500<span class="ci">[0.400, 0.600]</span>' in table
     (True, True)
@@ -91,8 +89,6 @@ def mean_sd(mean: float | None, sd: float | None) -> Cell:
 def counted(n: int, word: str) -> str:
     """Return a number with its word, in the plural where there are several.
 
-    Examples
-    --------
     >>> counted(1, "case"), counted(2040, "note")
     ('1 case', '2,040 notes')
     """

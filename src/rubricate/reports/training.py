@@ -45,8 +45,6 @@ def training_page(
 ) -> str:
     """Return one self-contained HTML page about how a matcher was trained.
 
-    Examples
-    --------
     >>> from rubricate.matchers.training_report import Course, Look
     >>> looks = (Look(20, 0.9, 8.0, {"F1": 0.9}), Look(40, 0.4, 16.0, {"F1": 0.8}))
     >>> page = training_page(TrainingReport((Course("network", looks, 8, 2, 20),)), matcher="m")

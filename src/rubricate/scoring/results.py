@@ -40,8 +40,6 @@ class UnsureRange:
     wrong one time in five and those inside more often, so that looking there finds most errors per
     item. It promises nothing: for that, choose a policy (`rubricate.scoring.choose_policy`).
 
-    Examples
-    --------
     >>> words = (((0, 5),),)
     >>> found = {"f": Evidence(words, 0.7), "g": Evidence(words, 0.9), "h": Evidence()}
     >>> [name for name, why in UnsureRange().why_review(found).items() if why]
@@ -94,8 +92,6 @@ def judge_note(
     A text that does not read like a clinical note gets no score, unless ``any_text``: all of its
     items are for review.
 
-    Examples
-    --------
     >>> rubric = Rubric("c", (Feature("f", "c", "No fever", weight=2.0),))
     >>> found = Evidence((((0, 8),),), 0.9, 0.9, ("no fever",), "exact")
     >>> line = {"note": "n", "case": "c", "items": [found.to_json()]}

@@ -183,8 +183,6 @@ def score_notes(
     policy does not search the notes again. One process holds the folder at a time, and an earlier
     run in it is replaced only by a complete one.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])

@@ -31,22 +31,13 @@ _DEFINED = 0.5
 class Bootstrapped:
     """Estimates with their bootstrap intervals; all arrays have the shape of the estimate.
 
-    Parameters
-    ----------
-    estimate : ndarray
-        The measures of the sample itself.
-    low, high : ndarray
-        Limits; NaN where the estimate or more than half of the replicates are undefined.
-    undefined : ndarray
-        Share of replicates that were undefined (0 / 0) and left out.
-    confidence : float
-        Nominal confidence.
-    method : str
-        "percentile" or "bca".
-    replicates : ndarray, optional
-        Shape (resamples, ...), where asked for.
-    by_items : ndarray of bool, optional
-        Where errors are so few that limits by items have a part (`limit_by_items`).
+    ``estimate``: the measures of the sample itself.
+    ``low``, ``high``: limits; NaN where the estimate or more than half of the replicates are
+    undefined.
+    ``undefined``: share of replicates that were undefined (0 / 0) and left out.
+    ``method``: "percentile" or "bca".
+    ``replicates``: shape (resamples, ...), where asked for.
+    ``by_items``: where errors are so few that limits by items have a part (`limit_by_items`).
     """
 
     estimate: F64
@@ -61,8 +52,6 @@ class Bootstrapped:
     def at(self, *index: SupportsIndex) -> Estimate:
         """Return the estimate at `index` with its interval.
 
-        Examples
-        --------
         >>> from rubricate.stats import bootstrap_interval, precision_recall_f1
         >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
         >>> f1 = bootstrap_interval(counts, precision_recall_f1).at(2)
@@ -197,26 +186,11 @@ def summarise(
     Undefined replicates (0 / 0) are left out and their share is reported. The limits are NaN
     where the estimate is undefined or fewer than half of the replicates are defined.
 
-    Parameters
-    ----------
-    estimate : ndarray
-        The measures of the sample itself.
-    replicates : ndarray, shape (resamples, ...)
-        The measures of the resamples.
-    settings : Resampling
-        Confidence and method.
-    accel : ndarray, optional
-        The acceleration; needed for BCa.
-    freedom : int, optional
-        Degrees of freedom of what was drawn; see `half_width_in_sds`.
+    ``estimate``: the measures of the sample itself.
+    ``replicates`` (resamples, ...): the measures of the resamples.
+    ``accel``: the acceleration; needed for BCa.
+    ``freedom``: degrees of freedom of what was drawn; see `half_width_in_sds`.
 
-    Returns
-    -------
-    Bootstrapped
-        Estimates and limits.
-
-    Examples
-    --------
     >>> settings = Resampling(confidence=0.5, method="percentile")
     >>> result = summarise(np.array(2.0), np.array([1.0, 2.0, 3.0]), settings)
     >>> float(result.low), float(result.high)
@@ -258,31 +232,14 @@ def bootstrap_interval(
     interval as it should. Where all notes are perfect every resample is perfect too and the
     interval has no width: see `rubricate.stats.limit_by_items`.
 
-    Parameters
-    ----------
-    counts : array_like, shape (n, ..., k)
-        Additive counts, one row per note; axes between are groups measured on the same resamples.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (...) or (..., m), for any leading axes.
-    settings : Resampling, optional
-        Resamples, confidence, method, seed.
-    weights : array_like, shape (n,), optional
-        Design weights; the counts of a note are multiplied by its weight.
-    strata : array_like, shape (n,), optional
-        Strata of the design; notes are drawn inside each, those alone in their stratum together.
+    ``counts`` (n, ..., k): additive counts, one row per note; axes between are groups measured on
+    the same resamples.
+    ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m), for any leading
+    axes.
+    ``weights`` (n,): design weights; the counts of a note are multiplied by its weight.
+    ``strata`` (n,): strata of the design; notes are drawn inside each, those alone in their stratum
+    together.
 
-    Returns
-    -------
-    Bootstrapped
-        Estimates and limits, shape of the statistic.
-
-    Raises
-    ------
-    InputError
-        If counts, weights or strata do not fit together.
-
-    Examples
-    --------
     >>> from rubricate.stats import precision_recall_f1
     >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
     >>> result = bootstrap_interval(counts, precision_recall_f1, Resampling(method="bca"))

@@ -28,16 +28,10 @@ _BOTH = 3
 class Comparison:
     """Two sets of measures and their difference, first minus second.
 
-    Parameters
-    ----------
-    first, second : ndarray
-        The measures of each.
-    difference : Bootstrapped
-        First minus second, with its interval.
-    p_value : ndarray, optional
-        Two-sided, from swapping the two within notes; None where no test was made.
-    permutations : int
-        Number of random swaps behind `p_value`.
+    ``first``, ``second``: the measures of each.
+    ``difference``: first minus second, with its interval.
+    ``p_value``: two-sided, from swapping the two within notes; None where no test was made.
+    ``permutations``: number of random swaps behind `p_value`.
     """
 
     first: F64
@@ -127,31 +121,13 @@ def compare_paired(
     The interval draws notes with replacement, both systems' counts of a note together, so the
     difficulty of the notes cancels. The test is `permutation_p_value`.
 
-    Parameters
-    ----------
-    first, second : array_like, shape (n, k)
-        Additive counts of the two systems on the same notes, in the same order.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (...) or (..., m).
-    settings : Resampling, optional
-        Resamples, confidence, method; its seed serves the test too.
-    permutations : int
-        Number of random swaps; 0 for no test.
-    strata : array_like, shape (n,), optional
-        Strata inside which notes are drawn.
+    ``first``, ``second`` (n, k): additive counts of the two systems on the same notes, in the same
+    order.
+    ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m).
+    ``settings``: resamples, confidence, method; its seed serves the test too.
+    ``permutations``: number of random swaps; 0 for no test.
+    ``strata`` (n,): strata inside which notes are drawn.
 
-    Returns
-    -------
-    Comparison
-        Both measures, their difference with interval, and the p value.
-
-    Raises
-    ------
-    InputError
-        If the tables do not have the same shape.
-
-    Examples
-    --------
     >>> from rubricate.stats import precision_recall_f1
     >>> first, second = [[5, 1, 0], [4, 0, 1]] * 9, [[3, 1, 2], [4, 1, 1]] * 9
     >>> result = compare_paired(first, second, precision_recall_f1)
@@ -179,14 +155,9 @@ def compare_paired(
 class Side:
     """One side of a comparison on notes that need not be those of the other.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        The value with its own interval.
-    counts : array_like, shape (n, k)
-        Additive counts by note.
-    notes : sequence
-        The note of each row, as anything that tells notes apart.
+    ``estimate``: the value with its own interval.
+    ``counts`` (n, k): additive counts by note.
+    ``notes``: the note of each row, as anything that tells notes apart.
     """
 
     estimate: Estimate
@@ -230,29 +201,12 @@ def compare_with_ceiling(
     correlation is that of replicates in which such notes are drawn for both at once. No test is
     made: that a system equals the ceiling is not the question.
 
-    Parameters
-    ----------
-    system : Side
-        The system against the reference.
-    ceiling : Side
-        One annotator against another.
-    statistic : callable
-        Maps sums of shape (..., k) to one value of shape (...).
-    settings : Resampling, optional
-        Resamples and seed.
+    ``system``: the system against the reference.
+    ``ceiling``: one annotator against another.
+    ``statistic``: maps sums of shape (..., k) to one value of shape (...).
 
-    Returns
-    -------
-    Estimate
-        System minus ceiling, negative where the system is below.
+    The value is system minus ceiling, negative where the system is below.
 
-    Raises
-    ------
-    InputError
-        If the tables do not hold the same counts.
-
-    Examples
-    --------
     >>> from rubricate.stats import bootstrap_interval, precision_recall_f1
     >>> f1 = lambda sums: precision_recall_f1(sums)[..., 2]
     >>> sides = [

@@ -95,22 +95,6 @@ def width_chances(expected: Expected, target: Target, sampling: Sampling) -> Cha
     and FN ~ Binomial(negatives, share missed among negatives), whose outcomes are summed. All
     exact, for the interval that `target` names.
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target
-        Width, confidence, interval and drawing.
-    sampling : Sampling
-        The notes drawn.
-
-    Returns
-    -------
-    Chances
-        One for each measure.
-
-    Examples
-    --------
     >>> asthma, notes = Expected(0.85, 0.80, 0.48), Sampling(274, 297)
     >>> round(width_chances(asthma, Target(), notes).recall, 3)
     0.876

@@ -27,13 +27,10 @@ FEW = 10
 class Support:
     """What values rest on; all arrays have the shape of the estimates, or broadcast to it.
 
-    Parameters
-    ----------
-    items : ndarray
-        Items that inform each value, at their effective number (`effective_items`); NaN where
-        it is unknown, as with unequal weights.
-    wrong, right : ndarray
-        Notes whose own value is below 1, and above 0; infinite where the value is no share.
+    ``items``: items that inform each value, at their effective number (`effective_items`); NaN
+    where it is unknown, as with unequal weights.
+    ``wrong``, ``right``: notes whose own value is below 1, and above 0; infinite where the value is
+    no share.
     """
 
     items: npt.ArrayLike
@@ -47,18 +44,10 @@ def effective_items(per_note: npt.ArrayLike) -> F64:
     M / (1 + (m - 1) rho) for M items, with m = sum m_i^2 / M the number that an item meets in its
     note (Kish 1965; Kerry & Bland 2001) and rho their correlation, assumed to be 0.3.
 
-    Parameters
-    ----------
-    per_note : array_like, shape (notes, ...)
-        Items of each note.
+    ``per_note`` (notes, ...): items of each note.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        The effective number; 0 without items.
+    Without items it is 0.
 
-    Examples
-    --------
     >>> float(effective_items([15] * 20).round(1)), float(effective_items([1] * 20))
     (57.7, 20.0)
     """
@@ -88,24 +77,10 @@ def limit_by_items(
     Clopper & Pearson (1934) at the effective number of items (Korn & Graubard 1998). A value
     other than 0 and 1 that never varies, as that of a single note, gets no limits.
 
-    Parameters
-    ----------
-    found : Bootstrapped
-        Estimates and limits.
-    support : Support
-        What they rest on.
-    through_jaccard : array_like of bool
-        Which of them are F1: their items are a share J = F1 / (2 - F1) of those either side found.
-    twice : array_like of bool
-        Which of them are twice a share, less one, as agreement corrected for chance by half.
+    ``through_jaccard``: which of them are F1: their items are a share J = F1 / (2 - F1) of those
+    either side found.
+    ``twice``: which of them are twice a share, less one, as agreement corrected for chance by half.
 
-    Returns
-    -------
-    Bootstrapped
-        The same with other limits where errors are few.
-
-    Examples
-    --------
     >>> from rubricate.stats.bootstrap import bootstrap_interval
     >>> from rubricate.stats.resampling import precision_recall_f1
     >>> found = bootstrap_interval([[15, 0, 0]] * 20, precision_recall_f1)

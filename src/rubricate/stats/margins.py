@@ -25,25 +25,6 @@ def adjust_p_values(
     findings: p_(i) becomes the smallest of m p_(j) / j over j >= i. Both stop at 1. Undefined
     p values (NaN) stay undefined and do not count as tests.
 
-    Parameters
-    ----------
-    p_values : array_like, shape (m,)
-        P values in any order.
-    method : {"holm", "benjamini-hochberg"}
-        What to keep.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        Adjusted p values in the same order.
-
-    Raises
-    ------
-    InputError
-        If a p value lies outside 0 to 1, or the method is not known.
-
-    Examples
-    --------
     >>> adjust_p_values([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     >>> adjust_p_values([0.01, 0.04, 0.03], method="benjamini-hochberg").tolist()
@@ -71,14 +52,10 @@ def adjust_p_values(
 class MarginTest:
     """Whether a difference stays above minus a margin, and within it on both sides.
 
-    Parameters
-    ----------
-    margin : float
-        The largest loss that does not matter.
-    p_non_inferior, p_equivalent : float
-        One-sided p values of "worse by the margin or more", and of "apart by it or more".
-    level : float
-        The p value must be at most this.
+    ``margin``: the largest loss that does not matter.
+    ``p_non_inferior``, ``p_equivalent``: one-sided p values of "worse by the margin or more", and
+    of "apart by it or more".
+    ``level``: the p value must be at most this.
     """
 
     margin: float
@@ -117,25 +94,11 @@ def margin_test(difference: Estimate, margin: float) -> MarginTest:
     (Schuirmann 1987), so both limits lie within the margin. An interval that is longer on one side
     counts on that side.
 
-    Parameters
-    ----------
-    difference : Estimate
-        First minus second, with an interval.
-    margin : float
-        Above 0.
+    ``difference``: first minus second, with an interval.
+    ``margin``: above 0.
 
-    Returns
-    -------
-    MarginTest
-        Both p values; nan without an interval.
+    Both p values are nan without an interval.
 
-    Raises
-    ------
-    InputError
-        If the margin is not above 0.
-
-    Examples
-    --------
     >>> found = margin_test(Estimate(-0.01, -0.025, 0.005, 0.95), 0.03)
     >>> found.non_inferior, found.equivalent, round(found.p_non_inferior, 4)
     (True, True, 0.0045)
@@ -158,8 +121,6 @@ def margin_test(difference: Estimate, margin: float) -> MarginTest:
 def adjust_margin_tests(tests: Sequence[MarginTest]) -> list[MarginTest]:
     """Return the tests with p values adjusted for their number (Holm 1979).
 
-    Examples
-    --------
     >>> one = margin_test(Estimate(-0.01, -0.025, 0.005, 0.95), 0.03)
     >>> [round(test.p_non_inferior, 4) for test in adjust_margin_tests([one, one])]
     [0.009, 0.009]

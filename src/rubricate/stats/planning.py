@@ -28,16 +28,8 @@ STUDIES, MOST = 100, 20_000
 class PilotPlan:
     """Notes a study needs, by drawing studies from a pilot.
 
-    Parameters
-    ----------
-    notes : int
-        The size.
-    met : float
-        Share of simulated studies of this size that meet the width.
-    pilot : Estimate
-        What the pilot itself shows.
-    pilot_notes : int
-        Its notes.
+    ``met``: share of simulated studies of this size that meet the width.
+    ``pilot``: what the pilot itself shows.
     """
 
     notes: int
@@ -61,31 +53,12 @@ def plan_pilot(
     should be what the study itself will report. A pilot stands for its population as far as its
     own interval says: look at that, too.
 
-    Parameters
-    ----------
-    counts : array_like, shape (notes, k)
-        Counts of the pilot by note.
-    measure : callable
-        Value and interval from counts of some notes.
-    half_width, assurance : float
-        Half the width, and the probability with which it must hold.
-    studies : int
-        Studies simulated at each size.
-    seed : int
-        Seed of the generator.
+    ``counts`` (notes, k): counts of the pilot by note.
+    ``measure``: value and interval from counts of some notes.
+    ``half_width``, ``assurance``: half the width, and the probability with which it must hold.
 
-    Returns
-    -------
-    PilotPlan
-        The size and how often it meets the width.
+    No size up to 20,000 notes that is enough is an InputError.
 
-    Raises
-    ------
-    InputError
-        If a value is out of range, or no size up to 20,000 notes is enough.
-
-    Examples
-    --------
     >>> from rubricate.stats import Resampling, bootstrap_interval, precision_recall_f1
     >>> few = Resampling(resamples=99)
     >>> def f1(counts):
@@ -127,25 +100,11 @@ STUDY_INTERVAL = "design-posterior"
 def estimate_frequency(found: int, total: int) -> Estimate:
     """Estimate the frequency a plan needs, from a pilot or from a matcher's output.
 
-    Parameters
-    ----------
-    found : int
-        Notes of the pilot with the variable (found by the system: internal; truly: external).
-    total : int
-        Notes of the pilot.
+    ``found``: notes of the pilot with the variable (found by the system: internal; truly:
+    external).
 
-    Returns
-    -------
-    Estimate
-        The share and its interval (Wilson 1927); plan with the lower limit to be on the safe side.
+    The interval is Wilson's (1927); plan with the lower limit to be on the safe side.
 
-    Raises
-    ------
-    InputError
-        If there is no note, or more found than there are.
-
-    Examples
-    --------
     >>> frequency = estimate_frequency(48, 100)
     >>> frequency.value, round(frequency.low, 3), round(frequency.high, 3)
     (0.48, 0.385, 0.577)
@@ -238,32 +197,13 @@ def plan_assurance(
     and of true notes vary, or fixed numbers of positives and negatives. `n_precision` and
     `n_recall` say what each would need if its notes could be counted out (`needed_sizes`).
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target, optional
-        Width, confidence, assurance, interval and drawing; the default is +-5 points at 95 %,
-        held with 90 %, Clopper-Pearson, notes as they occur.
-    sites : int
-        Sites that share the notes; each site's share is rounded up.
-    pool : int, optional
-        Notes in the finite pool that is sampled without replacement.
-    design_effect : float
-        Variance inflation by clustering, at least 1; see `summarise_clusters` for a pilot's.
+    ``target``: width, confidence, assurance, interval and drawing; the default is +-5 points at 95
+    %, held with 90 %, Clopper-Pearson, notes as they occur.
+    ``sites``: sites that share the notes; each site's share is rounded up.
+    ``pool``: notes in the finite pool that is sampled without replacement.
+    ``design_effect``: variance inflation by clustering, at least 1; see `summarise_clusters` for a
+    pilot's.
 
-    Returns
-    -------
-    Plan
-        The sizes and what they rest on.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or precision, recall and frequency cannot go together.
-
-    Examples
-    --------
     >>> plan = plan_assurance(Expected(0.85, 0.80, 0.48), Target(assurance=0.80), sites=6)
     >>> plan.n_precision, plan.n_recall, plan.positives, plan.negatives, plan.total
     (236, 282, 267, 290, 557)

@@ -132,8 +132,6 @@ class Study:
     def tables(self, *names: str) -> dict[str, object]:
         """Return tables and values of ``study.toml`` by name, as a step records what it rests on.
 
-        Examples
-        --------
         >>> Study(Path(), StudySettings(seed=3)).tables("seed", "sampling")
         {'seed': 3, 'sampling': {'allocation': 'sqrt'}}
         """

@@ -54,8 +54,6 @@ AGE_STARTS = _AGE_CUES | frozenset(_DECADES) | {"at"}
 def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read an age that begins with a number.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "58-year-old"
     >>> tokens = find_tokens(text)
@@ -146,8 +144,6 @@ def _is_age_by_place(text: str, tokens: Sequence[Token], amount: Amount, after: 
 def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read an age that begins with a word: "aged 58", "turned sixteen", "MI at 52", "fifties".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_age_cue(find_tokens("turned sixteen"), 0)
     QuantityReading(kind='age', low=16.0, high=16.0, unit='year', first=0, end=2)
@@ -203,8 +199,6 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
 def read_birthday(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read "42nd birthday" or "twenty-second birthday".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_birthday(find_tokens("42nd birthday"), 0).low
     42

@@ -71,8 +71,6 @@ _VOWEL = re.compile(r"[aeiouy]")
 def american(form: str) -> str:
     """Return a word form in American spelling.
 
-    Examples
-    --------
     >>> [american(w) for w in ("diarrhoea", "oedema", "colour", "anaemia", "exercise")]
     ['diarrhea', 'edema', 'color', 'anemia', 'exercise']
     """
@@ -87,8 +85,6 @@ def american(form: str) -> str:
 def stem(form: str) -> str:
     """Return one stem for all forms of an English word; rough, for comparing only.
 
-    Examples
-    --------
     >>> [stem(w) for w in ("headaches", "vomited", "vomiting", "radiates", "radiating", "loss")]
     ['headach', 'vomit', 'vomit', 'radiat', 'radiat', 'los']
     >>> stem("tumours") == stem("tumor")

@@ -119,8 +119,6 @@ class Context:
 def find_contexts(text: str) -> list[Context]:
     """Return the contexts of a text in the order of their cues.
 
-    Examples
-    --------
     >>> text = "Father had MI at 52; pt has h/o asthma. Lives with mother. PMH: HTN."
     >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
     [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]

@@ -14,8 +14,6 @@ from rubricate.spans import Span
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a text as a set, for tables of word forms.
 
-    Examples
-    --------
     >>> sorted(word_set("but yet"))
     ['but', 'yet']
     """
@@ -68,8 +66,6 @@ class Token(NamedTuple):
 def word_form(word: str) -> str:
     """Return one form for all spellings of a word.
 
-    Examples
-    --------
     >>> [word_form(w) for w in ("Can’t", "y.o.", "Sjögren", "β")]
     ['cant', 'yo', 'sjogren', 'beta']
     """
@@ -90,8 +86,6 @@ def find_tokens(text: str) -> list[Token]:
 
     Numbers part from the letters after them, and slashed shorthand stays whole.
 
-    Examples
-    --------
     >>> [token.form for token in find_tokens("58yoM c/o N/V x3wks, w/o CP.")]
     ['58', 'yo', 'm', 'c/o', 'n', '/', 'v', 'x', '3', 'wks', ',', 'w/o', 'cp', '.']
     """
@@ -127,8 +121,6 @@ def _split_slashes(raw: str, start: int) -> list[Token]:
 def find_words(text: str) -> list[Token]:
     """Return the words and numbers of a text, without marks and line breaks.
 
-    Examples
-    --------
     >>> [(word.form, word.start) for word in find_words("No chest-pain.")]
     [('no', 0), ('chest', 3), ('pain', 9)]
     """
@@ -145,8 +137,6 @@ def phrase_key(phrase: str) -> str:
 
     Marks are dropped, unless the phrase is made of marks alone.
 
-    Examples
-    --------
     >>> phrase_key("Right-sided  CHEST pain!"), phrase_key("N/V/D"), phrase_key("(-)")
     ('right sided chest pain', 'n v d', '(-)')
     """
@@ -160,8 +150,6 @@ def phrase_key(phrase: str) -> str:
 class CueTable:
     """Phrases with a kind each, found as whole words and the longest first.
 
-    Examples
-    --------
     >>> table = CueTable({"no": "a", "no evidence of": "b"})
     >>> table.at(find_tokens("No evidence of PE"), 0)
     ('b', 3)
@@ -195,8 +183,6 @@ class CueTable:
 def cue_kinds(**phrases: str) -> dict[str, str]:
     """Return the kind of each phrase from texts of phrases separated by ``|``, one text per kind.
 
-    Examples
-    --------
     >>> cue_kinds(listing="no|denies")
     {'no': 'listing', 'denies': 'listing'}
     """

@@ -106,8 +106,6 @@ def flag_note(
     that honest text around them hides nothing), how often they are repeated, how few words there
     are beside the evidence, and how many conditions are named that nothing asks for.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes")
     >>> rubric, note = corpus.rubric("0"), corpus.notes[0]
@@ -166,8 +164,6 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
 def find_pasted(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
     """Return which words are part of a feature's whole wording, and of how many features.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Feature
     >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
     >>> covered, n_features = find_pasted(["chest", "pain", "today"], rubric)

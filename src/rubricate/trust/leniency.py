@@ -92,8 +92,6 @@ def measure_leniency(
     is what Cohen's (1968) weights come to for totals (Fleiss & Cohen 1973; Lin 1989). Intervals
     are bootstrapped by note.
 
-    Examples
-    --------
     >>> notes, cases, most = ("a", "b", "c"), ("0",) * 3, np.full(3, 10.0)
     >>> people = ScoredRun(notes, cases, np.array([4.0, 6.0, 8.0]), most)
     >>> found = measure_leniency(people, ScoredRun(notes, cases, np.array([5.0, 7.0, 8.0]), most))
@@ -208,8 +206,6 @@ def differential_items(
     Breslow & Greenland (1986). Sizes follow Zieky (1993): C where |delta| is 1.5 or more and
     beyond 1 by its interval, A where it is below 1 or not significant, else B.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.trust import run_of_corpus
     >>> run = run_of_corpus(load_corpus("open-notes").select(cases=["0"]))

@@ -273,8 +273,6 @@ def with_said(
 ) -> tuple[tuple[int, int], ...]:
     """Return the spans and, where a reason quotes words beside them, those words too.
 
-    Examples
-    --------
     >>> with_said(((0, 9),), "says 3 months", "Cough for 3 months")
     ((0, 9), (10, 18))
     """

@@ -62,13 +62,6 @@ class LexiconMatcher(Parametrised):
     are annotated notes, the weights of the words in and around it and the phrases marked there.
     Stretches above a cut chosen for each feature on held-out notes are trimmed and marked.
 
-    Attributes
-    ----------
-    model_ : LexiconModel
-        Everything learned.
-
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])
     >>> from rubricate import Corpus

@@ -35,8 +35,6 @@ class Tolerance(NamedTuple):
     def edits(self, length: int) -> int:
         """Return the edits allowed for a phrase of this length.
 
-        Examples
-        --------
         >>> [Tolerance().edits(n) for n in (4, 5, 9, 10)]
         [0, 1, 1, 2]
         """
@@ -51,8 +49,6 @@ class FuzzyScanner:
     candidate; of overlapping candidates the one with the fewest edits is kept (then the longest,
     then the first). Fragments are chained as in `PhraseScanner`.
 
-    Examples
-    --------
     >>> scanner = FuzzyScanner([("shortness of breath",)], window=60)
     >>> [tuple(hit) for hit in scanner.scan("has shortnes of breth now")]
     [(0, ((4, 21),), 2)]
@@ -204,8 +200,6 @@ def _near_end(text: I64, start: I64, scanner: FuzzyScanner, marks: Bools) -> tup
 def cut_pieces(text: str, n: int) -> list[tuple[int, str]]:
     """Cut a text into ``n`` pieces of nearly the same length, each with its offset.
 
-    Examples
-    --------
     >>> cut_pieces("dyspnea", 3)
     [(0, 'dy'), (2, 'sp'), (4, 'nea')]
     """

@@ -39,8 +39,6 @@ class LearnedPhrase:
     def text(self) -> str:
         """The fragments as a reader sees them.
 
-        Examples
-        --------
         >>> LearnedPhrase("14", ("denies", "fainting")).text
         'denies ... fainting'
         """
@@ -60,8 +58,6 @@ class LearnedPhrase:
 def learn_phrases(judged: Iterable[JudgedNote]) -> list[LearnedPhrase]:
     """Return every phrase marked, once for each feature, in a fixed order.
 
-    Examples
-    --------
     >>> from rubricate.corpus import Annotation, Note
     >>> from rubricate.spans import Span
     >>> marked = (Annotation("f", (Span(0, 5), Span(7, 9))),)
@@ -91,8 +87,6 @@ def phrase_precision(right: int, wrong: int, n_notes: int) -> float:
     left out: :math:`(r - 1 + 1) / (r - 1 + w + 2)` for a phrase with :math:`r \ge 1` right and
     :math:`w` wrong hits in training.
 
-    Examples
-    --------
     >>> phrase_precision(1, 0, 1), phrase_precision(9, 0, 9)
     (0.5, 0.9)
     """
@@ -196,8 +190,6 @@ def count_hits(
 def is_right(spans: Iterable[tuple[int, int]], marked: Iterable[Annotation]) -> bool:
     """Tell whether at least half of the characters are in an annotation.
 
-    Examples
-    --------
     >>> from rubricate.spans import Span
     >>> is_right([(0, 10)], [Annotation("f", (Span(4, 20),))])
     True
@@ -249,8 +241,6 @@ class HitReader:
 def describe_hit(stage: str, phrase: LearnedPhrase, distance: int) -> str:
     """Return the reason for a hit.
 
-    Examples
-    --------
     >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 1)
     'fuzzy: "three weeks"; 1 edit'
     >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 0)

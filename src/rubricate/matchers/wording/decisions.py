@@ -30,8 +30,6 @@ class LogitScale:
     def __call__(self, logit: float) -> float:
         """Return the probability.
 
-        Examples
-        --------
         >>> LogitScale()(0.0)
         0.5
         """
@@ -73,8 +71,6 @@ def choose_thresholds(
     feature: (n own + k common) / (n + k) with k = `PULL`, the usual shrinkage of a mean (Efron &
     Morris 1975, JASA 70:311-319).
 
-    Examples
-    --------
     >>> logits, marked = np.array([[2.0], [0.0], [-2.0]]), np.array([[True], [False], [False]])
     >>> common, own = choose_thresholds(logits, marked, np.ones(3), [5])
     >>> bool(0 <= common < 2)
@@ -118,8 +114,6 @@ def calibrate(logits: Sequence[float], right: Sequence[bool]) -> LogitScale:
     With fewer than 20 values or only one outcome nothing can be learned, and logits are taken as
     they are.
 
-    Examples
-    --------
     >>> scale = calibrate([-2.0] * 20 + [2.0] * 20, [False] * 18 + [True] * 22)
     >>> scale(2.0) > 0.8 > 0.3 > scale(-2.0)
     True

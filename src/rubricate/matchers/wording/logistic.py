@@ -25,8 +25,6 @@ def one_blas_thread() -> Iterator[None]:
     With short vectors a second thread mostly waits, and takes a whole core for it: learning took
     four times as much processor time, matching twice as much.
 
-    Examples
-    --------
     >>> with one_blas_thread():
     ...     pass
     """
@@ -45,8 +43,6 @@ def fit_one(
 ) -> F64:
     """Return the weights of the columns for one outcome; rows count as often as ``weight`` says.
 
-    Examples
-    --------
     >>> x = np.array([[1.0, 0], [1, 1], [1, 0], [1, 1]])
     >>> fit_one(x, np.array([0, 1, 0, 1]), np.ones(4), penalty=0.1).round(1).tolist()
     [-1.3, 3.0]
@@ -74,8 +70,6 @@ def fit_many(
 
     Rows count for an outcome only where ``judged`` is true; everywhere when it is not given.
 
-    Examples
-    --------
     >>> from scipy.sparse import csr_matrix
     >>> x = csr_matrix(np.eye(2))
     >>> weights = fit_many(x, np.array([[1], [0]]), np.zeros((2, 1)), penalty=1.0)

@@ -24,8 +24,6 @@ def stem(form: str) -> str:
 
     Coarser than `rubricate.text.stems.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
-    Examples
-    --------
     >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
     ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']
     >>> stem("58"), stem("gas")
@@ -52,8 +50,6 @@ class Speller:
 
     A word that is known, or too short, stays as it is. Swapped letters count as one edit.
 
-    Examples
-    --------
     >>> speller = Speller(["diarrhea", "fever", "breath"])
     >>> [speller.correct(w) for w in ("diarhea", "fevr", "breth", "fox")]
     ['diarrhea', 'fever', 'breath', 'fox']

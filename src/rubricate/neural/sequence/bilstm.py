@@ -71,8 +71,6 @@ def log_partition(emissions: Tensor, mask: Tensor, scores: ChainScores) -> Tenso
 def log_likelihood(emissions: Tensor, states: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
     """Return log p(y | x) of each sequence; arguments as for `path_scores`.
 
-    References
-    ----------
     J. Lafferty, A. McCallum and F. Pereira (2001). Conditional random fields. ICML.
     G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
 

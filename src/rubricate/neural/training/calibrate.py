@@ -117,8 +117,6 @@ def keep_credit(
     People mark what notes state, so a fitted network is surer of everything, contradictions too.
     On notes it did not learn from its logits rise about alike: all settings move by that.
 
-    Examples
-    --------
     >>> logits = np.linspace(-5, 5, 101)
     >>> before, after = (1 / (1 + np.exp(-x)) for x in (logits, logits + 2))
     >>> moved = keep_credit(EncoderSettings(), before, after)

@@ -139,8 +139,6 @@ def write_scoring_report(
     Both open from a file, without a server and without the network. Notes lie in files of 100,
     read when they are looked at, so that ten thousand stay usable.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> scores, items = folder / "scores.csv", folder / "items.csv"

@@ -204,8 +204,6 @@ def notes_link(words: str, **filters: str) -> str:
 def counted(n: int, one: str, more: str) -> str:
     """Return a count with its noun.
 
-    Examples
-    --------
     >>> counted(1, "note", "notes"), counted(1200, "note", "notes")
     ('1 note', '1,200 notes')
     """
