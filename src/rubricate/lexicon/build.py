@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.lexicon.embedded import embedded_lexicon
 from rubricate.lexicon.groups import Group, Lexicon, SourceInfo, merge_lexicons
 from rubricate.lexicon.sources import (
     WORDNET_PLACES,
@@ -21,6 +20,7 @@ from rubricate.lexicon.sources import (
     read_wordnet,
     wordnet_version,
 )
+from rubricate.lexicon.store import embedded_lexicon
 
 
 @dataclass(frozen=True, slots=True)

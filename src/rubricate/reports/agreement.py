@@ -22,15 +22,19 @@ from rubricate.reports.levels import (
     span_table,
 )
 from rubricate.reports.page import (
+    Cell,
+    Value,
+    counted,
     facts_table,
     figure,
     folded,
+    html_table,
     make_sections,
+    mean_sd,
     paragraph,
     render_page,
 )
 from rubricate.reports.plots import Labels, matrix_plot
-from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30

@@ -13,11 +13,15 @@ from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
 from rubricate.reports.levels import case_names, human_label
 from rubricate.reports.page import (
+    Cell,
+    Value,
     facts_table,
     figure,
     figures,
     folded,
+    html_table,
     make_sections,
+    mean_sd,
     paragraph,
     render_page,
 )
@@ -34,7 +38,6 @@ from rubricate.reports.plots import (
     dot_plots,
     forest_plot,
 )
-from rubricate.reports.tables import Cell, Value, html_table, mean_sd
 from rubricate.trials import TrialResult, over_cases
 
 #: The two measures of the NBME paper's Section 6.

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rubricate import __version__
-from rubricate.reports.page import facts_table, figure, make_sections, paragraph, render_page
+from rubricate.reports.page import (
+    Cell,
+    Value,
+    facts_table,
+    figure,
+    html_table,
+    make_sections,
+    paragraph,
+    render_page,
+)
 from rubricate.reports.page import write_report as write_page
 from rubricate.reports.plots import Labels, Point, Series, bar_plot
-from rubricate.reports.tables import Cell, Value, html_table
 from rubricate.trust import Fairness, ItemBias
 from rubricate.trust.fairness import MEASURES
 

@@ -13,17 +13,19 @@ from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
 from rubricate.reports.calibration import reliability_diagram
 from rubricate.reports.page import (
+    Value,
+    counted,
     facts_table,
     figure,
     figure_row,
     folded,
+    html_table,
     make_sections,
     paragraph,
     render_page,
     write_report,
 )
 from rubricate.reports.plots import Guide, Labels, Line, PlotBin, Point, curve_plot
-from rubricate.reports.tables import Value, counted, html_table
 from rubricate.stats import proportion_limits
 from rubricate.stats.calibration import Reliability
 

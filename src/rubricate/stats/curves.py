@@ -11,11 +11,18 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.errors import InputError
-from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import at_least, design_faults, one_of, raise_if_any
-from rubricate.stats.planning import STUDY_INTERVAL, check_possible, plan_assurance, plan_of_size
+from rubricate.stats.planning import (
+    STUDY_INTERVAL,
+    Chances,
+    Sampling,
+    check_possible,
+    plan_assurance,
+    plan_of_size,
+    width_chances,
+)
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
-from rubricate.stats.sizes import first_size, width_probability
+from rubricate.stats.sizes import doubled, first_size, smallest_size, width_probability
 
 #: Studies that are simulated, and draws from the posterior of each.
 STUDIES, DRAWS = 1000, 400

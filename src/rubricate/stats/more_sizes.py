@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import half_width_in_sds
-from rubricate.stats.drawing import Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import at_least, raise_if_any, shares
-from rubricate.stats.planning import plan_assurance
+from rubricate.stats.planning import Sampling, plan_assurance, width_chances
 from rubricate.stats.plans import Expected, Plan, Target
-from rubricate.stats.sizes import assured_half_width
+from rubricate.stats.sizes import assured_half_width, doubled, smallest_size
 
 _MOST = 100_000_000
 

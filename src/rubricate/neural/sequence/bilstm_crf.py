@@ -123,8 +123,12 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
         self._need_packages("fitting")
         import torch
 
-        from rubricate.neural.sequence.bilstm import Recogniser, one_thread
-        from rubricate.neural.sequence.training import BiLstmTraining, SequenceLesson
+        from rubricate.neural.sequence.bilstm import (
+            BiLstmTraining,
+            Recogniser,
+            SequenceLesson,
+            one_thread,
+        )
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from rubricate.corpus import Note
 from rubricate.display import shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import facts_table, paragraph
+from rubricate.reports.page import Cell, Value, facts_table, html_table, paragraph
 from rubricate.reports.plots import Point
 from rubricate.reports.scoring.viewer import ShownNote, counted, named_notes, notes_link
-from rubricate.reports.tables import Cell, Value, html_table
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
 from rubricate.run.reading import RunCollector, Spill

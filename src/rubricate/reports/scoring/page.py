@@ -8,7 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubricate import __version__
-from rubricate.reports.page import Section, facts_table, figure, folded, paragraph, render_page
+from rubricate.reports.page import (
+    Cell,
+    Section,
+    Value,
+    facts_table,
+    figure,
+    folded,
+    html_table,
+    paragraph,
+    percent,
+    render_page,
+)
 from rubricate.reports.plots import (
     Guide,
     Labels,
@@ -28,7 +39,6 @@ from rubricate.reports.scoring.viewer import (
     named_notes,
     notes_link,
 )
-from rubricate.reports.tables import Cell, Value, html_table, percent
 from rubricate.run import ItemResult
 from rubricate.run.tables import BETWEEN
 from rubricate.stats import proportion_limits
