@@ -80,16 +80,7 @@ if TYPE_CHECKING:
     from rubricate.formats import load_corpus, read_corpus, write_corpus
     from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
     from rubricate.matchers import fit_matcher, load_matcher
-    from rubricate.notebook import (
-        agree,
-        evaluate,
-        fit,
-        match,
-        plan,
-        route,
-        score,
-        show_note,
-    )
+    from rubricate.notebook import agree, evaluate, fit, match, plan, route, score, show_note
     from rubricate.rubric import Feature, Metadata, Rubric, odd_features
     from rubricate.spans import Span
 

@@ -49,10 +49,7 @@ def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
         annotators += [replace(a, id=new_id[a.id]) for a in part.annotators]
         scores += [replace(s, annotator=new_id.get(s.annotator, s.annotator)) for s in part.scores]
     return replace(
-        base,
-        annotators=tuple(annotators),
-        rows=Rows.concatenate(parts),
-        scores=tuple(scores),
+        base, annotators=tuple(annotators), rows=Rows.concatenate(parts), scores=tuple(scores)
     )
 
 

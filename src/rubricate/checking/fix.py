@@ -88,10 +88,7 @@ def choose_rules(
 
 
 def check_corpus(
-    corpus: Corpus,
-    *,
-    rules: Collection[str] | None = None,
-    progress: Progress = silent,
+    corpus: Corpus, *, rules: Collection[str] | None = None, progress: Progress = silent
 ) -> CheckResult:
     """Find the faults of a corpus's annotations.
 
@@ -141,10 +138,7 @@ _Key = tuple[str, str, str]
 
 
 def fix_corpus(
-    corpus: Corpus,
-    findings: CheckResult | Iterable[Finding],
-    *,
-    progress: Progress = silent,
+    corpus: Corpus, findings: CheckResult | Iterable[Finding], *, progress: Progress = silent
 ) -> tuple[Corpus, tuple[LoggedRepair, ...]]:
     """Apply all safe repairs and return the repaired corpus with a log of every change.
 

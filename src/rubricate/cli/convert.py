@@ -74,12 +74,7 @@ def convert_command(
         corpus = reference_corpus(corpus, settle_by_seniors(corpus, seniors))
     with shown_progress() as progress:
         lost = write_corpus(
-            corpus,
-            target,
-            format=to_format,
-            overwrite=overwrite,
-            strict=strict,
-            progress=progress,
+            corpus, target, format=to_format, overwrite=overwrite, strict=strict, progress=progress
         )
     result = {
         "target": target,

@@ -6,13 +6,7 @@ from collections import Counter
 
 import click
 
-from rubricate.cli.options import (
-    from_option,
-    json_option,
-    open_corpus,
-    senior_option,
-    split_option,
-)
+from rubricate.cli.options import from_option, json_option, open_corpus, senior_option, split_option
 from rubricate.cli.output import print_json, print_table
 
 EPILOG = """

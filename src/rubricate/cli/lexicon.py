@@ -38,11 +38,7 @@ def lexicon_command() -> None:
     metavar="NAME",
     help="Only this source beside the embedded one; may be given again. All installed if absent.",
 )
-@click.option(
-    "--umls",
-    type=There(dir_okay=False),
-    help="Your own licensed MRCONSO.RRF (or .gz).",
-)
+@click.option("--umls", type=There(dir_okay=False), help="Your own licensed MRCONSO.RRF (or .gz).")
 @click.option(
     "--wordnet",
     type=There(file_okay=False),

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import (
-    Choice,
-    F,
-    confidence_option,
-    resamples_option,
-    seed_option,
-)
+from rubricate.cli.options import Choice, F, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
 

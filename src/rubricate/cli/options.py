@@ -29,7 +29,6 @@ seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )
 
-
 confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True)
 resamples_option = click.option("--resamples", type=int, default=2000, show_default=True)
 matcher_option = click.option(
@@ -68,9 +67,7 @@ def out_option(help_text: str) -> Callable[[F], F]:
 
 
 rubric_option = click.option(
-    "--rubric",
-    type=There(),
-    help="A rubric file; by default the notes' own.",
+    "--rubric", type=There(), help="A rubric file; by default the notes' own."
 )
 
 

@@ -105,11 +105,7 @@ def fit_matcher(
 
 
 def predict_in_parts(
-    matcher: Matcher,
-    corpus: Corpus,
-    *,
-    size: int = 200,
-    progress: Progress = silent,
+    matcher: Matcher, corpus: Corpus, *, size: int = 200, progress: Progress = silent
 ) -> Corpus:
     """Return what ``matcher.predict(corpus)`` does, some notes at a time.
 

@@ -43,7 +43,6 @@ _STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
-
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned, and how
 #: probable a feature is that they, or measured values, speak against; that measured values state.
 SURE_RULES = ("another number", "another side", "another drug")

@@ -147,8 +147,7 @@ def span_f1(counts: npt.ArrayLike) -> F64:
     """
     reference, predicted, reference_hits, predicted_hits = _columns(counts)
     value = ratio(
-        2 * predicted_hits * reference_hits,
-        predicted_hits * reference + reference_hits * predicted,
+        2 * predicted_hits * reference_hits, predicted_hits * reference + reference_hits * predicted
     )
     nothing_hits = (predicted_hits == 0) & (reference_hits == 0) & (reference + predicted > 0)
     return np.where(nothing_hits, 0.0, value)

@@ -17,13 +17,7 @@ from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
-from rubricate.matchers import (
-    Matcher,
-    default_matcher,
-    fit_matcher,
-    load_matcher,
-    predict_in_parts,
-)
+from rubricate.matchers import Matcher, default_matcher, fit_matcher, load_matcher, predict_in_parts
 from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
 from rubricate.progress import Progress, silent
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note

@@ -38,11 +38,7 @@ from rubricate.reports.plots import Labels, matrix_plot
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30
-KINDS = {
-    "exact": "exact",
-    "one_side_boundary": "one side",
-    "token_overlap": "overlap",
-}
+KINDS = {"exact": "exact", "one_side_boundary": "one side", "token_overlap": "overlap"}
 #: Longer tables are folded, with the line of all features before them.
 MAX_LINES = 20
 EMPTY_RULES = {
@@ -124,11 +120,7 @@ def _headline(agreement: Agreement) -> str:
         return table
     names = {"fleiss_kappa": "Fleiss’ kappa", "krippendorff_alpha": "Krippendorff’s alpha"}
     rest: list[list[Value]] = [
-        [
-            names.get(key, key),
-            value.estimate,
-            value.n_units,
-        ]
+        [names.get(key, key), value.estimate, value.n_units]
         for key, value in agreement.chance_corrected.items()
     ]
     said = "Presence, more than two annotators at once, corrected for chance."

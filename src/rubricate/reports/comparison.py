@@ -45,11 +45,7 @@ BOTH = {"characters": "Characters", "presence": "Presence"}
 
 
 def comparison_page(
-    result: TrialResult,
-    corpus: Corpus,
-    protocol: str,
-    *,
-    progress: Progress = silent,
+    result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
 ) -> str:
     """Return one self-contained HTML page about several matchers on the same notes.
 
@@ -151,9 +147,7 @@ def _case_figure(result: TrialResult, cases: dict[str, str], measure: str) -> st
     if result.ceiling is not None:
         human = series(human_label(result.ceiling.pooled), result.ceiling.pooled)
     labels = Labels(
-        f"{word} F1 by case",
-        y=f"{word} F1",
-        description=f"F1 of {', '.join(matchers)} by case.",
+        f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {', '.join(matchers)} by case."
     )
     systems = [series(name, found) for name, found in matchers.items()]
     said = f"{word}: F1 by case with intervals by note."

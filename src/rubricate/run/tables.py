@@ -86,7 +86,6 @@ ITEM_COLUMNS: tuple[RunColumn[ItemRow], ...] = (
     RunColumn("contradicted_probability", "number", lambda r: _against(r).probability),
 )
 
-
 #: Of the workbook, by sheet and column: the width in characters, and the meaning.
 EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
     "scores": {

@@ -28,14 +28,7 @@ from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
-from rubricate.scoring.survey import (
-    LONGEST,
-    Survey,
-    mark_batch,
-    mark_ids,
-    survey_notes,
-    writable,
-)
+from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes, writable
 
 MODEL = "model"
 #: Seconds a note may take unless told otherwise.

@@ -100,11 +100,7 @@ class ErrorModel:
 
 
 def fit_error_model(
-    names: Sequence[str],
-    feature: I64,
-    found: npt.ArrayLike,
-    certainty: F64,
-    wrong: npt.ArrayLike,
+    names: Sequence[str], feature: I64, found: npt.ArrayLike, certainty: F64, wrong: npt.ArrayLike
 ) -> ErrorModel:
     """Learn from judged decisions; ``feature`` holds the place of each one's in ``names``.
 

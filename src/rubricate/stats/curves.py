@@ -293,10 +293,7 @@ def plan_curve(
             continue
         if method == "slice":
             plan = plan_slice(
-                here,
-                half_width=target.half_width,
-                confidence=target.confidence,
-                simulate=False,
+                here, half_width=target.half_width, confidence=target.confidence, simulate=False
             )
         elif method == "reported":
             plan = plan_reported(here, target, studies=_FEW_STUDIES)

@@ -133,11 +133,7 @@ def proportion_limits(
 
 
 def proportion_interval(
-    successes: float,
-    trials: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    successes: float, trials: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return one proportion with its interval; see `proportion_limits` for methods and rules.
 
@@ -151,12 +147,7 @@ def proportion_interval(
 
 
 def f1_interval(
-    tp: float,
-    fp: float,
-    fn: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    tp: float, fp: float, fn: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return F1 with an interval through the Jaccard index.
 
@@ -184,12 +175,7 @@ def _f1(tp: float, fp: float, fn: float) -> float:
 
 
 def f1_corner_interval(
-    tp: float,
-    fp: float,
-    fn: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    tp: float, fp: float, fn: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return F1 between that of the lower and that of the upper limits of precision and recall.
 
@@ -216,11 +202,7 @@ def f1_corner_interval(
 
 
 def coverage(
-    p: float,
-    trials: int,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    p: float, trials: int, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> float:
     """Return the exact probability that the interval of a sample covers the proportion `p`.
 

@@ -217,11 +217,7 @@ def doubled(holds: Callable[[int], bool], size: int, most: float = math.inf) -> 
 
 
 def first_size(
-    p: float,
-    half_width: float,
-    *,
-    confidence: float = 0.95,
-    method: Method = "clopper-pearson",
+    p: float, half_width: float, *, confidence: float = 0.95, method: Method = "clopper-pearson"
 ) -> int:
     """Return the first n whose interval of round(n p) of n is narrower than 2 `half_width`.
 

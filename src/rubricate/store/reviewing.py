@@ -16,14 +16,7 @@ from rubricate.errors import InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import Json
 from rubricate.rubric import Feature, Rubric
-from rubricate.run import (
-    Correction,
-    ItemResult,
-    NoteResult,
-    parse_spans,
-    read_results,
-    spans_text,
-)
+from rubricate.run import Correction, ItemResult, NoteResult, parse_spans, read_results, spans_text
 from rubricate.run.results import NOT_SCORED, total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t

@@ -97,10 +97,7 @@ link = _table(
     _time("expires"),
 )
 attempt = _table(
-    "attempt",
-    Column("key", Text, primary_key=True),
-    _count("failures"),
-    _time("until"),
+    "attempt", Column("key", Text, primary_key=True), _count("failures"), _time("until")
 )
 project = _table(
     "project",

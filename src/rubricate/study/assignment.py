@@ -17,13 +17,7 @@ from rubricate.formats.frame import feature_labels
 from rubricate.formats.tables import write_sheet
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import (
-    StepResult,
-    Study,
-    read_table,
-    run_step,
-    write_summary,
-)
+from rubricate.study.record import StepResult, Study, read_table, run_step, write_summary
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 

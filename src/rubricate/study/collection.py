@@ -272,11 +272,7 @@ def _write_collected(
         if name == "annotations" or len(corpus.rows):
             write_corpus(corpus, place / f"{name}.jsonl", format="jsonl")
         measured[name] = measure_agreement(
-            corpus,
-            variables,
-            resampling,
-            threshold=settings.agreement.threshold,
-            progress=progress,
+            corpus, variables, resampling, threshold=settings.agreement.threshold, progress=progress
         )
     agreement: AgreementSummary = {
         **measured["annotations"],

@@ -204,11 +204,7 @@ def half_widths(width: WidthJson) -> str:
 
 
 def evaluate_study(
-    study: Study,
-    *,
-    unweighted: bool = False,
-    overwrite: bool = False,
-    progress: Progress = silent,
+    study: Study, *, unweighted: bool = False, overwrite: bool = False, progress: Progress = silent
 ) -> StepResult[EvaluateSummary]:
     """Measure the system of ``study.toml`` against the reference; writes ``evaluation.json``."""
     study.need("curate")

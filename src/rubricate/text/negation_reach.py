@@ -111,7 +111,6 @@ NON_WORD = (
     r"edemat|pitting|erythem|distend|insulin|pregnan|sexual|verbal|ambulat|reproduc|migrat)"
 )
 
-
 #: Longest item of a list that a cue still reaches, in words.
 _LONGEST_ITEM = 9
 _JOINTS = word_set(", or nor and / &")

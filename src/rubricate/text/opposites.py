@@ -187,7 +187,6 @@ _REFLEXES_ARE = word_set(
 _UNCLE_OR_AUNT = {"brother": "uncle", "sister": "aunt", "mother": "grandmother",
                   "father": "grandfather"}  # fmt: skip
 
-
 #: Words between a relative and the relative's relative.
 AGES_OF_KIN = word_set("little younger older elder eldest oldest youngest big baby half late")
 _YOUNG = {"boy": "son", "girl": "daughter"}

@@ -156,7 +156,6 @@ _MORE = word_set("> ≥ exceeding")
 _THOUSAND = word_set("k grand thousand")
 _NOT_COUNTED = word_set("no any every this that which some each the")
 
-
 #: By how much two numbers for the same thing may differ ("about 3 weeks").
 SLACK = 1.1
 

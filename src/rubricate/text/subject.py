@@ -93,7 +93,6 @@ CONTEXT_CUES = CueTable(
     }
 )
 
-
 _SECTION_KINDS = {
     "family": "family",
     "past_medical": "past",

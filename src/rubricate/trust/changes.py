@@ -224,11 +224,7 @@ def feature_rates(
     found = _paired(before, after, confidence) if same else _apart(before, after, confidence)
     adjusted = adjust_p_values([one.p_value for one in found], method="benjamini-hochberg")
     return tuple(
-        replace(
-            one,
-            adjusted=float(p),
-            flag=bool(p <= alpha and abs(one.difference) >= min_rate),
-        )
+        replace(one, adjusted=float(p), flag=bool(p <= alpha and abs(one.difference) >= min_rate))
         for one, p in zip(found, adjusted, strict=True)
     )
 

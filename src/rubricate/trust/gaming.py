@@ -206,10 +206,7 @@ def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> I
 
 
 def _listed(
-    words: Sequence[Token],
-    rubric: Rubric,
-    evidence: Mapping[str, Evidence],
-    limits: GamingLimits,
+    words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence], limits: GamingLimits
 ) -> Iterable[_Sign]:
     n_found = sum(one.found for one in evidence.values())
     if n_found < max(limits.min_found * len(rubric), 1):
@@ -234,10 +231,7 @@ def _marked(words: Sequence[Token], evidence: Mapping[str, Evidence]) -> bytearr
 
 
 def _written(
-    words: Sequence[Token],
-    rubric: Rubric,
-    evidence: Mapping[str, Evidence],
-    limits: WritingLimits,
+    words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence], limits: WritingLimits
 ) -> Iterable[_Sign]:
     """Look at how the note is written."""
     measured = measure_writing(words, rubric, evidence)

@@ -279,7 +279,6 @@ FORMAT = Format(
     holds=HELD_BY_SPANS | {"stated text"},
 )
 
-
 # Nine digits: enough for any note, and never too many for the columns that hold offsets.
 _PAIR = r"[0-9]{1,9}\s+[0-9]{1,9}\s*"
 _LOCATION = re.compile(rf"\s*(?:{_PAIR}(?:;\s*{_PAIR})*)?\Z")

@@ -212,11 +212,7 @@ def _near_each_other(hits: Sequence[int], read: ReadNote) -> Iterator[list[int]]
 
 
 def _with_qualifiers(
-    group: Sequence[int],
-    wording: Wording,
-    read: ReadNote,
-    strong: Bools,
-    named: Container[int],
+    group: Sequence[int], wording: Wording, read: ReadNote, strong: Bools, named: Container[int]
 ) -> list[int]:
     """Return tokens with the feature's other words beside them: the loss of "weight loss"."""
     clause = read.reading.clause

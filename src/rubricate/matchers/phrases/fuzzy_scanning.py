@@ -15,12 +15,7 @@ import ahocorasick_rs
 import numpy as np
 
 from rubricate.arrays import I64, Bools
-from rubricate.matchers.phrases.scanning import (
-    Hit,
-    TakenCharacters,
-    chain_fragments,
-    word_edges,
-)
+from rubricate.matchers.phrases.scanning import Hit, TakenCharacters, chain_fragments, word_edges
 
 #: Most edits for phrases of any length, as in the published baseline.
 MOST_EDITS = 2

@@ -186,7 +186,6 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
 
 _spans = itemgetter(1)
 
-
 #: Characters are noted by stretches of this length; most hits are in one or two of them.
 _STRETCH = 64
 

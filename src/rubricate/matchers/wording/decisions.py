@@ -60,10 +60,7 @@ class Decision:
 
 
 def choose_thresholds(
-    logits: npt.NDArray[Any],
-    marked: Bools,
-    lengths: npt.NDArray[Any],
-    n_present: Sequence[int],
+    logits: npt.NDArray[Any], marked: Bools, lengths: npt.NDArray[Any], n_present: Sequence[int]
 ) -> tuple[float, list[float]]:
     """Return the cut with the best character F1 for all features, and one for each feature.
 

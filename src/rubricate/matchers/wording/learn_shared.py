@@ -84,9 +84,7 @@ def _read_notes(corpus: Corpus, annotator: str | None) -> dict[str, list[_Read]]
 
 
 def _models_without_own_case(
-    corpus: Corpus,
-    notes: dict[str, list[_Read]],
-    draft: SharedModel,
+    corpus: Corpus, notes: dict[str, list[_Read]], draft: SharedModel
 ) -> dict[str, SharedModel]:
     """Return for each case a model whose translation was learned from other cases."""
     cases = list(notes)

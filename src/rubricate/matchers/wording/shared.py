@@ -31,11 +31,7 @@ from rubricate.matchers.wording.reading import (
     shift_tokens,
     split_reading,
 )
-from rubricate.matchers.wording.relation import (
-    COLUMNS,
-    KeptEvidence,
-    take_evidence,
-)
+from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
@@ -44,7 +40,6 @@ from rubricate.rubric import Rubric
 #: A token is weighed for a feature if one of these columns is larger than nearly nothing.
 _SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
 LEAST_SIGN = 0.01
-
 
 #: A word in so many texts is common.
 LEAST_COMMON = 3

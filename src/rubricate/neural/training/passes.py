@@ -135,12 +135,7 @@ class Lessons:
             np.where(pseudo, share / pseudo.sum(), (1 - share) / (~pseudo).sum()), np.float64
         )
 
-    def _lesson(
-        self,
-        notes: I64,
-        rows: list[I64],
-        rng: np.random.Generator,
-    ) -> Lesson:
+    def _lesson(self, notes: I64, rows: list[I64], rng: np.random.Generator) -> Lesson:
         data, passes, windows = self.data, [], []
         for i, own in zip(notes.tolist(), rows, strict=True):
             pieces = data.note(i)

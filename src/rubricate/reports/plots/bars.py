@@ -25,11 +25,7 @@ from rubricate.reports.plots.ink import (
 _LABEL = 210.0
 
 
-def bar_plot(
-    categories: Sequence[str],
-    series: Sequence[Series],
-    labels: Labels,
-) -> str:
+def bar_plot(categories: Sequence[str], series: Sequence[Series], labels: Labels) -> str:
     """Draw lying bars from 0, one per category and series, with intervals as whiskers.
 
     >>> svg = bar_plot(["age"], [Series("exact", (Point(0.5),))], Labels("Errors by kind"))

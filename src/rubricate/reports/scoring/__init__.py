@@ -76,11 +76,7 @@ class ScoringReport:
                 self._faults.append(Fault(f"{message} the note", path))
 
     def write(
-        self,
-        folder: str | Path,
-        *,
-        overwrite: bool = False,
-        progress: Progress = silent,
+        self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent
     ) -> Path:
         """Write ``report.html`` and the folder ``report`` beside the files of the run."""
         if self._faults:

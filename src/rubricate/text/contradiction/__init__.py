@@ -19,10 +19,7 @@ from rubricate.text.contradiction.values import (
 
 
 def why_contradicted(
-    feature: str,
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    rules: Collection[str] | None = None,
+    feature: str, text: str, spans: Sequence[tuple[int, int]], rules: Collection[str] | None = None
 ) -> str | None:
     """Return why words of a note contradict a feature, in a few words; None when they do not.
 

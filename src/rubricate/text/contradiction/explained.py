@@ -10,13 +10,7 @@ from collections.abc import Sequence
 
 from rubricate.text import opposites
 from rubricate.text.contradiction import DENIED, RULES, broken_rule
-from rubricate.text.contradiction.asked import (
-    AskedFor,
-    counts_in,
-    persons_in,
-    read_asked,
-    sides_in,
-)
+from rubricate.text.contradiction.asked import AskedFor, counts_in, persons_in, read_asked, sides_in
 from rubricate.text.contradiction.meant import cue_within
 from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
 from rubricate.text.contradiction.polarity import WELL

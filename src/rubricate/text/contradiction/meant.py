@@ -258,11 +258,10 @@ _GONE = CueTable(
         "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved"
         "|gone since|gone now|all gone|is gone|are gone|completely gone|gone completely|has gone"
         "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since"
-        "|gone on|gone with|gone after",
+        "|gone on|gone with|gone after"
     )
 )
 _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "resolved"}
-
 
 #: Features of drugs, habits and what else can be left off.
 _TAKEN = word_set(
@@ -286,7 +285,6 @@ _EASED = word_set(
 #: Endings of words for operations: they are past wherever they are told.
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
 _STILL = word_set("still currently current continues smokes actively ongoing")
-
 
 _LEFT_OFF = word_set("former ex quit stopped formerly gave")
 

@@ -22,9 +22,7 @@ _SHARED = word_set(
     " visit stay stays staying holiday trip"
 )
 
-
 _CHILDREN = word_set("son daughter child baby boy girl twin")
-
 
 _SIDE_OF_FAMILY = word_set("mothers fathers lives living law")
 
