@@ -43,7 +43,8 @@ class SystemsEvaluation:
         for name, found in self.systems.items():
             systems[name] = found.to_dict()
             _add_calibration(systems[name], found.calibration)
-            _add_ranking(systems[name], found.ranking)
+            if found.ranking is not None:
+                systems[name]["ranking"] = found.ranking.to_dict()
             if name in self.below:
                 below = {what: one.to_dict() for what, one in self.below[name].items()}
                 systems[name]["below_ceiling"] = below
@@ -158,11 +159,6 @@ def _margins(found: SystemsEvaluation, margin: float) -> dict[tuple[str, str], M
             gaps[compared.second, f"{what}, {compared.first}"] = turned
     tests = adjust_margin_tests([margin_test(gap, margin) for gap in gaps.values()])
     return dict(zip(gaps, tests, strict=True))
-
-
-def _add_ranking(result: dict[str, object], found: Ranking | None) -> None:
-    if found is not None:
-        result["ranking"] = found.to_dict()
 
 
 def _add_calibration(result: dict[str, object], found: CalibrationResult | None) -> None:

@@ -15,7 +15,7 @@ from rubricate.files import near_paths
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.formats.rubric.files import RubricFile
+    from rubricate.formats.rubric import RubricFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -172,14 +172,14 @@ def open_corpus(
 
 def put_rubric(corpus: Corpus, path: Path) -> Corpus:
     """Put the rubrics of a file in the place of the corpus's own."""
-    from rubricate.formats.rubric.files import with_rubrics
+    from rubricate.formats.rubric import with_rubrics
 
     return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
 
 
 def open_rubric(path: Path) -> RubricFile:
     """Read a rubric file, and say what a person should know about it."""
-    from rubricate.formats.rubric.files import read_rubric_file
+    from rubricate.formats.rubric import read_rubric_file
 
     found = read_rubric_file(path)
     warn(*found.notices, word="note")
@@ -190,7 +190,7 @@ def open_rubric(path: Path) -> RubricFile:
 def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
     """Say of notes and a rubric that cannot be read whether they were given for each other."""
     from rubricate.errors import RubricateError
-    from rubricate.formats.rubric.files import read_like_each_other, swapped
+    from rubricate.formats.rubric import read_like_each_other, swapped
 
     try:
         yield

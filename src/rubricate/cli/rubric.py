@@ -35,7 +35,7 @@ def rubric_command(
     Nothing that is odd is wrong: you decide what was meant.
     """
     from rubricate.errors import UnknownNameError
-    from rubricate.formats.rubric.files import KINDS, RubricFile, write_rubrics
+    from rubricate.formats.rubric import KINDS, RubricFile, write_rubrics
     from rubricate.rubric import odd_features
     from rubricate.run.results import total_score
 

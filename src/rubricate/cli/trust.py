@@ -342,7 +342,7 @@ def gaming_command(
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
     from rubricate.corpus import Note
     from rubricate.formats.notes import open_notes, with_only_case
-    from rubricate.formats.rubric.files import rubrics_for
+    from rubricate.formats.rubric import rubrics_for
     from rubricate.run import read_evidence
     from rubricate.trust import flag_notes
 

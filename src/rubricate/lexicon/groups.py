@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubricate.spans import Span
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_words, phrase_key
+from rubricate.text.words import Token, find_words, phrase_key, stem
 
 #: Sources from the most to the least to be trusted with the words of a note; unknown ones follow.
 SOURCE_ORDER = (
@@ -162,9 +161,8 @@ class Lexicon:
         key = phrase_key(phrase)
         found: dict[str, tuple[str, str]] = {}
         groups = self.groups_of(phrase)
-        for entry in sorted(
-            (entry for group in groups for entry in group.phrases), key=_source_rank
-        ):
+        entries = (entry for group in groups for entry in group.phrases)
+        for entry in sorted(entries, key=lambda entry: _order(entry.source)):
             if sources is None or entry.source in sources:
                 found.setdefault(phrase_key(entry.text), (entry.text, entry.source))
         for group in groups:
@@ -229,10 +227,6 @@ class Lexicon:
 
 def _order(source: str) -> int:
     return SOURCE_ORDER.index(source) if source in SOURCE_ORDER else len(SOURCE_ORDER)
-
-
-def _source_rank(entry: Phrase) -> int:
-    return _order(entry.source)
 
 
 def _in_right_case(group: Group, key: str, phrase: str) -> bool:

@@ -179,7 +179,7 @@ class Evaluation:
         everything would give. ``beside`` says what else stands beside a table's values, and
         replaces those it names (`EvaluationWithIntervals.to_dict`).
         """
-        more = beside or _nothing
+        more = beside or (lambda key, level, group: {})
         blocks: dict[MeasureKey, dict[str, object]] = {}
         for key, table in self.tables.items():
             macro = {
@@ -230,10 +230,6 @@ def nested(values: Mapping[MeasureKey, object]) -> dict[str, object]:
             result[key[0]] = inner.setdefault(key[0], {})
             inner[key[0]][key[1]] = value
     return result
-
-
-def _nothing(key: MeasureKey, level: str, group: str) -> Mapping[str, object]:
-    return {}
 
 
 def evaluate(

@@ -11,8 +11,8 @@ from rubricate.errors import InputError
 from rubricate.formats import read_corpus
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import understood_as
-from rubricate.formats.rubric.files import RubricFile, read_rubric_file, with_rubrics
-from rubricate.formats.rubric.records import Records, build_rubrics
+from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with_rubrics
+from rubricate.formats.rubric.records import Records
 from rubricate.formats.rubric.school_tables import SchoolTable, add_table
 from rubricate.rubric import Feature, Rubric, plain_scalar
 
@@ -107,6 +107,4 @@ def _text(value: Any) -> str:
 def _table(rows: Sequence[list[str]]) -> RubricFile:
     faults, records = Faults(Path("rubric"), unit="row"), Records("rubric")
     add_table(records, SchoolTable(list(enumerate(rows))), faults)
-    rubrics = build_rubrics(records, faults)
-    named = records.without_case < len(records.features)
-    return RubricFile(rubrics, tuple(records.notices), "rubric", named)
+    return file_of(records, faults, "rubric")

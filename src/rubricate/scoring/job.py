@@ -19,7 +19,7 @@ from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.rubric.files import RubricFile, rubrics_for
+from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
 from rubricate.matchers.model_files import DECIDING
 from rubricate.rubric import Rubric

@@ -15,7 +15,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
-from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
+from rubricate.formats.rubric import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features, present_notes

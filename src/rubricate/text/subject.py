@@ -207,7 +207,7 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
         timed = bool(before) and (time_unit(before) is not None or before[0].isdigit())
         return not (timed or after in ("present", "presenting") or after[:1].isdigit())
     if form in ("past", "prior", "previous", "in"):
-        return not (after in AMOUNT_STARTS or after[:1].isdigit() or _is_time(after)) and (
+        return not (after in AMOUNT_STARTS or after[:1].isdigit() or time_unit(after)) and (
             after not in ("to", "medical", "surgical", "the")
         )
     if form == "?":
@@ -217,10 +217,6 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
     if form == "ex":
         return after == "-" or after.startswith("smok")
     return True
-
-
-def _is_time(form: str) -> bool:
-    return bool(form) and time_unit(form) is not None
 
 
 def _read_person(

@@ -18,8 +18,7 @@ from rubricate.matchers.wording.stems import stem as coarse_stem
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_words, word_set
+from rubricate.text.words import Token, find_words, stem, word_set
 
 Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 #: Words that carry no content: rubric and note share them by chance.

@@ -19,7 +19,7 @@ from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.formats import detect_format, read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import counted_notes, parse_columns, understood_as, with_only_case
-from rubricate.formats.rubric.files import RubricFile, read_rubric_file
+from rubricate.formats.rubric import RubricFile, read_rubric_file
 from rubricate.rubric import Rubric
 from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings

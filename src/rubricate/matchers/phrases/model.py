@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rubricate.corpus import Annotation, Corpus
@@ -46,13 +46,7 @@ class LearnedPhrase:
 
     def to_json(self) -> dict[str, object]:
         """Return a line of ``phrases.jsonl``."""
-        return {
-            "feature": self.feature,
-            "fragments": list(self.fragments),
-            "n_notes": self.n_notes,
-            "precision": round(self.precision, 4),
-            "source": self.source,
-        }
+        return {**asdict(self), "precision": round(self.precision, 4)}
 
 
 def learn_phrases(judged: Iterable[JudgedNote]) -> list[LearnedPhrase]:
@@ -246,10 +240,9 @@ def describe_hit(stage: str, phrase: LearnedPhrase, distance: int) -> str:
     >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 0)
     'exact: "three weeks"'
     """
-    if distance == 0:
-        made = "" if phrase.source == "training" else f"; from {phrase.source}"
-        return f'{"exact" if not made else stage}: "{phrase.text}"{made}'
     made = "" if phrase.source == "training" else f"; from {phrase.source}"
+    if distance == 0:
+        return f'{stage if made else "exact"}: "{phrase.text}"{made}'
     return f'{stage}: "{phrase.text}"; {distance} edit{"s" if distance > 1 else ""}{made}'
 
 
@@ -303,15 +296,7 @@ class CountedPhrase:
 
     def to_json(self) -> dict[str, object]:
         """Return a line of ``lexicon.jsonl``."""
-        return {
-            "feature": self.feature,
-            "fragments": list(self.fragments),
-            "tp": self.tp,
-            "fp": self.fp,
-            "precision": round(self.precision, 4),
-            "kept": self.kept,
-            "source": self.source,
-        }
+        return {**asdict(self), "precision": round(self.precision, 4)}
 
 
 def count_phrases(rubric: Rubric, judged: Sequence[JudgedNote]) -> list[CountedPhrase]:

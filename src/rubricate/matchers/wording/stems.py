@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 
-from rubricate.text.stems import stem as word_stem
+from rubricate.text.words import stem as word_stem
 
 #: Endings that make other words of the same root, the longest first.
 _ENDINGS = (
@@ -22,7 +22,7 @@ _SHORTEST = 3
 def stem(form: str) -> str:
     """Return the root that a word's forms and the words made from it have in common.
 
-    Coarser than `rubricate.text.stems.stem`: "sweaty" becomes "sweat", "tightness" "tight".
+    Coarser than `rubricate.text.words.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
     >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
     ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']

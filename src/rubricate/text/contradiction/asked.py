@@ -15,8 +15,7 @@ from rubricate.text.drugs import DrugName, find_drugs
 from rubricate.text.negation import asks_for_denial
 from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity, find_quantities
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import Token, find_tokens, stem, word_set
 
 EMPTY_WORDS = word_set(
     "a an the of in on at to for with and or by from as is are was were be been has have had his"

@@ -6,8 +6,7 @@ from rubricate.text.clauses import begins_item
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
-from rubricate.text.stems import stem
-from rubricate.text.words import CueTable, cue_kinds, word_set
+from rubricate.text.words import CueTable, cue_kinds, stem, word_set
 
 #: Verbs that begin an order: "Start aspirin".
 _ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")

@@ -9,8 +9,7 @@ from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
 from rubricate.text.numbers import time_unit
-from rubricate.text.stems import stem
-from rubricate.text.words import word_set
+from rubricate.text.words import stem, word_set
 
 #: Words that deny without being a cue by themselves.
 DENYING = word_set(
