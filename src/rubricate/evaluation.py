@@ -16,7 +16,6 @@ from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.comparing import SystemsComparison, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.measures.pairing import Missing
-from rubricate.measures.ranking import Ranking
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM
 from rubricate.stats import Estimate, MarginTest, Resampling, adjust_margin_tests, margin_test
@@ -200,8 +199,7 @@ def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
             weights[note.id] = 1.0 / float(value)  # type: ignore[arg-type]
         else:
             faults.append(Fault(f"note {note.id}: {column!r} must be a number above 0, up to 1"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return weights
 
 

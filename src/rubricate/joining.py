@@ -35,8 +35,7 @@ def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
     faults = _disagreements(first, corpora, shared)
     if not shared:
         faults.append(Fault(f"{', '.join(names)} have no note in common (by note id)"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     base = first.select(notes=shared)
     parts: list[Rows] = []
     annotators: list[Annotator] = []

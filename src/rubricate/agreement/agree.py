@@ -201,31 +201,14 @@ def agree(
 ) -> Agreement:
     """Measure how far the annotators of a corpus agree.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Two annotators or more; only rows that both of a pair judged are compared.
-    matching : Matching, optional
-        How spans are matched; one-to-one by token unless given.
-    empty : {"zero", "agree", "skip"}
-        See `note_means`.
-    reference_group : str, optional
-        The group that stands on the reference side across groups; the group named ``expert`` if
-        there is one, else that of the first annotator.
-    settings : Resampling, optional
-        How intervals are made.
-    tokens : mapping, optional
-        The corpus's own tokens by note id, for the lengths of spans.
-    progress : Progress
-        Told how far the resampling has come.
+    Only rows that both of a pair judged are compared; there must be some.
 
-    Raises
-    ------
-    InputError
-        If no two annotators judged the same row.
+    ``matching``: one-to-one by token unless given.
+    ``empty``: see `note_means`.
+    ``reference_group``: the group that stands on the reference side across groups; the group named
+    ``expert`` if there is one, else that of the first annotator.
+    ``tokens``: the corpus's own tokens by note id, for the lengths of spans.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> agreement = agree(load_corpus("open-notes").select(cases=["0"]))
     >>> round(agreement.pooled.evaluation.presence.total().f1, 2)

@@ -79,8 +79,7 @@ def load_lexicon(folder: Path) -> Lexicon:
     faults: list[Fault] = []
     path = folder / _GROUPS
     _read_groups(_read(path).split("\n"), path, groups, faults)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return Lexicon(tuple(groups), tuple(SourceInfo(**source) for source in meta["sources"]))
 
 

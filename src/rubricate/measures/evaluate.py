@@ -244,15 +244,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure a prediction against a reference.
 
-    Parameters
-    ----------
-    reference, predicted, reference_annotator, predicted_annotator, missing, unknown
-        As for `pair_rows`.
-    matching : Matching, optional
-        How spans are matched; one-to-one by character unless given.
+    Spans are matched one-to-one by character unless ``matching`` says otherwise; all else is as for
+    `pair_rows`.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "no fever, no cough"))

@@ -169,8 +169,7 @@ def pair_rows(
         ("predicted", pairing.predicted_marks),
     ):
         faults += _spans_outside(side, marks, pairing.keys, pairing.length)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return pairing
 
 

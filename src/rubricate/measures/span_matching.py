@@ -95,8 +95,7 @@ def _token_line(pairing: Pairing, tokens: Tokens) -> tuple[I64, I64, I64, I64]:
             )
         counts[i] = len(pairs)
         found.append(pairs + base[i])
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     line = np.concatenate(found)
     return np.concatenate(([0], np.cumsum(counts))), line[:, 0], line[:, 1], base
 

@@ -65,8 +65,7 @@ def check_marks(text: str, marks: Iterable[NoteMark]) -> None:
         for s in m.spans
         if s.end > len(text)
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def mark_labels(marks: Iterable[NoteMark]) -> dict[int, str]:

@@ -167,8 +167,7 @@ def cell_text(value: Value) -> str:
 def refuse_same_ids(notes: Iterable[str], path: Path) -> None:
     """Raise InputError if the rows of a table are about one note several times."""
     faults = same_ids(((note, f"row {number}") for number, note in number_rows(notes)), path)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dict[str, Value]]:

@@ -64,8 +64,7 @@ class ScoreSettings:
             )
             if not value >= least
         ]
-        if faults:
-            raise ArgumentError(faults)
+        ArgumentError.raise_any(faults)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -274,8 +274,7 @@ class Policy:
                 for f in rubric
                 if self.texts.get(f.id, f.text) != f.text
             ]
-        if faults:
-            raise InputError(faults)
+        InputError.raise_any(faults)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values."""

@@ -84,8 +84,7 @@ def add_notes(
     there_are = ", ".join(map(repr, sorted(cases))) or "none"
     faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in
                sorted({n.case for n in notes} - cases)]  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     rows = [
         {
             "project": project, "id": n.id, "shown_id": called.get(n.id, n.id),
@@ -189,8 +188,7 @@ def assign_all(
     near = {place: [a for a in annotators if not site or a.site == place]
             for place in sorted({site_of(note, site) for note in notes})}  # fmt: skip
     faults += [Fault(f"nobody is at site {place!r}") for place, who in near.items() if not who]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     rng = np.random.default_rng(seed)
     order = [notes[i] for i in rng.permutation(len(notes)).tolist()]
     n_double = round(len(order) * double_share)

@@ -154,8 +154,7 @@ def audit_table(
             faults.append(Fault(str(error), place, number, "row"))
             continue
         read.append((next(iter(line.values())) or f"row {number}", counts, printed))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     places = {
         column: max(own[column][1] for _, _, own in read if column in own)
         if decimals is None

@@ -244,8 +244,7 @@ def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
         if len(ids) > 1:
             what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"
         faults.append(Fault(f"{what}; --partial goes on without", path))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def _write_collected(

@@ -63,8 +63,7 @@ def resolve_variables(
             found.append(Variable(variable.name, variable.role, tuple(ids)))
         except InputError as error:
             faults += [Fault(f"variables: {variable.name}: {f.message}") for f in error.faults]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return tuple(found)
 
 
@@ -85,8 +84,7 @@ def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, d
             conditions.append(Condition(name, _note_test(name, condition), place))
         except (ValueError, TypeError) as error:
             faults.append(Fault(f"{place}: {error}"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     chosen = NoteFilter(conditions)
     kept = corpus.select(notes=chosen.keeps)
     chosen.check()
@@ -309,8 +307,7 @@ def detect_by_system(
     for note in population.notes:
         if note.id in output.note_index and output.note(note.id).text not in ("", note.text):
             faults.append(Fault(f"detection: note {note.id} has another text in the output"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     judged = judged_notes(population, variables)
     detected = {}
     for variable in variables:

@@ -46,8 +46,7 @@ class DriftSettings:
         ]
         if self.permutations < 1 or self.seed < 0:
             faults.append(Fault("permutations must be 1 or more, and seed 0 or more"))
-        if faults:
-            raise ArgumentError(faults)
+        ArgumentError.raise_any(faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,7 @@ def check_tables(folder: str | Path) -> None:
         for table in tables
         if table.differs
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 HOLDS, CONFIRMED, SUPERSEDED = "holds", "confirmed", "superseded"

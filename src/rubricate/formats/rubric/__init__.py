@@ -320,7 +320,6 @@ def with_rubrics(corpus: Corpus, rubrics: Sequence[Rubric]) -> Corpus:
         for i, feature in enumerate(corpus.features)
         if n_rows[i] and feature.id not in number
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     mapping = [number.get(feature.id, 0) for feature in corpus.features]
     return replace(corpus, rubrics=merged, rows=corpus.rows.relabel(feature=mapping))

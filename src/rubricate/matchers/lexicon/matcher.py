@@ -306,8 +306,7 @@ def _read_phrases(path: Path, features: Mapping[str, str]) -> list[CountedPhrase
             faults.append(Fault("'fragments' holds an empty text", path, number))
         else:
             phrases.append(phrase)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return phrases
 
 
