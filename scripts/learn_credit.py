@@ -33,8 +33,13 @@ from rubricate.matchers.lexicon.crediting import SIGNS, CreditModel, Signs
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LexiconModel
 from rubricate.matchers.wording.case_model import WordSettings
-from rubricate.matchers.wording.decisions import Decision, LogitScale, calibrate
-from rubricate.matchers.wording.logistic import HiddenLayer, one_blas_thread
+from rubricate.matchers.wording.logistic import (
+    Decision,
+    HiddenLayer,
+    LogitScale,
+    calibrate,
+    one_blas_thread,
+)
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.synonyms import Translation, content_stems, learn_translation

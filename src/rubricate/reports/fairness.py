@@ -13,6 +13,7 @@ from rubricate.reports.page import (
     figure,
     html_table,
     make_sections,
+    one_decimal,
     paragraph,
     render_page,
 )
@@ -56,10 +57,6 @@ def write_fairness_report(
     return write_page(folder, page, overwrite=overwrite)
 
 
-def _percent(value: float | None) -> Cell | None:
-    return None if value is None else Cell(f"{value:.1f}", value, number=True)
-
-
 def _groups(fair: Fairness) -> str:
     names = [*fair.means, "items found", "items for review"]
     lines: list[list[Value]] = []
@@ -69,7 +66,7 @@ def _groups(fair: Fairness) -> str:
             value, at = own[group]
             ends = f'<span class="ci">{at.low:.1f} to {at.high:.1f}</span>'
             line.append(Cell(f"{value:.1f}{ends}", value, number=True))
-        line += [_percent(fair.rates[group].get(name)) for name in names[len(fair.means) :]]
+        line += [one_decimal(fair.rates[group].get(name)) for name in names[len(fair.means) :]]
         lines.append(line)
     if not lines:
         return paragraph("No group is large enough.")
@@ -92,7 +89,7 @@ def _left_out(fair: Fairness) -> str:
 
 def _differences(fair: Fairness) -> str:
     lines: list[list[Value]] = [
-        [MEASURES[one.measure], one.group, one.against, _percent(one.difference),
+        [MEASURES[one.measure], one.group, one.against, one_decimal(one.difference),
          f"{one.low:+.1f} to {one.high:+.1f}", one.adjusted, "beyond chance" if one.flag else ""]
         for one in fair.contrasts
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +22,7 @@ from rubricate.run import spans_text
 from rubricate.spans import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
-from rubricate.store.chain import Entry, append, count, counts_of, data_of
+from rubricate.store.chain import Entry, append, count, counts_of, data_of, digest
 from rubricate.store.database import iso, missing, new_id, now
 from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
@@ -89,7 +88,7 @@ def add_notes(
         {
             "project": project, "id": n.id, "shown_id": called.get(n.id, n.id),
             "case": n.case, "text": n.text, "metadata": json.dumps(dict(n.metadata)),
-            "sha256": hashlib.sha256(n.text.encode()).hexdigest(),
+            "sha256": digest(n.text),
         }
         for n in notes
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ from rubricate.formats.encoding import Json, rubric_from_json, rubric_to_json
 from rubricate.rubric import Feature, Rubric
 from rubricate.store import tables as t
 from rubricate.store.answers import FeaturePart, RubricVersions
-from rubricate.store.chain import Entry, append, count
+from rubricate.store.chain import Entry, append, count, digest
 from rubricate.store.database import iso, now
 
 #: Case and version → features that mean something else now, with the words they had then.
@@ -45,7 +44,7 @@ def add_rubrics(
             raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
         old = next(reversed(_versions(connection, project, rubric.case)), None)
         body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
-        value = hashlib.sha256(body.encode()).hexdigest()
+        value = digest(body)
         if old is not None and old.hash == value:
             continue
         number = 1 if old is None else old.number + 1

@@ -46,9 +46,8 @@ from rubricate.matchers.wording.case_model import (
     describe_key,
     pack_key,
 )
-from rubricate.matchers.wording.decisions import Decision, calibrate
 from rubricate.matchers.wording.learn_shared import learn_shared
-from rubricate.matchers.wording.logistic import one_blas_thread
+from rubricate.matchers.wording.logistic import Decision, calibrate, one_blas_thread
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric

@@ -16,8 +16,7 @@ from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
-from rubricate.matchers.wording.decisions import Decision
-from rubricate.matchers.wording.logistic import HiddenLayer
+from rubricate.matchers.wording.logistic import Decision, HiddenLayer
 from rubricate.matchers.wording.profile import (
     NOT_SAID,
     FeatureProfile,
