@@ -45,12 +45,9 @@ _EMPTY = {
 }
 #: How far below AC1 kappa must be for prevalence to be the reason.
 _PARADOX = 0.1
-EPILOG = """
-Example: rubricate agree open-notes --where part=depth
-"""
 
 
-@click.command("agree", epilog=EPILOG)
+@click.command("agree", epilog="Example: rubricate agree open-notes --where part=depth")
 @click.argument("paths", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
 @matching_options("one-to-one")

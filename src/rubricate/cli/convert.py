@@ -19,12 +19,8 @@ from rubricate.cli.options import (
 )
 from rubricate.cli.output import print_json, print_losses
 
-EPILOG = """
-Example: rubricate convert open-notes notes --to nbme
-"""
 
-
-@click.command("convert", epilog=EPILOG)
+@click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")

@@ -13,9 +13,6 @@ from rubricate.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon
 
-BUILD_EPILOG = """
-Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF
-"""
 SHOW_EPILOG = """
 Example: rubricate lexicon show --phrase "shortness of breath"
 """
@@ -29,7 +26,9 @@ def lexicon_command() -> None:
     """
 
 
-@lexicon_command.command("build", epilog=BUILD_EPILOG)
+@lexicon_command.command(
+    "build", epilog="Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF"
+)
 @out_option("Folder to write.")
 @click.option(
     "--source",

@@ -31,12 +31,10 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
 
-EPILOG = """
-Example: rubricate match open-notes --where split=test --out found.jsonl
-"""
 
-
-@click.command("match", epilog=EPILOG)
+@click.command(
+    "match", epilog="Example: rubricate match open-notes --where split=test --out found.jsonl"
+)
 @click.argument("corpus_path", metavar="CORPUS")
 @models_option
 @matcher_option

@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-EPILOG = """
-Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6
-"""
-
 
 def _options(command: F) -> F:
     """Add all options of a plan, in the order of the help text."""
@@ -111,7 +107,9 @@ class PlanOptions:
     plot: str | None
 
 
-@click.command("plan", epilog=EPILOG)
+@click.command(
+    "plan", epilog="Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6"
+)
 @_options
 @overwrite_option
 @json_option

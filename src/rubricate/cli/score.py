@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     from rubricate.matchers import Matcher
     from rubricate.scoring import FinishedRun, ScoreSettings, UnsureRange
 
-EPILOG = """
-Example: rubricate score open-notes --where split=test --out scores
-"""
 FILE = There()
 
 
-@click.command("score", epilog=EPILOG)
+@click.command(
+    "score", epilog="Example: rubricate score open-notes --where split=test --out scores"
+)
 @click.argument("notes_path", metavar="NOTES")
 @rubric_option
 @models_option
