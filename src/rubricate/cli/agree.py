@@ -52,12 +52,9 @@ _PARADOX = 0.1
 @click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
 @matching_options("one-to-one")
 @click.option(
-    "--empty",
-    type=Choice(["zero", "agree", "skip"]),
-    default="zero",
-    show_default=True,
+    "--empty", type=Choice(["zero", "agree", "skip"]), default="zero", show_default=True,
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
-)
+)  # fmt: skip
 @click.option("--reference-group", help="The group that is the reference across groups.")
 @report_option()
 @split_option()

@@ -31,12 +31,9 @@ def lexicon_command() -> None:
 )
 @out_option("Folder to write.")
 @click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
+    "--source", "sources", multiple=True, metavar="NAME",
     help="Only this source beside the embedded one; may be given again. All installed if absent.",
-)
+)  # fmt: skip
 @click.option("--umls", type=There(dir_okay=False), help="Your own licensed MRCONSO.RRF (or .gz).")
 @click.option(
     "--wordnet",

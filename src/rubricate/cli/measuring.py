@@ -62,30 +62,16 @@ def resampled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add how intervals are made: confidence, resamples, method and seed."""
-    function = resampled(function)
-    decorators: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
-        confidence_option,
-        resamples_option,
-        click.option(
-            "--interval",
-            "method",
-            type=TableName("BOOTSTRAP_METHODS"),
-            default="bca",
-            show_default=True,
-            help="Kind of bootstrap interval, by note.",
-        ),
-        click.option(
-            "--population",
-            type=TableName("POPULATIONS"),
-            default="these-cases",
-            show_default=True,
-            help="What intervals over all cases are about: other notes, or other cases too.",
-        ),
-        seed_option,
-    ]
-    for decorate in reversed(decorators):
-        function = decorate(function)
-    return function
+    method = click.option(
+        "--interval", "method", type=TableName("BOOTSTRAP_METHODS"), default="bca",
+        show_default=True, help="Kind of bootstrap interval, by note.",
+    )  # fmt: skip
+    population = click.option(
+        "--population", type=TableName("POPULATIONS"), default="these-cases", show_default=True,
+        help="What intervals over all cases are about: other notes, or other cases too.",
+    )  # fmt: skip
+    more = method(population(seed_option(resampled(function))))
+    return confidence_option(resamples_option(more))
 
 
 def matching_options(default: str) -> Callable[[F], F]:
@@ -93,19 +79,13 @@ def matching_options(default: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         function = click.option(
-            "--unit",
-            type=Choice(["character", "token"]),
-            default="token",
-            show_default=True,
+            "--unit", type=Choice(["character", "token"]), default="token", show_default=True,
             help="What spans' ends are compared in.",
-        )(function)
+        )(function)  # fmt: skip
         return click.option(
-            "--protocol",
-            type=Choice(["one-to-one", "both-sides", "paper"]),
-            default=default,
-            show_default=True,
-            help="What counts as a hit between spans.",
-        )(function)
+            "--protocol", type=Choice(["one-to-one", "both-sides", "paper"]), default=default,
+            show_default=True, help="What counts as a hit between spans.",
+        )(function)  # fmt: skip
 
     return decorate
 

@@ -246,11 +246,9 @@ def _per_pass(context: click.Context, option: click.Parameter, value: str | None
 
 
 features_per_pass_option = click.option(
-    "--features-per-pass",
-    metavar="N|all",
-    callback=_per_pass,
+    "--features-per-pass", metavar="N|all", callback=_per_pass,
     help="Encoder: how many features it seeks in one pass over a note.",
-)
+)  # fmt: skip
 
 
 class ModelName(click.ParamType[Path | str]):
