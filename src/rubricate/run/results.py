@@ -320,8 +320,7 @@ class RunCounts:
             self.not_scored[_kind(result.why_not_scored)] += 1
         else:
             self.scored += 1
-            total = result.total
-            self.percentage += 0.0 if total is None or not total.maximum else total.percentage
+            self.percentage += result.total.percentage if result.total.maximum else 0.0
 
     def to_dict(self) -> CountsRecord:
         """Return plain values."""
