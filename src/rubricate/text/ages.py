@@ -43,7 +43,6 @@ _DECADES = {
     "nineties": 90,
 }
 _DECADE_CUES = word_set("his her their my early mid late age in the")
-_NOT_AGES = word_set("am pm a.m. p.m. % / : mg x times")
 _OLDEST = 115
 #: A number in the first words of a note is more likely an age than a duration.
 _OPENING = 12

@@ -25,8 +25,6 @@ _NOT_FIRST = word_set(
     " fhx sh shx meds hpi ros"
 )
 _NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
-#: Marks that may begin an annotation: signs for "has" and "has not".
-_SIGNS = word_set("+ (")
 #: Words that deny without being a cue by themselves.
 DENYING = NEGATING | word_set(
     "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
