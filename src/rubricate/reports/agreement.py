@@ -235,13 +235,10 @@ def _within_groups(agreement: Agreement) -> str:
         return ""
     header = ["Feature"]
     header += [f"{_named(one)}: {name}" for name in KINDS.values() for one, _ in groups]
-    lines: list[list[Value]] = []
-    for feature, text in _features(agreement, groups):
-        cells: list[Value] = []
-        for kind in KINDS:
-            for pair in groups:
-                cells.append(_cell(agreement, pair, feature, kind, "f1"))
-        lines.append([text, *cells])
+    lines: list[list[Value]] = [
+        [text, *(_cell(agreement, pair, feature, kind, "f1") for kind in KINDS for pair in groups)]
+        for feature, text in _features(agreement, groups)
+    ]
     return _table(header, lines, "Within groups: mean F1 (SD) of pairs, over notes.")
 
 
@@ -257,12 +254,10 @@ def _across_groups(agreement: Agreement) -> str:
         if one == two:
             continue
         header = ["Feature", *(f"{n}: {s}" for n in KINDS.values() for s in statistics.values())]
-        lines: list[list[Value]] = []
-        for feature, text in _features(agreement, [pair]):
-            cells: list[Value] = []
-            for kind in KINDS:
-                cells += [_cell(agreement, pair, feature, kind, name) for name in statistics]
-            lines.append([text, *cells])
+        lines: list[list[Value]] = [
+            [text, *(_cell(agreement, pair, feature, k, s) for k in KINDS for s in statistics)]
+            for feature, text in _features(agreement, [pair])
+        ]
         caption = (
             f"Across groups: {_named(two)} (predicted) against {_named(one)} (reference); "
             "mean (SD) over notes."

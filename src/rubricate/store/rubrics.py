@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -206,11 +207,8 @@ def whose_again(connection: Connection, project: str) -> list[Json]:
     """Return how many judgements each annotator has to look at again, by feature."""
     names = dict(connection.execute(select(t.person.c.id, t.person.c.name)).tuples().all())
     texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
-    counted: dict[tuple[str, str], int] = {}
-    for (person, _), features in again(connection, project).items():
-        for feature in features:
-            key = names[person], feature
-            counted[key] = counted.get(key, 0) + 1
+    waiting = again(connection, project).items()
+    counted = Counter((names[who], feature) for (who, _), own in waiting for feature in own)
     return [
         {"annotator": name, "feature": feature, "text": texts[feature], "judgements": n}
         for (name, feature), n in sorted(counted.items())

@@ -53,7 +53,7 @@ def pair_up(annotators: Sequence[AnnotatorSettings]) -> list[tuple[str, ...]]:
         others = [a.id for a in annotators if a.site == site and not a.senior]
         while seniors or others:
             first = seniors.pop(0) if seniors else others.pop(0)
-            rest = others if others else seniors
+            rest = others or seniors
             pairs.append((first, rest.pop(0)) if rest else (first,))
     return pairs
 

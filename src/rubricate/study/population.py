@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -232,16 +233,13 @@ def describe_population(corpus: Corpus, site: str = "") -> PopulationFacts:
     >>> found["notes"], found["sites"]
     (2040, {'depth': 1000, 'breadth': 1040})
     """
-    sites: dict[str, int] = {}
-    for note in corpus.notes:
-        name = site_of(note, site)
-        sites[name] = sites.get(name, 0) + 1
+    sites = Counter(site_of(note, site) for note in corpus.notes)
     characters = np.array([len(note.text) for note in corpus.notes])
     words = np.array([len(note.text.split()) for note in corpus.notes])
     return {
         "notes": len(corpus.notes),
         "cases": len({note.case for note in corpus.notes}),
-        "sites": sites,
+        "sites": dict(sites),
         "characters": _spread(characters),
         "words": _spread(words),
     }

@@ -189,7 +189,7 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
     """Tell whether nothing after "at 52" says that it is a time, a dose or a measurement."""
     if end >= len(tokens):
         return True
-    return tokens[end].kind in ("newline",) or tokens[end].form in (
+    return tokens[end].kind == "newline" or tokens[end].form in (
         *",.;)/",
         *("and", "from", "of", "due", "with", "w/", "father", "mother", "dad", "mom", "sister"),
     )
