@@ -22,7 +22,7 @@ from transformers import AutoModel, AutoTokenizer
 
 import rubricate.lexicon
 from rubricate import load_corpus
-from rubricate.lexicon.embedded import embedded_lexicon
+from rubricate.lexicon.store import embedded_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.stems import stem
 from rubricate.progress import shown_progress, watched

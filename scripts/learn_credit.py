@@ -27,15 +27,19 @@ from learn_shared import TARGET as SHARED
 from lexicon_sets import MORE_BANK, given_folders, learn_translations, part_of, training_sets
 
 from rubricate import Corpus, Feature, Rubric
-from rubricate.lexicon.embedded import embedded_lexicon
 from rubricate.lexicon.groups import Group, Lexicon, Phrase
+from rubricate.lexicon.store import embedded_lexicon
 from rubricate.matchers.lexicon.crediting import SIGNS, CreditModel, Signs
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LexiconModel
 from rubricate.matchers.wording.case_model import WordSettings
-from rubricate.matchers.wording.decisions import Decision, LogitScale, calibrate
-from rubricate.matchers.wording.hidden import HiddenLayer
-from rubricate.matchers.wording.logistic import one_blas_thread
+from rubricate.matchers.wording.logistic import (
+    Decision,
+    HiddenLayer,
+    LogitScale,
+    calibrate,
+    one_blas_thread,
+)
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.synonyms import Translation, content_stems, learn_translation

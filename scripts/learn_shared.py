@@ -33,9 +33,13 @@ import rubricate.matchers
 from rubricate import Corpus
 from rubricate.matchers.matcher import JudgedNote, judged_notes
 from rubricate.matchers.wording.case_model import marked_tokens
-from rubricate.matchers.wording.decisions import Decision, LogitScale, calibrate
-from rubricate.matchers.wording.hidden import HiddenLayer
-from rubricate.matchers.wording.logistic import one_blas_thread
+from rubricate.matchers.wording.logistic import (
+    Decision,
+    HiddenLayer,
+    LogitScale,
+    calibrate,
+    one_blas_thread,
+)
 from rubricate.matchers.wording.reading import NoteReading, read_note
 from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
 from rubricate.matchers.wording.shared import (

@@ -31,13 +31,13 @@ _PLACES = {
     "plan": "rubricate.notebook",
     "plot": "rubricate.notebook",
     "read_corpus": "rubricate.formats",
-    "read_rubrics": "rubricate.formats.rubric.files",
+    "read_rubrics": "rubricate.formats.rubric",
     "route": "rubricate.notebook",
     "score": "rubricate.notebook",
     "show_note": "rubricate.notebook",
-    "with_rubrics": "rubricate.formats.rubric.files",
+    "with_rubrics": "rubricate.formats.rubric",
     "write_corpus": "rubricate.formats",
-    "write_rubrics": "rubricate.formats.rubric.files",
+    "write_rubrics": "rubricate.formats.rubric",
 }
 
 __all__ = [
@@ -78,18 +78,9 @@ if TYPE_CHECKING:
     from rubricate.corpus import Annotation, Annotator, Corpus, Note, Score
     from rubricate.errors import RubricateError
     from rubricate.formats import load_corpus, read_corpus, write_corpus
-    from rubricate.formats.rubric.files import read_rubrics, with_rubrics, write_rubrics
+    from rubricate.formats.rubric import read_rubrics, with_rubrics, write_rubrics
     from rubricate.matchers import fit_matcher, load_matcher
-    from rubricate.notebook import (
-        agree,
-        evaluate,
-        fit,
-        match,
-        plan,
-        route,
-        score,
-        show_note,
-    )
+    from rubricate.notebook import agree, evaluate, fit, match, plan, route, score, show_note
     from rubricate.rubric import Feature, Metadata, Rubric, odd_features
     from rubricate.spans import Span
 

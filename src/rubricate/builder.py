@@ -167,12 +167,7 @@ class CorpusBuilder:
         self.scores.append(score)
 
     def judge(
-        self,
-        annotator_id: str,
-        note_id: str,
-        feature_id: str,
-        *,
-        probability: float | None = None,
+        self, annotator_id: str, note_id: str, feature_id: str, *, probability: float | None = None
     ) -> None:
         """Say that the annotator judged this feature in this note, whatever was found."""
         self._rows.judge(*self._key(annotator_id, note_id, feature_id), probability=probability)

@@ -90,6 +90,12 @@ class InputError(RubricateError, ValueError):
         head = [] if len(self.faults) == 1 else [f"{len(self.faults)} faults in the input"]
         super().__init__("\n  ".join(head + shown))
 
+    @classmethod
+    def raise_any(cls, faults: Sequence[Fault]) -> None:
+        """Raise one error with every fault, if there is any."""
+        if faults:
+            raise cls(faults)
+
 
 class ArgumentError(InputError):
     """What was asked for is wrong: a file that is not there, a value that is not allowed."""

@@ -16,7 +16,6 @@ from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.comparing import SystemsComparison, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.measures.pairing import Missing
-from rubricate.measures.ranking import Ranking
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM
 from rubricate.stats import Estimate, MarginTest, Resampling, adjust_margin_tests, margin_test
@@ -43,7 +42,8 @@ class SystemsEvaluation:
         for name, found in self.systems.items():
             systems[name] = found.to_dict()
             _add_calibration(systems[name], found.calibration)
-            _add_ranking(systems[name], found.ranking)
+            if found.ranking is not None:
+                systems[name]["ranking"] = found.ranking.to_dict()
             if name in self.below:
                 below = {what: one.to_dict() for what, one in self.below[name].items()}
                 systems[name]["below_ceiling"] = below
@@ -160,11 +160,6 @@ def _margins(found: SystemsEvaluation, margin: float) -> dict[tuple[str, str], M
     return dict(zip(gaps, tests, strict=True))
 
 
-def _add_ranking(result: dict[str, object], found: Ranking | None) -> None:
-    if found is not None:
-        result["ranking"] = found.to_dict()
-
-
 def _add_calibration(result: dict[str, object], found: CalibrationResult | None) -> None:
     """Put what predicted probabilities are worth beside the other values, where there are any."""
     if found is None:
@@ -204,8 +199,7 @@ def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
             weights[note.id] = 1.0 / float(value)  # type: ignore[arg-type]
         else:
             faults.append(Fault(f"note {note.id}: {column!r} must be a number above 0, up to 1"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return weights
 
 

@@ -35,8 +35,7 @@ def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
     faults = _disagreements(first, corpora, shared)
     if not shared:
         faults.append(Fault(f"{', '.join(names)} have no note in common (by note id)"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     base = first.select(notes=shared)
     parts: list[Rows] = []
     annotators: list[Annotator] = []
@@ -49,10 +48,7 @@ def join_corpora(corpora: Mapping[str, Corpus]) -> Corpus:
         annotators += [replace(a, id=new_id[a.id]) for a in part.annotators]
         scores += [replace(s, annotator=new_id.get(s.annotator, s.annotator)) for s in part.scores]
     return replace(
-        base,
-        annotators=tuple(annotators),
-        rows=Rows.concatenate(parts),
-        scores=tuple(scores),
+        base, annotators=tuple(annotators), rows=Rows.concatenate(parts), scores=tuple(scores)
     )
 
 

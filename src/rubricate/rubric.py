@@ -14,7 +14,6 @@ from rubricate.display import table_html
 #: What a metadata field may hold: exactly what JSON and Parquet both keep.
 Scalar = str | int | float | bool | None
 
-
 #: What a note says about a feature.
 Outcome = Literal["stated", "contradicted", "not mentioned"]
 #: Groups of annotators that tell people from machines where one corpus has both.

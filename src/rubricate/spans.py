@@ -96,8 +96,6 @@ def fragments_text(spans: Iterable[tuple[int, int]]) -> str:
 def spans_text(spans: Iterable[Iterable[tuple[int, int]]]) -> str:
     """Return spans as text: ``;`` between fragments, ``|`` between annotations.
 
-    Examples
-    --------
     >>> spans_text((((0, 5), (8, 12)), ((20, 25),)))
     '0 5;8 12|20 25'
     """
@@ -107,8 +105,6 @@ def spans_text(spans: Iterable[Iterable[tuple[int, int]]]) -> str:
 def parse_spans(text: str) -> Spans:
     """Inverse of `spans_text`; ValueError where a span is none.
 
-    Examples
-    --------
     >>> parse_spans("0 5;8 12|20 25")
     (((0, 5), (8, 12)), ((20, 25),))
     """

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus, write_corpus
 from rubricate.cli.route import route_command
 from rubricate.cli.score import score_command
-from rubricate.formats.rubric.files import write_rubrics
+from rubricate.formats.rubric import write_rubrics
 from rubricate.matchers import fit_matcher, load_matcher
 
 NOTES = ["open-notes", "--where", "case=0", "--where", "split=test"]

@@ -27,7 +27,7 @@ from rubricate.cli import main
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.notes import open_notes
-from rubricate.formats.rubric.files import read_rubrics, write_rubrics
+from rubricate.formats.rubric import read_rubrics, write_rubrics
 from rubricate.rows import Contradiction
 
 SECRET = "58 yo with chest pain,\r\nno fever" + " and palpitations" * 20

@@ -214,7 +214,7 @@ def _rubric_reader(suffix: str) -> FuzzedReader:
 
 
 def _rubric_trees(root: str, folder: Path) -> list[Tree]:
-    from rubricate.formats.rubric.files import write_rubrics
+    from rubricate.formats.rubric import write_rubrics
 
     folder.mkdir(parents=True, exist_ok=True)
     write_rubrics(small_corpus().rubrics, folder / root, overwrite=True)
@@ -234,7 +234,7 @@ def _timeless(tree: Tree) -> Tree:
 
 
 def _read_rubric(place: Path, random: Random) -> None:
-    from rubricate.formats.rubric.files import read_rubric_file, write_rubrics
+    from rubricate.formats.rubric import read_rubric_file, write_rubrics
 
     rubrics = read_rubric_file(place).rubrics
     target = place.parent.parent / f"again.{random.choice(('csv', 'yaml', 'toml'))}"

@@ -8,7 +8,7 @@ import pytest
 
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.lexicon.build import SOURCES, build_lexicon, find_sources
-from rubricate.lexicon.embedded import embedded_lexicon
+from rubricate.lexicon.store import embedded_lexicon
 
 OBO = '[Term]\nid: HP:1\nname: Zebralgia\nsynonym: "Stripe pain" EXACT layperson []\n'
 

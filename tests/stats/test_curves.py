@@ -19,7 +19,7 @@ from rubricate.stats import (
     stratified_posterior,
 )
 from rubricate.stats.curves import reported_chances
-from rubricate.stats.drawing import Sampling
+from rubricate.stats.planning import Sampling
 from rubricate.stats.sizes import first_size, width_probability
 from rubricate.stats.weights import Stratum
 

@@ -25,8 +25,7 @@ from rubricate.stats import (
     proportion_limits,
     width_chances,
 )
-from rubricate.stats.drawing import Sampling
-from rubricate.stats.planning import finite_size
+from rubricate.stats.planning import Sampling, finite_size
 
 ASTHMA = Expected(0.85, 0.80, 0.48)
 shares = st.floats(0.05, 0.95)

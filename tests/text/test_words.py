@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.text.words import CueTable, find_tokens, find_words, phrase_key, word_form
+from rubricate.text.words import (
+    CueTable,
+    american,
+    find_tokens,
+    find_words,
+    phrase_key,
+    stem,
+    word_form,
+)
 
 
 def forms(text: str) -> list[str]:
@@ -116,3 +124,57 @@ def test_the_longest_cue_that_stands_there_is_found(
     text: str, expected: tuple[str, int] | None
 ) -> None:
     assert CUES.at(find_tokens(text), 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("british", "expected"),
+    [
+        ("dyspnoea", "dyspnea"),
+        ("haematuria", "hematuria"),
+        ("anaemia", "anemia"),
+        ("oesophagus", "esophagus"),
+        ("oestrogen", "estrogen"),
+        ("tumour", "tumor"),
+        ("hospitalised", "hospitalized"),
+        ("travelled", "traveled"),
+        ("coeliac", "celiac"),
+        ("exercise", "exercise"),
+        ("bruised", "bruised"),
+        ("toe", "toe"),
+        ("hour", "hour"),
+        ("four", "four"),
+        ("faeces", "feces"),
+    ],
+)
+def test_american(british: str, expected: str) -> None:
+    assert american(british) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("headache", "headaches"),
+        ("radiate", "radiates", "radiated", "radiating"),
+        ("worry", "worries", "worried"),
+        ("stop", "stopped", "stopping", "stops"),
+        ("swell", "swelling", "swollen", "swells"),
+        ("lose", "losing", "lost", "loss"),
+        ("oedema", "edema"),
+        ("allergy", "allergies"),
+        ("rash", "rashes"),
+        ("child", "children"),
+    ],
+)
+def test_forms_of_a_word_meet(words: tuple[str, ...]) -> None:
+    assert len({stem(word) for word in words}) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("pain", "pan"), ("loss", "less"), ("red", "r")])
+def test_other_words_stay_apart(one: str, other: str) -> None:
+    assert stem(one) != stem(other)
+
+
+@given(st.text(alphabet="abcdeginorstuy", max_size=12))
+def test_a_stem_is_never_longer_by_much(form: str) -> None:
+    assert len(stem(form)) <= len(form) + 3
+    assert bool(stem(form)) == bool(form)

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import select
 from workbench import Browsers, judge_all, small_project
 
-from rubricate.formats.rubric.files import write_rubrics
+from rubricate.formats.rubric import write_rubrics
 from rubricate.rubric import Feature, Rubric
 from rubricate.store import tables as t
 from rubricate.store.database import Database

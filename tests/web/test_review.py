@@ -11,7 +11,7 @@ from workbench import CORPUS, RUBRIC, Browsers, Small, small_project
 
 from rubricate import write_corpus
 from rubricate.formats.notes import open_notes, understood_as
-from rubricate.formats.rubric.files import write_rubrics
+from rubricate.formats.rubric import write_rubrics
 from rubricate.reports.scoring import write_scoring_report
 from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
 from rubricate.store.people import set_roles

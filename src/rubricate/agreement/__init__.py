@@ -9,10 +9,4 @@ PICO paper's Tables 2 and 3).
 from rubricate.agreement.agree import Agreement, agree
 from rubricate.agreement.pairs import Empty, NoteMeans, pair_annotators
 
-__all__ = [
-    "Agreement",
-    "Empty",
-    "NoteMeans",
-    "agree",
-    "pair_annotators",
-]
+__all__ = ["Agreement", "Empty", "NoteMeans", "agree", "pair_annotators"]

@@ -79,25 +79,15 @@ class ChanceCorrected:
 class Agreement:
     """How far the annotators of a corpus agree.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        What was compared.
-    pooled : EvaluationWithIntervals
-        Counts of all pairs together, the earlier annotator as reference; overall, by case and by
-        feature, with intervals by note.
-    pairs : mapping from (id, id) to Evaluation
-        Each pair on its own.
-    per_note : mapping from (reference group, predicted group) to feature id to kind to NoteMeans
-        Span agreement the PICO paper's way.
-    chance_corrected : mapping
-        Fleiss' kappa and Krippendorff's alpha on presence, with intervals, for more than two.
-    lengths : mapping
-        Span lengths by group and feature.
-    empty : str
-        The rule for annotators who marked nothing, in ``per_note``.
-    scores : ScoreAgreement, optional
-        Agreement on the scores of notes that everybody judged alike.
+    ``pooled``: counts of all pairs together, the earlier annotator as reference; overall, by case
+    and by feature, with intervals by note.
+    ``pairs``: each pair on its own.
+    ``per_note``: span agreement the PICO paper's way.
+    ``chance_corrected``: Fleiss' kappa and Krippendorff's alpha on presence, with intervals, for
+    more than two.
+    ``lengths``: span lengths by group and feature.
+    ``empty``: the rule for annotators who marked nothing, in ``per_note``.
+    ``scores``: agreement on the scores of notes that everybody judged alike.
     """
 
     corpus: Corpus
@@ -211,31 +201,14 @@ def agree(
 ) -> Agreement:
     """Measure how far the annotators of a corpus agree.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Two annotators or more; only rows that both of a pair judged are compared.
-    matching : Matching, optional
-        How spans are matched; one-to-one by token unless given.
-    empty : {"zero", "agree", "skip"}
-        See `note_means`.
-    reference_group : str, optional
-        The group that stands on the reference side across groups; the group named ``expert`` if
-        there is one, else that of the first annotator.
-    settings : Resampling, optional
-        How intervals are made.
-    tokens : mapping, optional
-        The corpus's own tokens by note id, for the lengths of spans.
-    progress : Progress
-        Told how far the resampling has come.
+    Only rows that both of a pair judged are compared; there must be some.
 
-    Raises
-    ------
-    InputError
-        If no two annotators judged the same row.
+    ``matching``: one-to-one by token unless given.
+    ``empty``: see `note_means`.
+    ``reference_group``: the group that stands on the reference side across groups; the group named
+    ``expert`` if there is one, else that of the first annotator.
+    ``tokens``: the corpus's own tokens by note id, for the lengths of spans.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> agreement = agree(load_corpus("open-notes").select(cases=["0"]))
     >>> round(agreement.pooled.evaluation.presence.total().f1, 2)

@@ -46,18 +46,11 @@ def pair_annotators(
 ) -> AnnotatorPairs:
     """Put every two rows of a note and feature side by side that two annotators judged.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        With two annotators or more.
-    reference, predicted : collection of annotator ids, optional
-        Who stands on which side; everybody unless given. Nobody is paired with themselves.
-    ordered : bool
-        Both directions of a pair (True), or only that in which the earlier annotator of the corpus
-        is the reference.
+    ``reference``, ``predicted``: who stands on which side; everybody unless given. Nobody is paired
+    with themselves.
+    ``ordered``: both directions of a pair (True), or only that in which the earlier annotator of
+    the corpus is the reference.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> len(pair_annotators(corpus, ordered=False))
@@ -113,13 +106,8 @@ STATISTICS = ("precision", "recall", "f1")
 class NoteMeans:
     """Mean and sample standard deviation over notes of one kind of span agreement.
 
-    Parameters
-    ----------
-    mean, sd : mapping from statistic to float
-    f1 : Estimate
-        The mean F1 with its bootstrap interval, by note.
-    n_notes, n_pairs : int
-        Notes, and ordered pairs of annotators in them.
+    ``f1``: the mean F1 with its bootstrap interval, by note.
+    ``n_notes``, ``n_pairs``: notes, and ordered pairs of annotators in them.
     """
 
     mean: dict[str, float]

@@ -35,14 +35,9 @@ _CODE = (
 class Pool(Protocol):
     """Runs batches of one work.
 
-    Attributes
-    ----------
-    depth : int
-        How many batches to keep running.
-    deaths : tuple of exception types
-        What a future raises when its worker died.
-    patience : int
-        How many workers a batch that runs alone may lose before it is divided.
+    ``depth``: how many batches to keep running.
+    ``deaths``: what a future raises when its worker died.
+    ``patience``: how many workers a batch that runs alone may lose before it is divided.
     """
 
     depth: int
@@ -54,19 +49,19 @@ class Pool(Protocol):
         ...
 
     def renew(self) -> None:
-        """Replace what died."""
-        ...
+        """Replace what died, where the next batch does not start a new worker itself."""
+        return
 
     def check(self) -> None:
-        """Raise RubricateError when there is no point in waiting longer."""
-        ...
+        """Raise RubricateError when waiting is no use; deaths on this machine are noticed."""
+        return
 
     def close(self) -> None:
         """End the workers."""
         ...
 
 
-class InlinePool:
+class InlinePool(Pool):
     """Runs each batch in this process, as soon as it is submitted.
 
     >>> class Doubling:
@@ -88,12 +83,6 @@ class InlinePool:
         future: Future[Results] = Future()
         future.set_result(self._function(items))
         return future
-
-    def renew(self) -> None:
-        """Do nothing: there are no workers that could die."""
-
-    def check(self) -> None:
-        """Do nothing: a batch is done when `submit` returns."""
 
     def close(self) -> None:
         """Do nothing: there are no workers to end."""
@@ -169,7 +158,7 @@ class _Worker:
         self._from.close()
 
 
-class ProcessPool:
+class ProcessPool(Pool):
     """Worker processes of this machine, each with a thread here that feeds it.
 
     The death of a worker ends only the batch it was doing; its thread starts another worker for
@@ -218,12 +207,6 @@ class ProcessPool:
             self._all.add(worker)
             return worker
 
-    def renew(self) -> None:
-        """Do nothing: the next batch starts a new worker if it needs one."""
-
-    def check(self) -> None:
-        """Do nothing: the death of a local worker is always noticed."""
-
     def close(self) -> None:
         """End the workers and give up the batches that are running."""
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -263,7 +246,7 @@ _SCHEDULER_DIED = (
 )
 
 
-class ClusterPool:
+class ClusterPool(Pool):
     """Runs batches on the workers of a Dask scheduler.
 
     The scheduler gives a batch whose worker died to another worker, and raises KilledWorker after

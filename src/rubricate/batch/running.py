@@ -35,17 +35,9 @@ class BatchStore:
     line says which batch it is, of which items (a hash that the caller gives), how many results
     there are and what their hash is: a file that is not what it should be is never used.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files are.
-    items : sequence of str, optional
-        What each batch is of; batches kept of other items are refused.
-    check : function, optional
-        Returns what is wrong with the results of a batch; nothing if they fit.
+    ``items``: what each batch is of; batches kept of other items are refused.
+    ``check``: returns what is wrong with the results of a batch; nothing if they fit.
 
-    Examples
-    --------
     >>> import tempfile
     >>> store = BatchStore(Path(tempfile.mkdtemp()) / "batches", ["ab"])
     >>> store.open({"notes": "abc"})
@@ -249,8 +241,6 @@ def run_batches(
     to single items; a single item that does so becomes `Lost`. A new batch is taken from
     ``batches`` only when there is room for it.
 
-    Examples
-    --------
     >>> from rubricate.batch.pools import InlinePool
     >>> class Doubling:
     ...     def prepare(self):

@@ -108,8 +108,6 @@ def time_limit(seconds: float) -> Iterator[None]:
     outside Python sees the alarm only when it returns; a worker process that is still at it after
     twice the time ends itself, and its batch is treated like that of a worker that died.
 
-    Examples
-    --------
     >>> with time_limit(60.0):
     ...     sum(range(10))
     45

@@ -111,8 +111,6 @@ class LoggedRepair:
 class CheckResult:
     """All findings of one check.
 
-    Examples
-    --------
     >>> finding = Finding("white-space", "n1", "c", "ann", "f1", 0, ((0, 9),), "...")
     >>> result = CheckResult((finding,), ("white-space", "repeated"), n_rows=1, n_annotations=1)
     >>> result.counts
@@ -177,8 +175,6 @@ def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: boo
 
     In CSV, spans are written as ``start end;start end``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "log.csv"
     >>> change = LoggedRepair("white-space", "n1", "ann", "f1", ((3, 9),), ((4, 9),), "f1")
@@ -244,12 +240,9 @@ class RuleHit(NamedTuple):
 class JudgedRow:
     """A row with everything the rules look at.
 
-    Attributes
-    ----------
-    sound : tuple of (index, spans)
-        The annotations whose spans lie inside the note and whose text was not stated otherwise:
-        rules about the annotated words look at these only, because the words of the others are
-        not where the annotator meant them to be.
+    ``sound``: the annotations whose spans lie inside the note and whose text was not stated
+    otherwise: rules about the annotated words look at these only, because the words of the others
+    are not where the annotator meant them to be.
     """
 
     note: Note

@@ -74,8 +74,6 @@ def choose_rules(
 ) -> tuple[CheckRule, ...]:
     """Return the rules with these names (all if None) but those to skip, in order.
 
-    Examples
-    --------
     >>> [rule.name for rule in choose_rules(["repeated", "white-space"])]
     ['white-space', 'repeated']
     """
@@ -90,15 +88,10 @@ def choose_rules(
 
 
 def check_corpus(
-    corpus: Corpus,
-    *,
-    rules: Collection[str] | None = None,
-    progress: Progress = silent,
+    corpus: Corpus, *, rules: Collection[str] | None = None, progress: Progress = silent
 ) -> CheckResult:
     """Find the faults of a corpus's annotations.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n1", "c", "She has hot flashes."))
@@ -145,10 +138,7 @@ _Key = tuple[str, str, str]
 
 
 def fix_corpus(
-    corpus: Corpus,
-    findings: CheckResult | Iterable[Finding],
-    *,
-    progress: Progress = silent,
+    corpus: Corpus, findings: CheckResult | Iterable[Finding], *, progress: Progress = silent
 ) -> tuple[Corpus, tuple[LoggedRepair, ...]]:
     """Apply all safe repairs and return the repaired corpus with a log of every change.
 
@@ -156,8 +146,6 @@ def fix_corpus(
     end), so each repaired row is checked again, by the same rules, until nothing is left to
     repair. The corpus given is not touched.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> from rubricate.checking import check_corpus
     >>> builder = CorpusBuilder()

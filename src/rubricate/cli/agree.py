@@ -45,22 +45,16 @@ _EMPTY = {
 }
 #: How far below AC1 kappa must be for prevalence to be the reason.
 _PARADOX = 0.1
-EPILOG = """
-Example: rubricate agree open-notes --where part=depth
-"""
 
 
-@click.command("agree", epilog=EPILOG)
+@click.command("agree", epilog="Example: rubricate agree open-notes --where part=depth")
 @click.argument("paths", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
 @matching_options("one-to-one")
 @click.option(
-    "--empty",
-    type=Choice(["zero", "agree", "skip"]),
-    default="zero",
-    show_default=True,
+    "--empty", type=Choice(["zero", "agree", "skip"]), default="zero", show_default=True,
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
-)
+)  # fmt: skip
 @click.option("--reference-group", help="The group that is the reference across groups.")
 @report_option()
 @split_option()

@@ -17,14 +17,10 @@ from rubricate.cli.options import (
     senior_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses
-
-EPILOG = """
-Example: rubricate convert open-notes notes --to nbme
-"""
+from rubricate.cli.output import tell_written
 
 
-@click.command("convert", epilog=EPILOG)
+@click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")
@@ -74,26 +70,6 @@ def convert_command(
         corpus = reference_corpus(corpus, settle_by_seniors(corpus, seniors))
     with shown_progress() as progress:
         lost = write_corpus(
-            corpus,
-            target,
-            format=to_format,
-            overwrite=overwrite,
-            strict=strict,
-            progress=progress,
+            corpus, target, format=to_format, overwrite=overwrite, strict=strict, progress=progress
         )
-    result = {
-        "target": target,
-        "format": to_format,
-        "notes": len(corpus.notes),
-        "rows": len(corpus.rows),
-        "annotations": corpus.rows.n_annotations,
-        "lost": lost,
-    }
-    if as_json:
-        print_json(result)
-        return
-    click.echo(
-        f"wrote {target} ({to_format}): {len(corpus.notes):,} notes, {len(corpus.rows):,} rows, "
-        f"{corpus.rows.n_annotations:,} annotations"
-    )
-    print_losses(lost)
+    tell_written(as_json, {"target": target, "format": to_format}, corpus, lost)

@@ -6,21 +6,11 @@ from collections import Counter
 
 import click
 
-from rubricate.cli.options import (
-    from_option,
-    json_option,
-    open_corpus,
-    senior_option,
-    split_option,
-)
+from rubricate.cli.options import from_option, json_option, open_corpus, senior_option, split_option
 from rubricate.cli.output import print_json, print_table
 
-EPILOG = """
-Example: rubricate describe open-notes --where split=test
-"""
 
-
-@click.command("describe", epilog=EPILOG)
+@click.command("describe", epilog="Example: rubricate describe open-notes --where split=test")
 @click.argument("corpus_path", metavar="CORPUS")
 @from_option
 @split_option()

@@ -51,12 +51,9 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 @click.option("--reference-annotator", help="Whose annotations are the reference.")
 @click.option("--predicted-annotator", help="Whose annotations are measured.")
 @click.option(
-    "--missing",
-    type=Choice(["empty", "error", "skip"]),
-    default="empty",
-    show_default=True,
+    "--missing", type=Choice(["empty", "error", "skip"]), default="empty", show_default=True,
     help="Rows without a prediction: nothing found, an error, or left out.",
-)
+)  # fmt: skip
 @matching_options("one-to-one")
 @click.option("--weights", metavar="NAME", help="Metadata field with inclusion probabilities.")
 @click.option(

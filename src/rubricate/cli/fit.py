@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     from rubricate.formats.encoding import Json
     from rubricate.matchers.matcher import Matcher
 
-EPILOG = """
-Example: rubricate fit open-notes --where case=4 --where split=train --out model
-"""
 
-
-@click.command("fit", epilog=EPILOG)
+@click.command(
+    "fit", epilog="Example: rubricate fit open-notes --where case=4 --where split=train --out model"
+)
 @click.argument("corpus_path", metavar="CORPUS")
 @click.option("--matcher", "name", help="Which matcher; lexicon where neither is said.")
 @click.option("--model", type=ModelName(), metavar="MODEL",

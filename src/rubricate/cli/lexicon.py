@@ -13,9 +13,6 @@ from rubricate.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon
 
-BUILD_EPILOG = """
-Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF
-"""
 SHOW_EPILOG = """
 Example: rubricate lexicon show --phrase "shortness of breath"
 """
@@ -29,20 +26,15 @@ def lexicon_command() -> None:
     """
 
 
-@lexicon_command.command("build", epilog=BUILD_EPILOG)
+@lexicon_command.command(
+    "build", epilog="Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF"
+)
 @out_option("Folder to write.")
 @click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
+    "--source", "sources", multiple=True, metavar="NAME",
     help="Only this source beside the embedded one; may be given again. All installed if absent.",
-)
-@click.option(
-    "--umls",
-    type=There(dir_okay=False),
-    help="Your own licensed MRCONSO.RRF (or .gz).",
-)
+)  # fmt: skip
+@click.option("--umls", type=There(dir_okay=False), help="Your own licensed MRCONSO.RRF (or .gz).")
 @click.option(
     "--wordnet",
     type=There(file_okay=False),

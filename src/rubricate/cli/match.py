@@ -25,18 +25,16 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses, warn
+from rubricate.cli.output import tell_written, warn
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
 
-EPILOG = """
-Example: rubricate match open-notes --where split=test --out found.jsonl
-"""
 
-
-@click.command("match", epilog=EPILOG)
+@click.command(
+    "match", epilog="Example: rubricate match open-notes --where split=test --out found.jsonl"
+)
 @click.argument("corpus_path", metavar="CORPUS")
 @models_option
 @matcher_option
@@ -71,26 +69,11 @@ def match_command(
         predicted = predict_in_parts(finder, corpus, progress=progress)
     to_format = to_format or _format_of(out)
     lost = write_corpus(predicted, out, format=to_format, overwrite=overwrite)
-    result = {
-        "out": str(out),
-        "format": to_format,
-        "matcher": predicted.annotators[0].id,
-        "notes": len(predicted.notes),
-        "rows": len(predicted.rows),
-        "annotations": predicted.rows.n_annotations,
-        "lost": lost,
-    }
     if not predicted.rows.n_annotations:
         hint = "" if models else "; some matchers need examples: fit one and give --model"
         warn(f"nothing was found{hint}")
-    if as_json:
-        print_json(result)
-        return
-    click.echo(
-        f"wrote {out} ({to_format}): {len(predicted.notes):,} notes, {len(predicted.rows):,} rows, "
-        f"{predicted.rows.n_annotations:,} annotations by {predicted.annotators[0].id}"
-    )
-    print_losses(lost)
+    made = {"out": str(out), "format": to_format, "matcher": predicted.annotators[0].id}
+    tell_written(as_json, made, predicted, lost)
 
 
 def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import (
-    Choice,
-    F,
-    confidence_option,
-    resamples_option,
-    seed_option,
-)
+from rubricate.cli.options import Choice, F, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
 
@@ -27,42 +21,27 @@ if TYPE_CHECKING:
 
 
 class TableName(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
-    """A name of a table, which is not loaded before somebody asks for help or for the value."""
+    """A name of a table of `stats`, loaded when somebody asks for help or for the value."""
 
-    def __init__(self, names: Callable[[], Sequence[str]], *, check: bool = True) -> None:
+    def __init__(self, table: str, *, check: bool = True) -> None:
         self.name = "name"
-        self.names = names
+        self.table = table
         self.check = check
+
+    def _names(self) -> Sequence[str]:
+        from rubricate import stats
+
+        names: Sequence[str] = getattr(stats, self.table)
+        return names
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return the names, for the help text."""
-        listed = "|".join(self.names())
+        listed = "|".join(self._names())
         return f"[{listed}]" if self.check else listed
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the value; one that is not in the table is refused here, or by what uses it."""
-        return Choice(self.names()).convert(value, param, ctx) if self.check else value
-
-
-def proportion_methods() -> Sequence[str]:
-    """Return the names of the intervals for a proportion."""
-    from rubricate.stats import METHODS
-
-    return METHODS
-
-
-def bootstrap_methods() -> Sequence[str]:
-    """Return the names of the bootstrap intervals."""
-    from rubricate.stats import BOOTSTRAP_METHODS
-
-    return BOOTSTRAP_METHODS
-
-
-def populations() -> Sequence[str]:
-    """Return what intervals may be about."""
-    from rubricate.stats import POPULATIONS
-
-    return POPULATIONS
+        return Choice(self._names()).convert(value, param, ctx) if self.check else value
 
 
 def resampled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,30 +62,16 @@ def resampled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add how intervals are made: confidence, resamples, method and seed."""
-    function = resampled(function)
-    decorators: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
-        confidence_option,
-        resamples_option,
-        click.option(
-            "--interval",
-            "method",
-            type=TableName(bootstrap_methods),
-            default="bca",
-            show_default=True,
-            help="Kind of bootstrap interval, by note.",
-        ),
-        click.option(
-            "--population",
-            type=TableName(populations),
-            default="these-cases",
-            show_default=True,
-            help="What intervals over all cases are about: other notes, or other cases too.",
-        ),
-        seed_option,
-    ]
-    for decorate in reversed(decorators):
-        function = decorate(function)
-    return function
+    method = click.option(
+        "--interval", "method", type=TableName("BOOTSTRAP_METHODS"), default="bca",
+        show_default=True, help="Kind of bootstrap interval, by note.",
+    )  # fmt: skip
+    population = click.option(
+        "--population", type=TableName("POPULATIONS"), default="these-cases", show_default=True,
+        help="What intervals over all cases are about: other notes, or other cases too.",
+    )  # fmt: skip
+    more = method(population(seed_option(resampled(function))))
+    return confidence_option(resamples_option(more))
 
 
 def matching_options(default: str) -> Callable[[F], F]:
@@ -114,19 +79,13 @@ def matching_options(default: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         function = click.option(
-            "--unit",
-            type=Choice(["character", "token"]),
-            default="token",
-            show_default=True,
+            "--unit", type=Choice(["character", "token"]), default="token", show_default=True,
             help="What spans' ends are compared in.",
-        )(function)
+        )(function)  # fmt: skip
         return click.option(
-            "--protocol",
-            type=Choice(["one-to-one", "both-sides", "paper"]),
-            default=default,
-            show_default=True,
-            help="What counts as a hit between spans.",
-        )(function)
+            "--protocol", type=Choice(["one-to-one", "both-sides", "paper"]), default=default,
+            show_default=True, help="What counts as a hit between spans.",
+        )(function)  # fmt: skip
 
     return decorate
 

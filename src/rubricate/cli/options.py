@@ -15,7 +15,7 @@ from rubricate.files import near_paths
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.formats.rubric.files import RubricFile
+    from rubricate.formats.rubric import RubricFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +28,6 @@ senior_option = click.option(
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
 )
-
 
 confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True)
 resamples_option = click.option("--resamples", type=int, default=2000, show_default=True)
@@ -68,9 +67,7 @@ def out_option(help_text: str) -> Callable[[F], F]:
 
 
 rubric_option = click.option(
-    "--rubric",
-    type=There(),
-    help="A rubric file; by default the notes' own.",
+    "--rubric", type=There(), help="A rubric file; by default the notes' own."
 )
 
 
@@ -175,14 +172,14 @@ def open_corpus(
 
 def put_rubric(corpus: Corpus, path: Path) -> Corpus:
     """Put the rubrics of a file in the place of the corpus's own."""
-    from rubricate.formats.rubric.files import with_rubrics
+    from rubricate.formats.rubric import with_rubrics
 
     return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
 
 
 def open_rubric(path: Path) -> RubricFile:
     """Read a rubric file, and say what a person should know about it."""
-    from rubricate.formats.rubric.files import read_rubric_file
+    from rubricate.formats.rubric import read_rubric_file
 
     found = read_rubric_file(path)
     warn(*found.notices, word="note")
@@ -193,7 +190,7 @@ def open_rubric(path: Path) -> RubricFile:
 def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
     """Say of notes and a rubric that cannot be read whether they were given for each other."""
     from rubricate.errors import RubricateError
-    from rubricate.formats.rubric.files import read_like_each_other, swapped
+    from rubricate.formats.rubric import read_like_each_other, swapped
 
     try:
         yield
@@ -249,11 +246,9 @@ def _per_pass(context: click.Context, option: click.Parameter, value: str | None
 
 
 features_per_pass_option = click.option(
-    "--features-per-pass",
-    metavar="N|all",
-    callback=_per_pass,
+    "--features-per-pass", metavar="N|all", callback=_per_pass,
     help="Encoder: how many features it seeks in one pass over a note.",
-)
+)  # fmt: skip
 
 
 class ModelName(click.ParamType[Path | str]):

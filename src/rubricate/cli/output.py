@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from rubricate.display import shown_number
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from rubricate.corpus import Corpus
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
@@ -59,6 +60,21 @@ def print_losses(lost: Mapping[str, int]) -> None:
 
     for kind, count in lost.items():
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
+
+
+def tell_written(
+    as_json: bool, made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]
+) -> None:
+    """Print what was made of a corpus: its place, format and matcher, how much, what was lost."""
+    rows = corpus.rows
+    held = {"notes": len(corpus.notes), "rows": len(rows), "annotations": rows.n_annotations}
+    if as_json:
+        print_json({**made, **held, "lost": lost})
+        return
+    place, named, *by = made.values()
+    words = ", ".join(f"{n:,} {what}" for what, n in held.items())
+    click.echo(f"wrote {place} ({named}): {words}{''.join(f' by {who}' for who in by)}")
+    print_losses(lost)
 
 
 class Told(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rubricate.cli.measuring import TableName, proportion_methods
+from rubricate.cli.measuring import TableName
 from rubricate.cli.options import json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table, warn
 from rubricate.cli.plan_methods import KINDS, OWN, Given, answer, from_pilot, method_options
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-
-EPILOG = """
-Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6
-"""
 
 
 def _options(command: F) -> F:
@@ -62,7 +58,7 @@ def _options(command: F) -> F:
             add("--assurance", type=float, default=0.9, show_default=True,
                 help="Probability with which the width must hold, e.g. .8, .9 or .95."),
             add("--interval", default="clopper-pearson", show_default=True,
-                type=TableName(proportion_methods, check=False),
+                type=TableName("METHODS", check=False),
                 help="Interval that will be reported."),
             add("--drawing", default="as-they-occur", show_default=True,
                 metavar="as-they-occur|fixed",
@@ -111,7 +107,9 @@ class PlanOptions:
     plot: str | None
 
 
-@click.command("plan", epilog=EPILOG)
+@click.command(
+    "plan", epilog="Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6"
+)
 @_options
 @overwrite_option
 @json_option
@@ -206,8 +204,7 @@ def _refuse_idle(given: PlanOptions, others: Given) -> None:
         for name in names
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
-    if faults:
-        raise ArgumentError(faults)
+    ArgumentError.raise_any(faults)
 
 
 def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:

@@ -167,8 +167,7 @@ def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
         for name in given
         if name not in allowed and stated(name)
     ]
-    if faults:
-        raise ArgumentError(faults)
+    ArgumentError.raise_any(faults)
     try:
         return kind.answer(given)
     except InputError as error:
@@ -186,8 +185,7 @@ def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
         for name in given
         if name not in {*PILOT, "pilot"} and stated(name)
     ]
-    if faults:
-        raise ArgumentError(faults)
+    ArgumentError.raise_any(faults)
     found = plan_from_pilot(
         open_corpus(given["pilot"]),
         reference_annotator=given["reference_annotator"],

@@ -14,12 +14,8 @@ from rubricate.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from rubricate.rubric import Rubric
 
-EPILOG = """
-Example: rubricate rubric checklist.xlsx --out checklist.yaml
-"""
 
-
-@click.command("rubric", epilog=EPILOG)
+@click.command("rubric", epilog="Example: rubricate rubric checklist.xlsx --out checklist.yaml")
 @click.argument("path", metavar="FILE")
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only these cases.")
 @click.option("--out", type=click.Path(path_type=Path),
@@ -35,7 +31,7 @@ def rubric_command(
     Nothing that is odd is wrong: you decide what was meant.
     """
     from rubricate.errors import UnknownNameError
-    from rubricate.formats.rubric.files import KINDS, RubricFile, write_rubrics
+    from rubricate.formats.rubric import KINDS, RubricFile, write_rubrics
     from rubricate.rubric import odd_features
     from rubricate.run.results import total_score
 

@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     from rubricate.matchers import Matcher
     from rubricate.scoring import FinishedRun, ScoreSettings, UnsureRange
 
-EPILOG = """
-Example: rubricate score open-notes --where split=test --out scores
-"""
 FILE = There()
 
 
-@click.command("score", epilog=EPILOG)
+@click.command(
+    "score", epilog="Example: rubricate score open-notes --where split=test --out scores"
+)
 @click.argument("notes_path", metavar="NOTES")
 @rubric_option
 @models_option
@@ -49,12 +48,9 @@ FILE = There()
               help="Folder to write to.")  # fmt: skip
 @click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
 @click.option(
-    "--unsure",
-    metavar="LOW,HIGH",
-    default="0.2,0.8",
-    show_default=True,
+    "--unsure", metavar="LOW,HIGH", default="0.2,0.8", show_default=True,
     help="Without --review: probabilities between these are for review; off: none.",
-)
+)  # fmt: skip
 @click.option("--any-text", is_flag=True,
               help="Score texts that do not read like clinical notes, too.")  # fmt: skip
 @click.option(

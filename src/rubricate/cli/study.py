@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli import PhaseGroup
-from rubricate.cli.measuring import TableName, proportion_methods
+from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, confidence_option, json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table, warn
 from rubricate.progress import shown_progress
@@ -120,7 +120,7 @@ def new_command(
 @step("population")
 def population_command(study: Study, *, overwrite: bool) -> Done:
     """Select the target population and describe it (phase 1)."""
-    from rubricate.reports.tables import counted
+    from rubricate.reports.page import counted
     from rubricate.study.population import define_population
 
     def say(summary: summaries.PopulationSummary) -> None:
@@ -363,7 +363,7 @@ def status_step(folder: str, as_json: bool) -> None:
 @study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
 @click.argument("table", metavar="TABLE.csv")
 @click.option("--interval", "method", default="clopper-pearson", show_default=True,
-              type=TableName(proportion_methods, check=False))  # fmt: skip
+              type=TableName("METHODS", check=False))  # fmt: skip
 @confidence_option
 @click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
 @click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")

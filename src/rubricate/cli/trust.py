@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from rubricate.run import ScoredRun
     from rubricate.stats import Resampling
 
-EPILOG = """
-Example: rubricate trust duplicates open-notes
-"""
-
 
 def _corpus_options(function: F) -> F:
     return from_option(split_option()(function))
@@ -70,7 +66,7 @@ def _reference_options(required: bool) -> Callable[[F], F]:
     return decorate
 
 
-@click.group("trust", epilog=EPILOG)
+@click.group("trust", epilog="Example: rubricate trust duplicates open-notes")
 def trust_command() -> None:
     """Check a run: its files, who decided what, leniency, drift, fairness, copies, gaming.
 
@@ -342,7 +338,7 @@ def gaming_command(
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
     from rubricate.corpus import Note
     from rubricate.formats.notes import open_notes, with_only_case
-    from rubricate.formats.rubric.files import rubrics_for
+    from rubricate.formats.rubric import rubrics_for
     from rubricate.run import read_evidence
     from rubricate.trust import flag_notes
 

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import (
-    F,
-    There,
-    from_option,
-    json_option,
-    overwrite_option,
-    split_option,
-)
+from rubricate.cli.options import F, There, from_option, json_option, overwrite_option, split_option
 from rubricate.cli.output import Told, tell
 from rubricate.display import DASH
 from rubricate.progress import shown_progress

@@ -67,13 +67,8 @@ EMBEDDED = ("open-notes",)
 def detect_format(path: Path) -> str:
     r"""Return the name of the format a path looks like.
 
-    Raises
-    ------
-    InputError
-        If the path does not exist or looks like none.
+    A path that does not exist, or looks like none, is an InputError.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "submission.csv"
     >>> _ = path.write_text("id,location\n00016_000,0 5\n", encoding="utf-8")
@@ -183,8 +178,6 @@ def stored_tokens(path: str | Path) -> dict[str, list[tuple[int, int]]]:
     EBM-NLP has a file of tokens beside each text; other formats have none, and the result is
     empty.
 
-    Examples
-    --------
     >>> stored_tokens("open-notes")
     {}
     """

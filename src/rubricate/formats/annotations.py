@@ -226,5 +226,4 @@ def refuse_outside(corpus: Corpus, tool: str) -> None:
         for i, start, end in zip(notes, rows.start.tolist(), rows.end.tolist(), strict=True)
         if not 0 <= start < end <= len(corpus.notes[i].text)
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)

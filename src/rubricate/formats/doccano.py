@@ -28,11 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubricate.corpus import Corpus, Note
-from rubricate.formats.annotations import (
-    Utf16Map,
-    has_fragments,
-    linked_groups,
-)
+from rubricate.formats.annotations import Utf16Map, has_fragments, linked_groups
 from rubricate.formats.encoding import Json, first_value, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import (

@@ -285,26 +285,16 @@ class NoteStream(NamedTuple):
 class Format:
     """One file format.
 
-    Parameters
-    ----------
-    name : str
-        What ``--from`` and ``--to`` call it.
-    summary : str
-        One line for the list of formats.
-    looks_like : callable
-        Tells from the path (and a first look inside) whether it could be this format.
-    read : Reader
-        Raises InputError with every fault of the input.
-    write : Writer, optional
-        Absent in a format that is read only.
-    holds : frozenset of str
-        What survives writing (names from `rubricate.formats.format.HOLDABLE`).
-    count_more : callable, optional
-        Counts losses that only the format itself can see, such as annotations that cut a token.
-    read_beside : BesideReader, optional
-        Reads a file that has no notes of its own beside the corpus it speaks of.
-    stream : callable, optional
-        Opens a path for reading one note at a time; without it, notes are read whole.
+    ``name``: what ``--from`` and ``--to`` call it.
+    ``summary``: one line for the list of formats.
+    ``looks_like``: tells from the path (and a first look inside) whether it could be this format.
+    ``read``: raises InputError with every fault of the input.
+    ``write``: absent in a format that is read only.
+    ``holds``: what survives writing (names from `rubricate.formats.format.HOLDABLE`).
+    ``count_more``: counts losses that only the format itself can see, such as annotations that cut
+    a token.
+    ``read_beside``: reads a file that has no notes of its own beside the corpus it speaks of.
+    ``stream``: opens a path for reading one note at a time; without it, notes are read whole.
     """
 
     name: str

@@ -23,24 +23,13 @@ RATIO_FROM = 10_000_000
 class ReadLimits:
     """What is read at most.
 
-    Parameters
-    ----------
-    file_bytes : int
-        Bytes of a file that is read whole.
-    unpacked_bytes : int
-        Bytes of a workbook, an archive or a Parquet table when unpacked.
-    ratio : int
-        How many times larger an archive may become, counted from `RATIO_FROM` bytes on.
-    cells : int
-        Cells of a sheet, from the first to the last one used, and values of a YAML file, each
-        counted as often as it is used.
-    rows : int
-        Rows of a Parquet table.
-    depth : int
-        Levels of a JSON, YAML or TOML file.
+    ``file_bytes``: bytes of a file that is read whole.
+    ``unpacked_bytes``: bytes of a workbook, an archive or a Parquet table when unpacked.
+    ``ratio``: how many times larger an archive may become, counted from `RATIO_FROM` bytes on.
+    ``cells``: cells of a sheet, from the first to the last one used, and values of a YAML file,
+    each counted as often as it is used.
+    ``depth``: levels of a JSON, YAML or TOML file.
 
-    Examples
-    --------
     >>> ReadLimits(cells=10).cells
     10
     """

@@ -45,8 +45,7 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
             faults.append(Fault(f"column {name!r}: need {kind} in each row", path))
         elif name in columns and name not in table.columns:
             faults.append(Fault(f"column {name!r} is missing", path))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return table
 
 

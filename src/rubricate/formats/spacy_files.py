@@ -189,7 +189,6 @@ DOCBIN = Format(
     holds=HELD_BY_SPANS,
 )
 
-
 _SUFFIXES = {".jsonl", ".json", ".ndjson"}
 _SPAN_KEYS = ("spans", "ents", "entities")
 _ACCEPTED = {"accept", None}

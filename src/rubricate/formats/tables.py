@@ -95,11 +95,7 @@ class CsvTable:
     """Named columns of text; ``lines`` are the rows they come from, as `number_rows` has them."""
 
     def __init__(
-        self,
-        path: Path,
-        columns: Mapping[str, list[str]],
-        faults: Faults,
-        lines: Sequence[int],
+        self, path: Path, columns: Mapping[str, list[str]], faults: Faults, lines: Sequence[int]
     ) -> None:
         self.path = path
         self.names = list(columns)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.lexicon.embedded import embedded_lexicon
 from rubricate.lexicon.groups import Group, Lexicon, SourceInfo, merge_lexicons
 from rubricate.lexicon.sources import (
     WORDNET_PLACES,
@@ -21,6 +20,7 @@ from rubricate.lexicon.sources import (
     read_wordnet,
     wordnet_version,
 )
+from rubricate.lexicon.store import embedded_lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,6 @@ SOURCES = {
 def find_sources(paths: Mapping[str, Path] | None = None) -> dict[str, Path | None]:
     """Return where each optional source is: the given path, the installed one, or None.
 
-    Examples
-    --------
     >>> list(find_sources({"umls": Path("MRCONSO.RRF")}))
     ['hpo', 'drugs', 'mesh', 'wordnet', 'umls']
     """
@@ -132,8 +130,6 @@ def build_lexicon(
 ) -> Lexicon:
     """Build a lexicon from the embedded tables and other sources.
 
-    Examples
-    --------
     >>> [count.source.name for count in build_lexicon(sources=[]).summary().sources]
     ['lay_terms', 'abbreviations', 'drug_classes', 'bank']
     """

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubricate.spans import Span
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_words, phrase_key
+from rubricate.text.words import Token, find_words, phrase_key, stem
 
 #: Sources from the most to the least to be trusted with the words of a note; unknown ones follow.
 SOURCE_ORDER = (
@@ -81,8 +80,6 @@ class Lexicon:
     Phrases are found whatever their case, punctuation and accents (see
     :func:`rubricate.text.words.phrase_key`).
 
-    Examples
-    --------
     >>> lexicon = Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),))
     >>> lexicon.synonyms("sob")
     [('dyspnea', 'a')]
@@ -136,8 +133,6 @@ class Lexicon:
 
         A phrase whose case matters is found in that case only.
 
-        Examples
-        --------
         >>> lexicon = Lexicon((Group("a:1", (Phrase("headache", "a"), Phrase("HA", "a"))),))
         >>> [group.id for group in lexicon.groups_of("Headaches")]
         ['a:1']
@@ -159,8 +154,6 @@ class Lexicon:
 
         A phrase narrower than the one asked for has a source that ends in ``_narrower``.
 
-        Examples
-        --------
         >>> group = Group("a:1", (Phrase("NSAID", "a"),), members=("ibuprofen",))
         >>> Lexicon((group,)).synonyms("nsaid"), Lexicon((group,)).synonyms("ibuprofen")
         ([('ibuprofen', 'a_narrower')], [])
@@ -168,9 +161,8 @@ class Lexicon:
         key = phrase_key(phrase)
         found: dict[str, tuple[str, str]] = {}
         groups = self.groups_of(phrase)
-        for entry in sorted(
-            (entry for group in groups for entry in group.phrases), key=_source_rank
-        ):
+        entries = (entry for group in groups for entry in group.phrases)
+        for entry in sorted(entries, key=lambda entry: _order(entry.source)):
             if sources is None or entry.source in sources:
                 found.setdefault(phrase_key(entry.text), (entry.text, entry.source))
         for group in groups:
@@ -184,8 +176,6 @@ class Lexicon:
     def phrases_in(self, text: str) -> list[tuple[Span, str]]:
         """Return the known phrases of a text and their keys, the longest first at each place.
 
-        Examples
-        --------
         >>> lexicon = Lexicon((Group("a:1", (Phrase("chest pain", "a"), Phrase("CP", "a"))),))
         >>> lexicon.phrases_in("No chest-pain")
         [(Span(start=3, end=13), 'chest pain')]
@@ -218,8 +208,6 @@ class Lexicon:
     def summary(self) -> LexiconSummary:
         """Return how many groups and phrases the lexicon holds, in all and of each source.
 
-        Examples
-        --------
         >>> Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),)).summary().phrases
         2
         """
@@ -241,10 +229,6 @@ def _order(source: str) -> int:
     return SOURCE_ORDER.index(source) if source in SOURCE_ORDER else len(SOURCE_ORDER)
 
 
-def _source_rank(entry: Phrase) -> int:
-    return _order(entry.source)
-
-
 def _in_right_case(group: Group, key: str, phrase: str) -> bool:
     same = [entry for entry in group.phrases if phrase_key(entry.text) == key]
     return not same or any(not entry.exact_case or entry.text == phrase for entry in same)
@@ -257,8 +241,6 @@ def _stemmed(key: str) -> str:
 def merge_lexicons(lexicons: Iterable[Lexicon]) -> Lexicon:
     """Return one lexicon with the groups of all, in order.
 
-    Examples
-    --------
     >>> len(merge_lexicons([Lexicon(()), Lexicon(())]))
     0
     """

@@ -175,8 +175,7 @@ def _main_senses(path: Path) -> set[tuple[str, str]]:
             count = int(fields[2])
             for offset in fields[-count:][:_MOST_SENSES]:
                 main.add((fields[0], offset))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return main
 
 
@@ -199,8 +198,7 @@ def _synsets(path: Path, part: str, main: set[tuple[str, str]]) -> Iterator[Grou
             if len(kept) > 1:
                 phrases = tuple(Phrase(name.replace("_", " "), "wordnet") for name in kept)
                 yield Group(f"wordnet:{part}:{offset}", phrases)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def wordnet_version(folder: Path) -> str:
@@ -238,8 +236,7 @@ def read_umls(path: Path) -> Iterator[Group]:
                 names.setdefault(phrase_key(name), name)
             if len(names) > 1:
                 yield Group(f"umls:{ident}", tuple(Phrase(name, "umls") for name in names.values()))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def _opened(path: Path) -> IO[str]:

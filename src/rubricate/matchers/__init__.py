@@ -61,8 +61,6 @@ def default_matcher() -> str:
 def make_matcher(name: str, **parameters: Any) -> Matcher:
     """Return an unfitted matcher; a parameter it does not know is an UnknownNameError.
 
-    Examples
-    --------
     >>> make_matcher("exact").get_params()
     {'window': 60}
     """
@@ -107,26 +105,15 @@ def fit_matcher(
 
 
 def predict_in_parts(
-    matcher: Matcher,
-    corpus: Corpus,
-    *,
-    size: int = 200,
-    progress: Progress = silent,
+    matcher: Matcher, corpus: Corpus, *, size: int = 200, progress: Progress = silent
 ) -> Corpus:
     """Return what ``matcher.predict(corpus)`` does, some notes at a time.
 
     Matchers look at one note at a time, so the result is the same; memory stays low and progress
     can be shown.
 
-    Parameters
-    ----------
-    size : int
-        How many notes to match at a time.
-    progress : callable
-        Called with how many notes are done, how many there are, and ``"matching"``.
+    ``progress``: called with how many notes are done, how many there are, and ``"matching"``.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])
     >>> matcher = fit_matcher("exact", corpus)

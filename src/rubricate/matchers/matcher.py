@@ -49,8 +49,7 @@ def judged_notes(corpus: Corpus, annotator: str | None) -> Iterator[JudgedNote]:
         own = [r for r in corpus.note_rows(note.id) if rows.annotator[r] == wanted]
         if own:
             yield JudgedNote(
-                note,
-                {corpus.features[rows.feature[r]].id: corpus.row_annotations(r) for r in own},
+                note, {corpus.features[rows.feature[r]].id: corpus.row_annotations(r) for r in own}
             )
 
 

@@ -127,8 +127,7 @@ def with_parameters(matcher: type[M], header: Header, folder: Path) -> M:
         for name, value in header.parameters.items()
         if name not in kinds or not is_of(value, kinds[name])
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return matcher(**header.parameters)
 
 
@@ -187,8 +186,7 @@ def _check_files(folder: Path, files: Mapping[str, str]) -> None:
             faults.append(Fault("is missing from the model", part))
         elif wanted and file_hash(part) != wanted:
             faults.append(Fault("was altered after the model was saved", part))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -43,7 +43,6 @@ _STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
-
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned, and how
 #: probable a feature is that they, or measured values, speak against; that measured values state.
 SURE_RULES = ("another number", "another side", "another drug")
@@ -56,8 +55,6 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     Measured values decide about features that ask for nothing else, where none of their words or
     only values were found.
 
-    Examples
-    --------
     >>> from rubricate import Feature
     >>> from rubricate.text.contradiction.place import read_text
     >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))

@@ -58,8 +58,6 @@ class ReportsTraining(Protocol):
 def flat_recipe(recipe: Mapping[str, object], before: str = "") -> dict[str, object]:
     """Return nested options as one level, e.g. ``weights.presence``.
 
-    Examples
-    --------
     >>> flat_recipe({"rate": 0.1, "weights": {"edges": 0.25}})
     {'rate': 0.1, 'weights.edges': 0.25}
     """

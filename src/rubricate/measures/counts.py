@@ -122,8 +122,6 @@ class CountTable:
     Tables add: the table of a whole corpus and the sum of its parts' tables give the same totals
     by note, feature and case, so parts can be counted anywhere and merged.
 
-    Examples
-    --------
     >>> from rubricate.measures.formulas import PRESENCE
     >>> none = np.zeros(2, dtype=np.int64)
     >>> keys = RowKeys(np.array([0, 1]), none, none, ("n1", "n2"), ("f",), ("c",))

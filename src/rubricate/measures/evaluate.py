@@ -40,20 +40,13 @@ class Evaluation:
 
     Evaluations of disjoint parts of a corpus add to that of the whole.
 
-    Parameters
-    ----------
-    reference_annotator, predicted_annotator : str
-        Who was compared with whom.
-    coverage : Coverage
-        How many notes and rows were counted, missing or left out.
-    protocol, unit : str
-        How spans were matched.
-    tables : mapping from key to CountTable
-        The counts of each measure, one line per row: ``("characters",)``, ``("presence",)``,
-        ``("spans", "exact")`` and so on (`rubricate.measures.families`).
-    probability : ndarray, optional
-        The predicted probability of presence of each row, nan where unknown; None where no row
-        has one.
+    ``reference_annotator``, ``predicted_annotator``: who was compared with whom.
+    ``coverage``: how many notes and rows were counted, missing or left out.
+    ``protocol``, ``unit``: how spans were matched.
+    ``tables``: the counts of each measure, one line per row: ``("characters",)``,
+    ``("presence",)``, ``("spans", "exact")`` and so on (`rubricate.measures.families`).
+    ``probability``: the predicted probability of presence of each row, nan where unknown; None
+    where no row has one.
     """
 
     reference_annotator: str
@@ -186,7 +179,7 @@ class Evaluation:
         everything would give. ``beside`` says what else stands beside a table's values, and
         replaces those it names (`EvaluationWithIntervals.to_dict`).
         """
-        more = beside or _nothing
+        more = beside or (lambda key, level, group: {})
         blocks: dict[MeasureKey, dict[str, object]] = {}
         for key, table in self.tables.items():
             macro = {
@@ -239,10 +232,6 @@ def nested(values: Mapping[MeasureKey, object]) -> dict[str, object]:
     return result
 
 
-def _nothing(key: MeasureKey, level: str, group: str) -> Mapping[str, object]:
-    return {}
-
-
 def evaluate(
     reference: Corpus,
     predicted: Corpus,
@@ -255,15 +244,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure a prediction against a reference.
 
-    Parameters
-    ----------
-    reference, predicted, reference_annotator, predicted_annotator, missing, unknown
-        As for `pair_rows`.
-    matching : Matching, optional
-        How spans are matched; one-to-one by character unless given.
+    Spans are matched one-to-one by character unless ``matching`` says otherwise; all else is as for
+    `pair_rows`.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "no fever, no cough"))
@@ -293,8 +276,6 @@ def evaluate(
 def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Evaluation:
     """Measure rows that are paired already; see `evaluate`.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])
     >>> evaluate_pairing(pair_rows(corpus, corpus)).presence.total().f1

@@ -119,8 +119,7 @@ FAMILIES = (
         lambda pairing, _: {("characters",): character_counts(pairing)},
     ),
     Family(
-        {("presence",): "Presence"},
-        lambda pairing, _: {("presence",): presence_counts(pairing)},
+        {("presence",): "Presence"}, lambda pairing, _: {("presence",): presence_counts(pairing)}
     ),
     Family(
         {

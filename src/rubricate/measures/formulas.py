@@ -147,8 +147,7 @@ def span_f1(counts: npt.ArrayLike) -> F64:
     """
     reference, predicted, reference_hits, predicted_hits = _columns(counts)
     value = ratio(
-        2 * predicted_hits * reference_hits,
-        predicted_hits * reference + reference_hits * predicted,
+        2 * predicted_hits * reference_hits, predicted_hits * reference + reference_hits * predicted
     )
     nothing_hits = (predicted_hits == 0) & (reference_hits == 0) & (reference + predicted > 0)
     return np.where(nothing_hits, 0.0, value)
@@ -158,18 +157,12 @@ def span_f1(counts: npt.ArrayLike) -> F64:
 class Measure:
     """A family of statistics over one set of count columns.
 
-    Parameters
-    ----------
-    name : str
-        ``"characters"``, ``"presence"`` or ``"spans.exact"`` and the like.
-    columns : tuple of str
-        What the last axis of the counts holds.
-    statistics : mapping from name to Statistic
-        In the order in which they are reported.
-    row_means : tuple of str
-        Statistics whose mean over rows is reported too, empty against empty counting as 1.
-    settings : tuple of str
-        What else makes counts comparable (protocol and unit of spans).
+    ``name``: ``"characters"``, ``"presence"`` or ``"spans.exact"`` and the like.
+    ``columns``: what the last axis of the counts holds.
+    ``statistics``: in the order in which they are reported.
+    ``row_means``: statistics whose mean over rows is reported too, empty against empty counting as
+    1.
+    ``settings``: what else makes counts comparable (protocol and unit of spans).
     """
 
     name: str
@@ -181,8 +174,6 @@ class Measure:
     def values(self, counts: npt.ArrayLike) -> F64:
         """Return all statistics in a new last axis, so that one bootstrap serves them all.
 
-        Examples
-        --------
         >>> CHARACTERS.values([[3, 2, 2, 4], [5, 0, 0, 1]]).round(2).tolist()
         [[0.6, 0.6, 0.6, 0.43, 0.27], [1.0, 1.0, 1.0, 1.0, 1.0]]
         """
@@ -222,8 +213,6 @@ SPANS = Measure(
 class Measured:
     """The counts of one measure and the values that follow from them; undefined ones are nan.
 
-    Examples
-    --------
     >>> measured = Measured.of(CHARACTERS, [3, 2, 2, 4])
     >>> measured.f1, measured.counts["fn"]
     (0.6, 2)

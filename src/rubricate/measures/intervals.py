@@ -34,7 +34,7 @@ from rubricate.stats import (
     ratio,
     summarise,
 )
-from rubricate.stats.few_errors import effective_number
+from rubricate.stats.bootstrap import effective_number
 
 #: What values are grouped by, as JSON calls it.
 LEVELS = ("cases", "features")

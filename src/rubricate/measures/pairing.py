@@ -25,16 +25,11 @@ Unknown = Literal["error", "skip"]
 class Coverage:
     """How far two sides speak of the same rows; the coverage of disjoint parts adds.
 
-    Parameters
-    ----------
-    n_notes, n_rows : int
-        Notes and (note, feature) rows that are counted.
-    n_missing_notes, n_missing_rows : int
-        Judged by the reference, not by the prediction (notes: not a single row).
-    n_unjudged_rows : int
-        Predicted rows left out because the reference did not judge them.
-    n_unknown_rows : int
-        Predicted rows left out because the reference has no such note or feature.
+    ``n_notes``, ``n_rows``: notes and (note, feature) rows that are counted.
+    ``n_missing_notes``, ``n_missing_rows``: judged by the reference, not by the prediction (notes:
+    not a single row).
+    ``n_unjudged_rows``: predicted rows left out because the reference did not judge them.
+    ``n_unknown_rows``: predicted rows left out because the reference has no such note or feature.
     """
 
     n_notes: int
@@ -97,33 +92,17 @@ def pair_rows(
 ) -> Pairing:
     """Align the rows two annotators judged, by note id and feature id.
 
-    Parameters
-    ----------
-    reference, predicted : Corpus
-        They may be the same corpus, with two annotators.
-    reference_annotator, predicted_annotator : str, optional
-        Needed where a corpus has more than one annotator.
-    missing : {"empty", "error", "skip"}
-        Rows the reference judged and the prediction did not: predicted nothing there
-        (counted in ``coverage``), an error, or left out (then only rows judged by both count,
-        as agreement among annotators wants).
-    unknown : {"error", "skip"}
-        Predicted rows of notes or features that the reference corpus does not have.
+    ``reference_annotator``, ``predicted_annotator``: needed where a corpus has more than one
+    annotator.
+    ``missing``: rows the reference judged and the prediction did not: predicted nothing there
+    (counted in ``coverage``), an error, or left out (then only rows judged by both count, as
+    agreement among annotators wants).
+    ``unknown``: predicted rows of notes or features that the reference corpus does not have.
 
-    Returns
-    -------
-    Pairing
-        In canonical order. Predicted rows that the reference never judged are left out and
-        counted.
+    Rows come in canonical order. Faults are raised all at once: unknown notes and features, notes
+    whose text differs (a predicted note without any text is taken to be the same), spans outside
+    their note.
 
-    Raises
-    ------
-    InputError
-        With all faults: unknown notes and features, notes whose text differs (a predicted note
-        without any text is taken to be the same), spans outside their note.
-
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n1", "c", "no fever, no cough"))
@@ -190,8 +169,7 @@ def pair_rows(
         ("predicted", pairing.predicted_marks),
     ):
         faults += _spans_outside(side, marks, pairing.keys, pairing.length)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return pairing
 
 

@@ -46,8 +46,6 @@ def words(text: str) -> list[tuple[int, int]]:
 
     Every character but white space belongs to a token.
 
-    Examples
-    --------
     >>> words("58 yo M, no CP")
     [(0, 2), (3, 5), (6, 7), (7, 8), (9, 11), (12, 14)]
     """
@@ -97,8 +95,7 @@ def _token_line(pairing: Pairing, tokens: Tokens) -> tuple[I64, I64, I64, I64]:
             )
         counts[i] = len(pairs)
         found.append(pairs + base[i])
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     line = np.concatenate(found)
     return np.concatenate(([0], np.cumsum(counts))), line[:, 0], line[:, 1], base
 
@@ -133,16 +130,11 @@ Unit = Literal["character", "token"]
 class Matching:
     """How spans are matched.
 
-    Parameters
-    ----------
-    protocol : {"one-to-one", "both-sides", "paper"}
-        What counts as a hit; see the module.
-    unit : {"character", "token"}
-        What ends are compared in and what must be shared. In tokens, a span stands for all
-        tokens it shares a character with.
-    tokens : callable or mapping
-        For ``unit="token"``: what cuts a text into (start, end) pairs, or those of each note by
-        note id.
+    ``protocol``: what counts as a hit; see the module.
+    ``unit``: what ends are compared in and what must be shared. In tokens, a span stands for all
+    tokens it shares a character with.
+    ``tokens``: for ``unit="token"``: what cuts a text into (start, end) pairs, or those of each
+    note by note id.
     """
 
     protocol: Protocol = "one-to-one"
@@ -165,17 +157,9 @@ def span_counts(pairing: Pairing, matching: Matching | None = None) -> dict[str,
     covers exactly what another of the same row and side covers is counted once. An annotation
     that holds no token (only white space) counts but hits nothing.
 
-    Returns
-    -------
-    dict
-        ``exact``, ``one_side_boundary`` and ``token_overlap``.
+    Kinds are ``exact``, ``one_side_boundary`` and ``token_overlap`` (Lee & Sun 2019, A study on
+    agreement in PICO span annotations, SIGIR).
 
-    References
-    ----------
-    G. E. Lee and A. Sun (2019). A study on agreement in PICO span annotations. SIGIR.
-
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Feature, Note
     >>> from rubricate.measures.pairing import pair_rows
     >>> builder = CorpusBuilder()

@@ -121,8 +121,6 @@ class EncoderRecipe(Recipe):
     def n_steps(self, n_notes: int) -> int:
         """Return the most steps on so many notes.
 
-        Examples
-        --------
         >>> EncoderRecipe().n_steps(10), EncoderRecipe().n_steps(500)
         (120, 900)
         """
@@ -230,8 +228,7 @@ def read_encoder_recipe(given: str | Mapping[str, Any]) -> EncoderRecipe:
     if not isinstance(like, str) or like not in RECIPES:
         faults.append(Fault(f"recipe: no recipe {like!r}. Known: {', '.join(RECIPES)}"))
     faults += _faults(changes, _limits(EncoderRecipe))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return replace(RECIPES[like], **changes)
 
 
@@ -243,8 +240,7 @@ def read_bilstm_recipe(changes: Mapping[str, Any]) -> BiLstmRecipe:
     """
     own, network = _limits(BiLstmRecipe), _limits(BiLstmShape)
     faults = _faults(changes, {**own, **network})
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     shape = BiLstmShape(**{name: value for name, value in changes.items() if name in network})
     return BiLstmRecipe(
         **{name: value for name, value in changes.items() if name in own}, network=shape

@@ -11,8 +11,8 @@ from rubricate.errors import InputError
 from rubricate.formats import read_corpus
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import understood_as
-from rubricate.formats.rubric.files import RubricFile, read_rubric_file, with_rubrics
-from rubricate.formats.rubric.records import Records, build_rubrics
+from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with_rubrics
+from rubricate.formats.rubric.records import Records
 from rubricate.formats.rubric.school_tables import SchoolTable, add_table
 from rubricate.rubric import Feature, Rubric, plain_scalar
 
@@ -31,17 +31,11 @@ def as_corpus(
 ) -> Corpus:
     """Return notes in any form as a corpus, with the rubrics given in place of its own.
 
-    Parameters
-    ----------
-    notes : Corpus, path, data frame, or texts
-        A data frame has one note per row (`Corpus.from_frame`); texts are numbered from 1.
-    rubric : path, Rubric or several, data frame, or texts of features
-        See `as_rubric_file`.
-    columns, case
-        As `Corpus.from_frame`, and ``--columns`` and ``--case`` of the commands.
+    ``notes`` (Corpus, path, data frame, or texts): a data frame has one note per row
+    (`Corpus.from_frame`); texts are numbered from 1.
+    ``rubric`` (path, Rubric or several, data frame, or texts of features): see `as_rubric_file`.
+    ``columns``, ``case``: as `Corpus.from_frame`, and ``--columns`` and ``--case`` of the commands.
 
-    Examples
-    --------
     >>> as_corpus(["no fever", "cough"], ["No fever"])
     <Corpus: 2 notes, 1 cases, 1 features, 0 annotators, 0 rows>
     """
@@ -76,14 +70,10 @@ def is_frame(value: object) -> bool:
 def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     """Return rubrics in any form as if they had been read from a file.
 
-    Parameters
-    ----------
-    rubric : path, Rubric or several, data frame, or texts of features
-        A data frame has the columns of a rubric file (``text``, ``points``, ``case``, ...);
-        texts make one rubric in which each counts one point. None stays None.
+    ``rubric`` (path, Rubric or several, data frame, or texts of features): a data frame has the
+    columns of a rubric file (``text``, ``points``, ``case``, ...); texts make one rubric in which
+    each counts one point. None stays None.
 
-    Examples
-    --------
     >>> [feature.id for feature in as_rubric_file(["No fever", "Cough"]).rubrics[0]]
     ['rubric-no-fever', 'rubric-cough']
     """
@@ -117,6 +107,4 @@ def _text(value: Any) -> str:
 def _table(rows: Sequence[list[str]]) -> RubricFile:
     faults, records = Faults(Path("rubric"), unit="row"), Records("rubric")
     add_table(records, SchoolTable(list(enumerate(rows))), faults)
-    rubrics = build_rubrics(records, faults)
-    named = records.without_case < len(records.features)
-    return RubricFile(rubrics, tuple(records.notices), "rubric", named)
+    return file_of(records, faults, "rubric")

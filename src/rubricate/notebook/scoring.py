@@ -17,13 +17,7 @@ from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
-from rubricate.matchers import (
-    Matcher,
-    default_matcher,
-    fit_matcher,
-    load_matcher,
-    predict_in_parts,
-)
+from rubricate.matchers import Matcher, default_matcher, fit_matcher, load_matcher, predict_in_parts
 from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
 from rubricate.progress import Progress, silent
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note
@@ -283,17 +277,14 @@ def match(
     >>> match(["Pt denies fever."], ["No fever"], matcher="lexicon").to_frame()["text"].to_list()
     ['denies fever']
     """
-    corpus = as_corpus(_blank(notes), rubric, columns=columns, case=case)
+    own = notes.select(annotators=()) if isinstance(notes, Corpus) else notes
+    corpus = as_corpus(own, rubric, columns=columns, case=case)
     if model is None:
         # Only the rubric is learned from: annotations of the notes must not leak in.
         found = fit_matcher(matcher or default_matcher(), Corpus((), corpus.rubrics))
     else:
         found = load_matcher(model) if isinstance(model, str | Path) else model
     return predict_in_parts(found, corpus, progress=progress)
-
-
-def _blank(notes: Notes) -> Notes:
-    return notes.select(annotators=()) if isinstance(notes, Corpus) else notes
 
 
 def fit(

@@ -9,16 +9,17 @@ from rubricate.reports.evaluation import write_evaluation_report
 from rubricate.reports.fairness import write_fairness_report
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note, legend_html
 from rubricate.reports.page import (
+    Cell,
     Section,
     facts_table,
     figure,
     figures,
     folded,
+    html_table,
     paragraph,
     render_page,
     write_report,
 )
-from rubricate.reports.tables import Cell, html_table
 from rubricate.reports.training import training_page, write_training_report
 
 __all__ = [

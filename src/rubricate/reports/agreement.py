@@ -22,23 +22,23 @@ from rubricate.reports.levels import (
     span_table,
 )
 from rubricate.reports.page import (
+    Cell,
+    Value,
+    counted,
     facts_table,
     figure,
     folded,
+    html_table,
     make_sections,
+    mean_sd,
     paragraph,
     render_page,
 )
 from rubricate.reports.plots import Labels, matrix_plot
-from rubricate.reports.tables import Cell, Value, counted, html_table, mean_sd
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
 MAX_MATRIX = 30
-KINDS = {
-    "exact": "exact",
-    "one_side_boundary": "one side",
-    "token_overlap": "overlap",
-}
+KINDS = {"exact": "exact", "one_side_boundary": "one side", "token_overlap": "overlap"}
 #: Longer tables are folded, with the line of all features before them.
 MAX_LINES = 20
 EMPTY_RULES = {
@@ -57,8 +57,6 @@ def agreement_page(
 ) -> str:
     """Return one self-contained HTML page about an agreement study.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.agreement import agree
     >>> from rubricate.stats import Resampling
@@ -122,11 +120,7 @@ def _headline(agreement: Agreement) -> str:
         return table
     names = {"fleiss_kappa": "Fleiss’ kappa", "krippendorff_alpha": "Krippendorff’s alpha"}
     rest: list[list[Value]] = [
-        [
-            names.get(key, key),
-            value.estimate,
-            value.n_units,
-        ]
+        [names.get(key, key), value.estimate, value.n_units]
         for key, value in agreement.chance_corrected.items()
     ]
     said = "Presence, more than two annotators at once, corrected for chance."
@@ -241,13 +235,10 @@ def _within_groups(agreement: Agreement) -> str:
         return ""
     header = ["Feature"]
     header += [f"{_named(one)}: {name}" for name in KINDS.values() for one, _ in groups]
-    lines: list[list[Value]] = []
-    for feature, text in _features(agreement, groups):
-        cells: list[Value] = []
-        for kind in KINDS:
-            for pair in groups:
-                cells.append(_cell(agreement, pair, feature, kind, "f1"))
-        lines.append([text, *cells])
+    lines: list[list[Value]] = [
+        [text, *(_cell(agreement, pair, feature, kind, "f1") for kind in KINDS for pair in groups)]
+        for feature, text in _features(agreement, groups)
+    ]
     return _table(header, lines, "Within groups: mean F1 (SD) of pairs, over notes.")
 
 
@@ -263,12 +254,10 @@ def _across_groups(agreement: Agreement) -> str:
         if one == two:
             continue
         header = ["Feature", *(f"{n}: {s}" for n in KINDS.values() for s in statistics.values())]
-        lines: list[list[Value]] = []
-        for feature, text in _features(agreement, [pair]):
-            cells: list[Value] = []
-            for kind in KINDS:
-                cells += [_cell(agreement, pair, feature, kind, name) for name in statistics]
-            lines.append([text, *cells])
+        lines: list[list[Value]] = [
+            [text, *(_cell(agreement, pair, feature, k, s) for k in KINDS for s in statistics)]
+            for feature, text in _features(agreement, [pair])
+        ]
         caption = (
             f"Across groups: {_named(two)} (predicted) against {_named(one)} (reference); "
             "mean (SD) over notes."

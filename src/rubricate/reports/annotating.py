@@ -24,22 +24,11 @@ def annotation_page(
 ) -> str:
     """Return a whole HTML page to judge every feature of every note; annotations are not shown.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        The notes with their rubrics.
-    annotator : str
-        Who works on the page; the saved file has the name.
-    suggested : Corpus, optional
-        What a matcher found in the same notes, offered for each feature.
+    ``annotator``: who works on the page; the saved file has the name.
+    ``suggested``: what a matcher found in the same notes, offered for each feature.
 
-    Returns
-    -------
-    str
-        The page. It saves a corpus in our JSON Lines.
+    The page saves a corpus in our JSON Lines.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> page = annotation_page(load_corpus("open-notes").select(cases=["0"]))
     >>> "http-equiv" in page, "<script src" in page
@@ -67,8 +56,6 @@ def write_annotation_pages(
 ) -> list[Path]:
     """Write one page, or one for each annotator beside each other: ``out-NAME.html``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import load_corpus
     >>> notes = load_corpus("open-notes").select(cases=["0"])

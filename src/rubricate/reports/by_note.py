@@ -19,9 +19,8 @@ from rubricate.reports.highlight import (
     highlight_note,
     legend_html,
 )
-from rubricate.reports.page import figure, folded, paragraph
+from rubricate.reports.page import counted, figure, folded, number_text, paragraph, percent
 from rubricate.reports.plots import Labels, difference_plot
-from rubricate.reports.tables import counted, number_text, percent
 from rubricate.stats import limits_of_agreement
 
 

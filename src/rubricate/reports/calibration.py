@@ -9,7 +9,16 @@ from rubricate.measures.calibration import CalibrationResult, GroupCalibration
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.measures.ranking import Ranking
 from rubricate.reports.levels import case_names
-from rubricate.reports.page import figure, figure_row, folded, paragraph
+from rubricate.reports.page import (
+    Cell,
+    Value,
+    counted,
+    figure,
+    figure_row,
+    folded,
+    html_table,
+    paragraph,
+)
 from rubricate.reports.plots import (
     Guide,
     Labels,
@@ -19,7 +28,6 @@ from rubricate.reports.plots import (
     curve_plot,
     reliability_plot,
 )
-from rubricate.reports.tables import Cell, Value, counted, html_table
 
 #: Features shown for each system.
 WORST = 10

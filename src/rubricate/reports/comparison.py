@@ -13,11 +13,15 @@ from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
 from rubricate.reports.levels import case_names, human_label
 from rubricate.reports.page import (
+    Cell,
+    Value,
     facts_table,
     figure,
     figures,
     folded,
+    html_table,
     make_sections,
+    mean_sd,
     paragraph,
     render_page,
 )
@@ -34,7 +38,6 @@ from rubricate.reports.plots import (
     dot_plots,
     forest_plot,
 )
-from rubricate.reports.tables import Cell, Value, html_table, mean_sd
 from rubricate.trials import TrialResult, over_cases
 
 #: The two measures of the NBME paper's Section 6.
@@ -42,16 +45,10 @@ BOTH = {"characters": "Characters", "presence": "Presence"}
 
 
 def comparison_page(
-    result: TrialResult,
-    corpus: Corpus,
-    protocol: str,
-    *,
-    progress: Progress = silent,
+    result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
 ) -> str:
     """Return one self-contained HTML page about several matchers on the same notes.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.stats import Resampling
     >>> from rubricate.trials import Trial, fold_splits, run_trials
@@ -150,9 +147,7 @@ def _case_figure(result: TrialResult, cases: dict[str, str], measure: str) -> st
     if result.ceiling is not None:
         human = series(human_label(result.ceiling.pooled), result.ceiling.pooled)
     labels = Labels(
-        f"{word} F1 by case",
-        y=f"{word} F1",
-        description=f"F1 of {', '.join(matchers)} by case.",
+        f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {', '.join(matchers)} by case."
     )
     systems = [series(name, found) for name, found in matchers.items()]
     said = f"{word}: F1 by case with intervals by note."

@@ -25,16 +25,18 @@ from rubricate.reports.levels import (
     span_table,
 )
 from rubricate.reports.page import (
+    Value,
+    counted,
     figure,
     figure_row,
     folded,
+    html_table,
     make_sections,
     paragraph,
     render_page,
     write_report,
 )
 from rubricate.reports.plots import Labels, confusion_plot
-from rubricate.reports.tables import Value, counted, html_table
 
 #: At least so many notes are shown for each of several systems.
 MIN_NOTES = 5

@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rubricate import __version__
-from rubricate.reports.page import facts_table, figure, make_sections, paragraph, render_page
+from rubricate.reports.page import (
+    Cell,
+    Value,
+    facts_table,
+    figure,
+    html_table,
+    make_sections,
+    one_decimal,
+    paragraph,
+    render_page,
+)
 from rubricate.reports.page import write_report as write_page
 from rubricate.reports.plots import Labels, Point, Series, bar_plot
-from rubricate.reports.tables import Cell, Value, html_table
 from rubricate.trust import Fairness, ItemBias
 from rubricate.trust.fairness import MEASURES
 
@@ -48,10 +57,6 @@ def write_fairness_report(
     return write_page(folder, page, overwrite=overwrite)
 
 
-def _percent(value: float | None) -> Cell | None:
-    return None if value is None else Cell(f"{value:.1f}", value, number=True)
-
-
 def _groups(fair: Fairness) -> str:
     names = [*fair.means, "items found", "items for review"]
     lines: list[list[Value]] = []
@@ -61,7 +66,7 @@ def _groups(fair: Fairness) -> str:
             value, at = own[group]
             ends = f'<span class="ci">{at.low:.1f} to {at.high:.1f}</span>'
             line.append(Cell(f"{value:.1f}{ends}", value, number=True))
-        line += [_percent(fair.rates[group].get(name)) for name in names[len(fair.means) :]]
+        line += [one_decimal(fair.rates[group].get(name)) for name in names[len(fair.means) :]]
         lines.append(line)
     if not lines:
         return paragraph("No group is large enough.")
@@ -84,7 +89,7 @@ def _left_out(fair: Fairness) -> str:
 
 def _differences(fair: Fairness) -> str:
     lines: list[list[Value]] = [
-        [MEASURES[one.measure], one.group, one.against, _percent(one.difference),
+        [MEASURES[one.measure], one.group, one.against, one_decimal(one.difference),
          f"{one.low:+.1f} to {one.high:+.1f}", one.adjusted, "beyond chance" if one.flag else ""]
         for one in fair.contrasts
     ]  # fmt: skip

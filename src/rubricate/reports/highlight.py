@@ -65,8 +65,7 @@ def check_marks(text: str, marks: Iterable[NoteMark]) -> None:
         for s in m.spans
         if s.end > len(text)
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def mark_labels(marks: Iterable[NoteMark]) -> dict[int, str]:
@@ -149,8 +148,6 @@ def highlight_note(text: str, marks: Sequence[NoteMark], *, sides: Sides | None 
     stands where a mark begins; ``3…`` and ``…3`` are fragments of one annotation. Numbers come
     from the style sheet, so that copied text is the note's.
 
-    Examples
-    --------
     >>> html = highlight_note("a <b>", [NoteMark(1, "Letter", "reference", (Span(0, 1),))])
     >>> html.count("<mark"), "&lt;b&gt;" in html
     (1, True)

@@ -9,7 +9,7 @@ from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.measures import LABELS
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.reports.page import facts_table, figures, folded, paragraph
+from rubricate.reports.page import Value, facts_table, figures, folded, html_table, paragraph
 from rubricate.reports.plots import (
     ForestGroup,
     ForestRow,
@@ -24,7 +24,6 @@ from rubricate.reports.plots import (
     worst_rows,
 )
 from rubricate.reports.plots.data import UNDEFINED, limits
-from rubricate.reports.tables import Value, html_table
 
 Path = tuple[str, ...]
 

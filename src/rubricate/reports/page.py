@@ -1,19 +1,157 @@
-"""The shell of every page: one file that needs nothing else, on screen and on paper."""
+"""The shell of every page, one file that needs nothing else, and its tables.
+
+In tables numbers stand to the right, intervals under their values, and headers sort.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from rubricate.display import DASH, shown_number
 from rubricate.files import packaged_text, whole_output
 from rubricate.progress import Progress, silent, watched
-from rubricate.reports.tables import html_table
+from rubricate.reports.plots.data import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell whose look and order differ."""
+
+    html: str
+    sort: float | str = ""
+    number: bool = False
+
+
+#: What a line of a table may hold.
+Value = str | int | float | None | Point | Cell
+
+
+def html_table(
+    header: Sequence[str],
+    lines: Iterable[Sequence[Value]],
+    *,
+    caption: str = "",
+    footer: Iterable[Sequence[Value]] = (),
+    sortable: bool = True,
+    empty: str = "Nothing to show.",
+) -> str:
+    """Return a table; every text in it is escaped.
+
+    >>> table = html_table(["case", "F1"], [["<0>", Point(0.5, 0.4, 0.6)]])
+    >>> "&lt;0&gt;" in table, '0.500<span class="ci">[0.400, 0.600]</span>' in table
+    (True, True)
+    """
+    body, foot = [list(line) for line in lines], [list(line) for line in footer]
+    if not body and not foot:
+        return f'<p class="empty">{escape(empty)}</p>'
+    right = [
+        all(_is_number(line[i]) for line in body + foot if line[i] not in (None, ""))
+        for i in range(len(header))
+    ]
+    heads = "".join(
+        f'<th scope="col"{_class(to_right)}>{escape(name)}</th>'
+        for name, to_right in zip(header, right, strict=True)
+    )
+    parts = [
+        '<div class="scroll" tabindex="0" role="region"'
+        f' aria-label="{escape(caption or "table")}"><table{" data-sort" if sortable else ""}>',
+        f"<caption><span>{escape(caption)}</span></caption>" if caption else "",
+        f"<thead><tr>{heads}</tr></thead><tbody>",
+        *(_line(line, right) for line in body),
+        "</tbody>",
+    ]
+    if foot:
+        parts += ["<tfoot>", *(_line(line, right) for line in foot), "</tfoot>"]
+    return "".join(parts) + "</table></div>"
+
+
+def number_text(value: float | int | None) -> str:
+    """Return a number as tables show it.
+
+    >>> number_text(1234), number_text(0.5), number_text(float("nan")), number_text(None)
+    ('1,234', '0.500', '–', '–')
+    """
+    if isinstance(value, int):
+        return f"{value:,}"
+    return DASH if value is not None and math.isinf(value) else shown_number(value, ",.3f")
+
+
+def mean_sd(mean: float | None, sd: float | None) -> Cell:
+    """Return ``mean (SD)``, as papers print it.
+
+    >>> mean_sd(0.576, 0.301).html, mean_sd(None, None).html
+    ('0.576 (0.301)', '–')
+    """
+    if mean is None or not math.isfinite(mean):
+        return Cell(DASH, float("nan"), number=True)
+    return Cell(f"{mean:,.3f} ({number_text(sd)})", mean, number=True)
+
+
+def counted(n: int, one: str, more: str = "") -> str:
+    """Return a number with its word, in the plural where there are several.
+
+    >>> counted(1, "case"), counted(2040, "note"), counted(2, "item waits", "items wait")
+    ('1 case', '2,040 notes', '2 items wait')
+    """
+    return f"{n:,} {one if n == 1 else more or f'{one}s'}"
+
+
+def one_decimal(value: float | None) -> Cell | None:
+    """Return a number with one decimal, where there is any."""
+    return None if value is None else Cell(f"{value:.1f}", value, number=True)
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent.
+
+    >>> percent(0.1234), percent(float("nan"))
+    ('12.3 %', '–')
+    """
+    return f"{100 * share:.1f} %" if math.isfinite(share) else DASH
+
+
+def _line(line: Sequence[Value], right: Sequence[bool]) -> str:
+    cells = []
+    for place, value in enumerate(line):
+        html, sort = _shown(value)
+        key = "" if sort is None else f' data-v="{escape(str(sort))}"'
+        if place == 0:
+            cells.append(f'<th scope="row"{_class(right[0])}{key}>{html}</th>')
+        else:
+            cells.append(f"<td{_class(right[place])}{key}>{html}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _shown(value: Value) -> tuple[str, Any]:
+    """Return HTML and what to sort by, where that is not the text itself."""
+    if isinstance(value, Cell):
+        return value.html, value.sort
+    if isinstance(value, Point):
+        if not value.is_defined:
+            return DASH, "nan"
+        interval = f"[{value.low:.3f}, {value.high:.3f}]" if value.has_interval else ""
+        under = f'<span class="ci">{interval}</span>' if interval else ""
+        return f"{value.value:.3f}{under}", round(value.value, 6)
+    if isinstance(value, str):
+        return escape(value), None
+    known = value is not None and math.isfinite(value)
+    return number_text(value), value if known else "nan"
+
+
+def _is_number(value: Value) -> bool:
+    return value.number if isinstance(value, Cell) else not isinstance(value, str)
+
+
+def _class(right: bool) -> str:
+    return ' class="n"' if right else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +191,6 @@ def render_page(
     Style and script are inside the page, and a content security policy allows nothing else: the
     one script is named by its hash, so that no other can run.
 
-    Examples
-    --------
     >>> page = render_page("A & B", [Section("one", "First", paragraph("1 < 2"))])
     >>> "A &amp; B" in page, "1 &lt; 2" in page, "http-equiv" in page
     (True, True, True)
@@ -90,8 +226,6 @@ def fill_template(name: str, *, title: str, style: str, script: str, **values: A
 def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
     """Write a page to ``folder/index.html`` and return that path; nothing else is touched.
 
-    Examples
-    --------
     >>> import tempfile
     >>> write_report(Path(tempfile.mkdtemp()) / "report", render_page("Empty", [])).name
     'index.html'
@@ -105,8 +239,6 @@ def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
 def paragraph(text: str, *, class_: str = "") -> str:
     """Return an escaped paragraph.
 
-    Examples
-    --------
     >>> paragraph("1 < 2")
     '<p>1 &lt; 2</p>'
     """
@@ -141,8 +273,6 @@ def folded(summary: str, body: str, *, is_open: bool = False, in_print: bool = F
 
     With ``in_print`` it is opened for printing, too.
 
-    Examples
-    --------
     >>> folded("More", paragraph("words"))
     '<details><summary>More</summary><p>words</p></details>'
     """
@@ -153,8 +283,6 @@ def folded(summary: str, body: str, *, is_open: bool = False, in_print: bool = F
 def facts_table(facts: Mapping[str, object], *, caption: str = "") -> str:
     """Return names and values, one line each.
 
-    Examples
-    --------
     >>> "<td>2000</td>" in facts_table({"resamples": "2000"})
     True
     """

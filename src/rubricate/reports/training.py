@@ -13,17 +13,19 @@ from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
 from rubricate.reports.calibration import reliability_diagram
 from rubricate.reports.page import (
+    Value,
+    counted,
     facts_table,
     figure,
     figure_row,
     folded,
+    html_table,
     make_sections,
     paragraph,
     render_page,
     write_report,
 )
 from rubricate.reports.plots import Guide, Labels, Line, PlotBin, Point, curve_plot
-from rubricate.reports.tables import Value, counted, html_table
 from rubricate.stats import proportion_limits
 from rubricate.stats.calibration import Reliability
 
@@ -45,8 +47,6 @@ def training_page(
 ) -> str:
     """Return one self-contained HTML page about how a matcher was trained.
 
-    Examples
-    --------
     >>> from rubricate.matchers.training_report import Course, Look
     >>> looks = (Look(20, 0.9, 8.0, {"F1": 0.9}), Look(40, 0.4, 16.0, {"F1": 0.8}))
     >>> page = training_page(TrainingReport((Course("network", looks, 8, 2, 20),)), matcher="m")

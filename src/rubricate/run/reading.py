@@ -93,8 +93,6 @@ def read_results(folder: str | Path, *, progress: Progress = silent) -> Iterator
     Columns that a table lacks are taken for empty, but for those that are needed. The rows of
     items.csv may come in any order: they lie in a temporary file until their note's turn.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "scores.csv").write_text("note,case,score,maximum\nn1,c,1,2\n")
@@ -243,8 +241,6 @@ def no_items() -> RunItems:
 class ScoredRun:
     """Scores of notes, and the decisions behind them where they are known.
 
-    Examples
-    --------
     >>> run = ScoredRun(("n1", "n2"), ("c", "c"), np.array([3.0, 4.0]), np.array([4.0, 4.0]))
     >>> run.percentage.tolist()
     [75.0, 100.0]
@@ -373,8 +369,6 @@ def collect_run(results: Iterable[NoteResult]) -> ScoredRun:
 def read_run(folder: str | Path, *, progress: Progress = silent) -> ScoredRun:
     r"""Read the ``scores.csv`` and ``items.csv`` of a finished run into columns.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "scores.csv").write_text("note,case,score,maximum\nn1,c,1,2\n")

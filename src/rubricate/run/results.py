@@ -31,8 +31,6 @@ def certainty(
     Policies are chosen by it. The probability of what was decided; where there is none, the
     confidence of the surest annotation; None for absences the matcher gives no probability for.
 
-    Examples
-    --------
     >>> certainty(True, 0.9), certainty(False, 0.1), certainty(True, None, 0.8)
     (0.9, 0.9, 0.8)
     >>> certainty(False, None, 0.8) is None
@@ -50,8 +48,6 @@ def shown_certainty(
 
     A matcher may find what it gives less than one half; it is unsure then, not against itself.
 
-    Examples
-    --------
     >>> shown_certainty(True, 0.42), shown_certainty(False, 0.42), shown_certainty(True, None, 0.8)
     (0.58, 0.58, 0.8)
     """
@@ -154,8 +150,6 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
     of its heaviest member to the maximum. A feature with a weight below 0 is a penalty: it takes
     points away where it is found, and the maximum is what a note without penalties can get.
 
-    Examples
-    --------
     >>> from rubricate import Feature
     >>> rubric = Rubric("c", (
     ...     Feature("a", "c", "Chest pain", weight=2.0),
@@ -326,8 +320,7 @@ class RunCounts:
             self.not_scored[_kind(result.why_not_scored)] += 1
         else:
             self.scored += 1
-            total = result.total
-            self.percentage += 0.0 if total is None or not total.maximum else total.percentage
+            self.percentage += result.total.percentage if result.total.maximum else 0.0
 
     def to_dict(self) -> CountsRecord:
         """Return plain values."""

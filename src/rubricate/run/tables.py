@@ -86,7 +86,6 @@ ITEM_COLUMNS: tuple[RunColumn[ItemRow], ...] = (
     RunColumn("contradicted_probability", "number", lambda r: _against(r).probability),
 )
 
-
 #: Of the workbook, by sheet and column: the width in characters, and the meaning.
 EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
     "scores": {
@@ -168,8 +167,7 @@ def cell_text(value: Value) -> str:
 def refuse_same_ids(notes: Iterable[str], path: Path) -> None:
     """Raise InputError if the rows of a table are about one note several times."""
     faults = same_ids(((note, f"row {number}") for number, note in number_rows(notes)), path)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dict[str, Value]]:

@@ -199,8 +199,6 @@ FIRST = "0" * 64
 def about(text: str, wording: str) -> str:
     """Return what a decision is about: it holds for this note's text and this wording only.
 
-    Examples
-    --------
     >>> about("no fever", "Fever") == about("no  fever", "Fever")
     False
     """
@@ -264,8 +262,6 @@ def held(corrections: Iterable[Correction]) -> Held:
 
     The later one holds: by the clock where both have a time, else by the day.
 
-    Examples
-    --------
     >>> early, late = (Correction("n", "f", False, who, at)
     ...                for who, at in (("Ann", "2026-11-14T10:00:00"), ("Bob", "2026-11-14")))
     >>> held([early, late])["f"].by, held([late, early])["f"].by

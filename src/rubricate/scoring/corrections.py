@@ -229,8 +229,6 @@ class Corrections:
     Of two decisions the later one holds: by the clock where both have a time, else by the day, and
     of those of one day the one that was handed in later.
 
-    Examples
-    --------
     >>> early = Correction("n1", "f1", True, "Ann", "2025-01-01")
     >>> late = Correction("n1", "f1", False, "Bob", "2025-01-02")
     >>> Corrections([HandedIn(late), HandedIn(early)]).of("n1")["f1"].by

@@ -19,7 +19,7 @@ from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.rubric.files import RubricFile, rubrics_for
+from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
 from rubricate.matchers.model_files import DECIDING
 from rubricate.rubric import Rubric
@@ -28,14 +28,7 @@ from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
-from rubricate.scoring.survey import (
-    LONGEST,
-    Survey,
-    mark_batch,
-    mark_ids,
-    survey_notes,
-    writable,
-)
+from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes, writable
 
 MODEL = "model"
 #: Seconds a note may take unless told otherwise.
@@ -71,8 +64,7 @@ class ScoreSettings:
             )
             if not value >= least
         ]
-        if faults:
-            raise ArgumentError(faults)
+        ArgumentError.raise_any(faults)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -108,8 +108,6 @@ _HUMAN = re.compile(
 def why_other_text(text: str, rubric: Rubric) -> str:
     """Return what a text is that is no patient's note, in a few words; empty where it may be one.
 
-    Examples
-    --------
     >>> rubric = Rubric("c", ())
     >>> why_other_text("Asthma is a common disease. Symptoms include wheeze and cough.", rubric)
     'it speaks of patients in general or to a reader in 2 of its 2 sentences'

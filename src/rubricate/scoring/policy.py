@@ -100,11 +100,7 @@ class ErrorModel:
 
 
 def fit_error_model(
-    names: Sequence[str],
-    feature: I64,
-    found: npt.ArrayLike,
-    certainty: F64,
-    wrong: npt.ArrayLike,
+    names: Sequence[str], feature: I64, found: npt.ArrayLike, certainty: F64, wrong: npt.ArrayLike
 ) -> ErrorModel:
     """Learn from judged decisions; ``feature`` holds the place of each one's in ``names``.
 
@@ -278,8 +274,7 @@ class Policy:
                 for f in rubric
                 if self.texts.get(f.id, f.text) != f.text
             ]
-        if faults:
-            raise InputError(faults)
+        InputError.raise_any(faults)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values."""

@@ -332,11 +332,7 @@ def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSetting
 
 
 def review_curve(
-    items: JudgedItems,
-    model: ErrorModel,
-    settings: RouteSettings,
-    *,
-    progress: Progress = silent,
+    items: JudgedItems, model: ErrorModel, settings: RouteSettings, *, progress: Progress = silent
 ) -> tuple[CurvePoint, ...]:
     """Return the share for review against the error of the rest, on the notes that tested."""
     (tuning, tuned), (items, tested) = _divided(items, settings)

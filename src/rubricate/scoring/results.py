@@ -40,8 +40,6 @@ class UnsureRange:
     wrong one time in five and those inside more often, so that looking there finds most errors per
     item. It promises nothing: for that, choose a policy (`rubricate.scoring.choose_policy`).
 
-    Examples
-    --------
     >>> words = (((0, 5),),)
     >>> found = {"f": Evidence(words, 0.7), "g": Evidence(words, 0.9), "h": Evidence()}
     >>> [name for name, why in UnsureRange().why_review(found).items() if why]
@@ -94,8 +92,6 @@ def judge_note(
     A text that does not read like a clinical note gets no score, unless ``any_text``: all of its
     items are for review.
 
-    Examples
-    --------
     >>> rubric = Rubric("c", (Feature("f", "c", "No fever", weight=2.0),))
     >>> found = Evidence((((0, 8),),), 0.9, 0.9, ("no fever",), "exact")
     >>> line = {"note": "n", "case": "c", "items": [found.to_json()]}
@@ -105,19 +101,19 @@ def judge_note(
     known = corrections or {}
     found = _evidence(line, rubric)
     status, why = _standing(line, any_text)
-    if status == SCORED:
-        reasons = {} if policy is None else policy.why_review(found)
-        items = [
-            _item(feature, found[feature.id], known.get(feature.id), reasons.get(feature.id, ""))
-            for feature in rubric
-        ]
-    else:
-        items = [
-            _undecided(feature, found[feature.id], known.get(feature.id), f"{status}: {why}")
-            for feature in rubric
-        ]
-        if items and all(item.correction is not None for item in items):
-            status = BY_HAND
+    reasons = policy.why_review(found) if policy is not None and status == SCORED else {}
+    items = []
+    for feature in rubric:
+        evidence, correction = found[feature.id], known.get(feature.id)
+        if correction is not None:
+            items.append(_corrected(feature, evidence, correction))
+        elif status == SCORED:
+            reason = reasons.get(feature.id, "")
+            items.append(ItemResult(feature, evidence, evidence.found, review_reason=reason))
+        else:
+            items.append(ItemResult(feature, evidence, None, review_reason=f"{status}: {why}"))
+    if status != SCORED and items and all(item.correction is not None for item in items):
+        status = BY_HAND
     total = None
     if status in (SCORED, BY_HAND):
         total, items = _summed(rubric, items)
@@ -143,22 +139,6 @@ def _summed(rubric: Rubric, items: Sequence[ItemResult]) -> tuple[Total, list[It
     total = total_score(rubric, [item.feature.id for item in items if item.found])
     points = total.points
     return total, [item._replace(points=points.get(item.feature.id, 0.0)) for item in items]
-
-
-def _undecided(
-    feature: Feature, evidence: Evidence, correction: Correction | None, why: str
-) -> ItemResult:
-    if correction is not None:
-        return _corrected(feature, evidence, correction)
-    return ItemResult(feature, evidence, None, review_reason=why)
-
-
-def _item(
-    feature: Feature, evidence: Evidence, correction: Correction | None, why: str
-) -> ItemResult:
-    if correction is not None:
-        return _corrected(feature, evidence, correction)
-    return ItemResult(feature, evidence, evidence.found, review_reason=why)
 
 
 def _corrected(feature: Feature, evidence: Evidence, correction: Correction) -> ItemResult:

@@ -14,8 +14,8 @@ from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.measures.pairing import Pairing
 from rubricate.run.results import DIGITS, certainty
-from rubricate.stats.drawing import smallest_size
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
+from rubricate.stats.sizes import smallest_size
 
 #: The boldest bet, as a share of the one that could lose everything.
 _BOLDEST = 0.95

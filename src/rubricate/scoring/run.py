@@ -20,7 +20,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import OutputExistsError
 from rubricate.files import PART, file_hash, hold_folder
 from rubricate.formats.notes import NoteSource, open_notes
-from rubricate.formats.rubric.files import RubricFile
+from rubricate.formats.rubric import RubricFile
 from rubricate.matchers import Matcher
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
@@ -183,8 +183,6 @@ def score_notes(
     policy does not search the notes again. One process holds the folder at a time, and an earlier
     run in it is replaced only by a complete one.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])

@@ -1,6 +1,13 @@
 """Intervals, comparisons and sample sizes: numbers in, numbers out."""
 
-from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise
+from rubricate.stats.bootstrap import (
+    Bootstrapped,
+    Support,
+    bootstrap_interval,
+    effective_items,
+    limit_by_items,
+    summarise,
+)
 from rubricate.stats.clusters import (
     ClusterSummary,
     cluster_interval,
@@ -8,10 +15,17 @@ from rubricate.stats.clusters import (
     score_agreement,
     summarise_clusters,
 )
-from rubricate.stats.comparison import Comparison, Side, compare_paired, compare_with_ceiling
+from rubricate.stats.comparison import (
+    Comparison,
+    MarginTest,
+    Side,
+    adjust_margin_tests,
+    adjust_p_values,
+    compare_paired,
+    compare_with_ceiling,
+    margin_test,
+)
 from rubricate.stats.curves import plan_curve, plan_reported, plan_slice
-from rubricate.stats.drawing import width_chances
-from rubricate.stats.few_errors import Support, effective_items, limit_by_items
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
@@ -22,7 +36,6 @@ from rubricate.stats.intervals import (
     proportion_limits,
 )
 from rubricate.stats.limits import METHODS, Method
-from rubricate.stats.margins import MarginTest, adjust_margin_tests, adjust_p_values, margin_test
 from rubricate.stats.more_sizes import (
     VariablesPlan,
     auc_size,
@@ -32,7 +45,13 @@ from rubricate.stats.more_sizes import (
     plan_variables,
 )
 from rubricate.stats.nested import Layout, Levels, bootstrap_levels
-from rubricate.stats.planning import PilotPlan, estimate_frequency, plan_assurance, plan_pilot
+from rubricate.stats.planning import (
+    PilotPlan,
+    estimate_frequency,
+    plan_assurance,
+    plan_pilot,
+    width_chances,
+)
 from rubricate.stats.plans import Cells, Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,

@@ -124,11 +124,7 @@ def reliability(
     place = place_in_bins(p, bins)
     return [
         ReliabilityBin(
-            b / bins,
-            (b + 1) / bins,
-            int(own.sum()),
-            float(p[own].mean()),
-            float(y[own].mean()),
+            b / bins, (b + 1) / bins, int(own.sum()), float(p[own].mean()), float(y[own].mean())
         )
         for b in range(bins)
         if (own := place == b).any()

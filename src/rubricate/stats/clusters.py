@@ -38,24 +38,11 @@ def heterogeneity(effects: npt.ArrayLike, variances: npt.ArrayLike) -> Heterogen
     chance (Higgins & Thompson 2002), τ² = max(0, (Q - (k - 1)) / (Σ w - Σ w² / Σ w)) the variance
     of the sites' effects (DerSimonian & Laird 1986). With few sites the test finds little.
 
-    Parameters
-    ----------
-    effects, variances : array_like, shape (k,)
-        Of each site, on a scale where effects are about normal, such as logits of rates. Sites
-        whose effect is undefined are left out.
+    ``effects``, ``variances`` (k,): of each site, on a scale where effects are about normal, such
+    as logits of rates. Sites whose effect is undefined are left out.
 
-    Returns
-    -------
-    Heterogeneity
-        Undefined (NaN) where fewer than two sites have an effect.
+    Fewer than two sites with an effect leave it undefined (NaN).
 
-    Raises
-    ------
-    InputError
-        If a variance is not above 0.
-
-    Examples
-    --------
     >>> found = heterogeneity([2.2, 1.7, 0.4], [0.11, 0.08, 0.04])
     >>> round(found.q, 1), found.degrees, round(found.i_squared, 2)
     (27.8, 2, 0.93)
@@ -83,22 +70,12 @@ def heterogeneity(effects: npt.ArrayLike, variances: npt.ArrayLike) -> Heterogen
 class ClusterSummary:
     """How strongly the units of a cluster go together, and what that costs.
 
-    Parameters
-    ----------
-    estimate : float
-        The proportion over all units.
-    clusters : int
-        Clusters that hold units.
-    units : float
-        Units in all.
-    cluster_size : float
-        Mean cluster size met by a unit, sum m^2 / sum m.
-    icc : float
-        Intra-cluster correlation, ANOVA estimator; NaN where it cannot be estimated.
-    design_effect_icc : float
-        1 + (cluster_size - 1) * icc, at least 1.
-    design_effect : float
-        Variance that respects clusters over the binomial variance, at least 1.
+    ``estimate``: the proportion over all units.
+    ``clusters``: clusters that hold units.
+    ``cluster_size``: mean cluster size met by a unit, sum m^2 / sum m.
+    ``icc``: intra-cluster correlation, ANOVA estimator; NaN where it cannot be estimated.
+    ``design_effect_icc``: 1 + (cluster_size - 1) * icc, at least 1.
+    ``design_effect``: variance that respects clusters over the binomial variance, at least 1.
     """
 
     estimate: float
@@ -154,23 +131,11 @@ def summarise_clusters(successes: npt.ArrayLike, trials: npt.ArrayLike) -> Clust
     units are alike (p of 0 or 1) nothing can be learnt of either, and the design effect is m_A:
     as if every cluster were one unit.
 
-    Parameters
-    ----------
-    successes, trials : array_like, shape (clusters,)
-        Counts of each cluster; clusters without units are left out.
+    ``successes``, ``trials`` (clusters,): counts of each cluster; clusters without units are left
+    out.
 
-    Returns
-    -------
-    ClusterSummary
-        The design effects; use `design_effect` in a plan.
+    Use `design_effect` in a plan.
 
-    Raises
-    ------
-    InputError
-        If counts do not fit together.
-
-    Examples
-    --------
     >>> summary = summarise_clusters([3, 0, 3, 0, 3, 0], [3, 3, 3, 3, 3, 3])
     >>> summary.icc, summary.design_effect_icc, round(summary.design_effect, 2)
     (1.0, 3.0, 3.6)
@@ -200,27 +165,11 @@ def cluster_interval(
     The chosen interval at the effective size M / design effect, shrunk by
     (t_M-1 / t_k-1)^2 for k clusters (Korn & Graubard 1998).
 
-    Parameters
-    ----------
-    successes, trials : array_like, shape (clusters,)
-        Counts of each cluster; clusters without units are left out.
-    method : Method
-        Interval at the effective size.
-    confidence : float
-        Nominal confidence.
+    ``successes``, ``trials`` (clusters,): counts of each cluster; clusters without units are left
+    out.
 
-    Returns
-    -------
-    Estimate
-        With limits 0 and 1 for a single cluster, which shows nothing of the variance.
+    A single cluster shows nothing of the variance: its limits are 0 and 1.
 
-    Raises
-    ------
-    InputError
-        If counts do not fit together or an option is not allowed.
-
-    Examples
-    --------
     >>> naive = proportion_interval(12, 24)
     >>> robust = cluster_interval([3, 0, 3, 0, 3, 0, 3, 0], [3] * 8)
     >>> round(naive.width, 2), round(robust.width, 2)
@@ -275,25 +224,8 @@ def score_agreement(
     (notes), columns (raters) and the rest (Shrout & Fleiss 1979, Psychological Bulletin 86: 420;
     McGraw & Wong 1996, Psychological Methods 1: 30). Intervals draw notes with replacement.
 
-    Parameters
-    ----------
-    scores : array_like, shape (notes, raters)
-        One score per note and rater, all known.
-    settings : Resampling, optional
-        How the intervals are made.
+    ``scores`` (notes, raters): one score per note and rater, all known.
 
-    Returns
-    -------
-    tuple of Estimate
-        ICC(A,1) and ICC(C,1).
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two notes or raters, or a score is missing.
-
-    Examples
-    --------
     The four raters of six targets in Shrout & Fleiss (1979), Table 2:
 
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],

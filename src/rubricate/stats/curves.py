@@ -11,11 +11,18 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.errors import InputError
-from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import at_least, design_faults, one_of, raise_if_any
-from rubricate.stats.planning import STUDY_INTERVAL, check_possible, plan_assurance, plan_of_size
+from rubricate.stats.planning import (
+    STUDY_INTERVAL,
+    Chances,
+    Sampling,
+    check_possible,
+    plan_assurance,
+    plan_of_size,
+    width_chances,
+)
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
-from rubricate.stats.sizes import first_size, width_probability
+from rubricate.stats.sizes import doubled, first_size, smallest_size, width_probability
 
 #: Studies that are simulated, and draws from the posterior of each.
 STUDIES, DRAWS = 1000, 400
@@ -82,29 +89,10 @@ def plan_reported(
     The smallest number of notes, positives and negatives in the proportion in which they occur,
     at which `reported_chances` reaches the assurance for precision and for recall.
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target, optional
-        Width, confidence and assurance.
-    sites, pool, design_effect
-        As for `rubricate.stats.plan_assurance`.
-    studies : int
-        Studies simulated at each size that is looked at.
+    ``sites``, ``pool``, ``design_effect``: as for `rubricate.stats.plan_assurance`.
 
-    Returns
-    -------
-    Plan
-        The sizes; `n_precision` and `n_recall` are what is expected in the sample.
+    `n_precision` and `n_recall` are what is expected in the sample.
 
-    Raises
-    ------
-    InputError
-        If a value is out of range, or precision, recall and frequency cannot go together.
-
-    Examples
-    --------
     >>> plan = plan_reported(Expected(0.85, 0.80, 0.48), sites=6)
     >>> 420 < plan.total < 519, plan.met["design-posterior"]["precision"] >= 0.9
     (True, True)
@@ -202,31 +190,12 @@ def plan_slice(
     N = (TP + FN) / f for an external frequency, TN = max(0, N - TP - FP - FN). The larger of
     the two is taken cell by cell and rounded. Positive means found by the system.
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    half_width : float
-        Half the width asked for ("interval width 5 %" in the paper means 0.05 here).
-    confidence : float
-        Confidence of the intervals.
-    sites : int
-        Sites that share the notes; each site's share is rounded up.
-    simulate : bool
-        Whether to say how often the intervals of ``study evaluate`` meet the width.
+    ``half_width``: half the width asked for ("interval width 5 %" in the paper means 0.05 here).
+    ``sites``: sites that share the notes; each site's share is rounded up.
+    ``simulate``: whether to say how often the intervals of ``study evaluate`` meet the width.
 
-    Returns
-    -------
-    Plan
-        SLiCE's numbers, with warnings where they are impossible or unsafe.
+    Warnings say where the numbers are impossible or unsafe.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> plan = plan_slice(Expected(0.85, 0.80, 0.48), sites=6)
     >>> plan.positives, plan.negatives, plan.total, plan.per_site.total
     (249, 270, 519, 87)
@@ -289,32 +258,12 @@ def plan_curve(
 ) -> PlanCurve:
     """Return the sample size against one expected value, the others as given.
 
-    Parameters
-    ----------
-    expected : Expected
-        The point through which the curve runs.
-    target : Target, optional
-        Width, confidence, assurance and interval.
-    vary : {"precision", "recall", "frequency"}
-        What varies.
-    values : sequence of float, optional
-        Its values; by default .50 to .98 for precision and recall, .02 to .98 for frequency, in
-        steps of .02 (of .08 where sizes are simulated).
-    method : {"assurance", "slice", "reported"}
-        Rule of the plan.
+    ``expected``: the point through which the curve runs.
+    ``values``: its values; by default .50 to .98 for precision and recall, .02 to .98 for
+    frequency, in steps of .02 (of .08 where sizes are simulated).
 
-    Returns
-    -------
-    PlanCurve
-        One size per value; impossible values are in `skipped`.
+    Impossible values are in `skipped`.
 
-    Raises
-    ------
-    InputError
-        If `vary` or `method` is not known.
-
-    Examples
-    --------
     >>> curve = plan_curve(
     ...     Expected(0.85, 0.80, 0.48), vary="frequency", values=[0.1, 0.48, 0.9], method="slice"
     ... )
@@ -344,10 +293,7 @@ def plan_curve(
             continue
         if method == "slice":
             plan = plan_slice(
-                here,
-                half_width=target.half_width,
-                confidence=target.confidence,
-                simulate=False,
+                here, half_width=target.half_width, confidence=target.confidence, simulate=False
             )
         elif method == "reported":
             plan = plan_reported(here, target, studies=_FEW_STUDIES)

@@ -30,19 +30,11 @@ class EstimateJson(TypedDict):
 class Estimate:
     """A value with its interval: the one form for results, plots and JSON.
 
-    Parameters
-    ----------
-    value : float
-        The estimate; NaN where it is undefined.
-    low, high : float
-        The limits; NaN where there is no interval.
-    level : float
-        The nominal confidence of the interval, such as 0.95.
-    method : str
-        How the interval was made.
+    ``value``: the estimate; NaN where it is undefined.
+    ``low``, ``high``: the limits; NaN where there is no interval.
+    ``level``: the nominal confidence of the interval, such as 0.95.
+    ``method``: how the interval was made.
 
-    Examples
-    --------
     >>> found = Estimate(0.84, 0.8, 0.875, 0.95, "wilson")
     >>> str(found), str(Estimate(0.5)), str(Estimate(NAN))
     ('0.840 [0.800, 0.875]', '0.500', 'undefined')
@@ -92,8 +84,6 @@ class Estimate:
     def from_dict(cls, stored: EstimateJson) -> Estimate:
         """Read what `to_dict` returned.
 
-        Examples
-        --------
         >>> Estimate.from_dict(Estimate(0.5, 0.4, 0.6, 0.95, "wilson").to_dict()).high
         0.6
         """
@@ -107,8 +97,6 @@ class Estimate:
 def defined(value: float) -> float | None:
     """Return the value, or None for nan, which JSON does not know.
 
-    Examples
-    --------
     >>> defined(0.5), defined(NAN)
     (0.5, None)
     """
@@ -128,27 +116,8 @@ def proportion_limits(
     Brown, Cai & DasGupta (2001), and mid-P (Lancaster 1961). With no trials nothing is known:
     the limits are 0 and 1. Fractional counts (effective sizes) are allowed.
 
-    Parameters
-    ----------
-    successes, trials : array_like
-        Counts, broadcast against each other; 0 <= successes <= trials.
-    method : Method
-        How the limits are made.
-    confidence : float
-        Nominal confidence.
+    ``successes``, ``trials``: counts, broadcast against each other; 0 <= successes <= trials.
 
-    Returns
-    -------
-    tuple of ndarray
-        Lower and upper limits.
-
-    Raises
-    ------
-    InputError
-        If a count, the method or the confidence is not allowed.
-
-    Examples
-    --------
     >>> low, high = proportion_limits([271, 49], [289, 49])
     >>> low.round(2).tolist(), high.round(2).tolist()
     ([0.9, 0.93], [0.96, 1.0])
@@ -164,16 +133,10 @@ def proportion_limits(
 
 
 def proportion_interval(
-    successes: float,
-    trials: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    successes: float, trials: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return one proportion with its interval; see `proportion_limits` for methods and rules.
 
-    Examples
-    --------
     >>> interval = proportion_interval(271, 289)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.903, 0.963)
@@ -184,12 +147,7 @@ def proportion_interval(
 
 
 def f1_interval(
-    tp: float,
-    fp: float,
-    fn: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    tp: float, fp: float, fn: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return F1 with an interval through the Jaccard index.
 
@@ -197,22 +155,12 @@ def f1_interval(
     J = TP / (TP + FP + FN), and F1 = 2 J / (1 + J) rises with J; so the limits of J, moved
     through that function, are limits of F1 with the same coverage. Units must be independent.
 
-    Parameters
-    ----------
-    tp, fp, fn : float
-        Units found by both, by the predicted side only, by the reference side only.
-    method : Method
-        How the limits of J are made.
-    confidence : float
-        Nominal confidence.
+    ``tp``, ``fp``, ``fn``: units found by both, by the predicted side only, by the reference side
+    only.
+    ``method``: how the limits of J are made.
 
-    Returns
-    -------
-    Estimate
-        F1, with limits from 0 to 1 where all three counts are 0.
+    Where all three counts are 0 the limits are 0 and 1.
 
-    Examples
-    --------
     >>> interval = f1_interval(271, 18, 10)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.929, 0.967)
@@ -227,12 +175,7 @@ def _f1(tp: float, fp: float, fn: float) -> float:
 
 
 def f1_corner_interval(
-    tp: float,
-    fp: float,
-    fn: float,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    tp: float, fp: float, fn: float, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> Estimate:
     """Return F1 between that of the lower and that of the upper limits of precision and recall.
 
@@ -240,20 +183,10 @@ def f1_corner_interval(
     such tables. It is too wide: both limits are assumed to be reached at once. Prefer
     `f1_interval`.
 
-    Parameters
-    ----------
-    tp, fp, fn : float
-        As for `f1_interval`.
-    method, confidence
-        How the limits of precision and of recall are made, and the confidence of each.
+    ``tp``, ``fp``, ``fn``: as for `f1_interval`.
+    ``method``, ``confidence``: how the limits of precision and of recall are made, and the
+    confidence of each.
 
-    Returns
-    -------
-    Estimate
-        F1 and the two corners.
-
-    Examples
-    --------
     >>> interval = f1_corner_interval(271, 18, 10)
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.92, 0.97)
@@ -269,11 +202,7 @@ def f1_corner_interval(
 
 
 def coverage(
-    p: float,
-    trials: int,
-    *,
-    method: Method = "clopper-pearson",
-    confidence: float = 0.95,
+    p: float, trials: int, *, method: Method = "clopper-pearson", confidence: float = 0.95
 ) -> float:
     """Return the exact probability that the interval of a sample covers the proportion `p`.
 

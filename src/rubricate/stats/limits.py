@@ -157,12 +157,7 @@ def _mid_p(x: F64, n: F64, alpha: float) -> tuple[F64, F64]:
 
 
 LIMITS: Mapping[Method, _Limits] = MappingProxyType(
-    {
-        "clopper-pearson": _clopper_pearson,
-        "wilson": _wilson,
-        "jeffreys": _jeffreys,
-        "mid-p": _mid_p,
-    }
+    {"clopper-pearson": _clopper_pearson, "wilson": _wilson, "jeffreys": _jeffreys, "mid-p": _mid_p}
 )
 METHODS: tuple[Method, ...] = tuple(LIMITS)
 

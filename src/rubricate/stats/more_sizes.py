@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import half_width_in_sds
-from rubricate.stats.drawing import Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.limits import at_least, raise_if_any, shares
-from rubricate.stats.planning import plan_assurance
+from rubricate.stats.planning import Sampling, plan_assurance, width_chances
 from rubricate.stats.plans import Expected, Plan, Target
-from rubricate.stats.sizes import assured_half_width
+from rubricate.stats.sizes import assured_half_width, doubled, smallest_size
 
 _MOST = 100_000_000
 
@@ -26,29 +25,9 @@ def kappa_size(
     large-sample variance for two categories that both raters use at the frequency f (Donner &
     Eliasziw 1992, Statistics in Medicine 11: 1511).
 
-    Parameters
-    ----------
-    kappa : float
-        Expected kappa, between 0 and 1.
-    frequency : float
-        Share of units that hold the feature.
-    half_width : float
-        Half the width of the interval.
-    confidence : float
-        Nominal confidence.
+    ``kappa``: expected kappa, between 0 and 1.
+    ``frequency``: share of units that hold the feature.
 
-    Returns
-    -------
-    int
-        Units judged by both.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-
-    Examples
-    --------
     >>> kappa_size(0.8, 0.3, 0.1), kappa_size(0.8, 0.05, 0.1)
     (167, 768)
     """
@@ -66,27 +45,10 @@ def icc_size(icc: float, raters: int, half_width: float, *, confidence: float = 
     n = 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1 for k raters and a full width w
     (Bonett 2002, Statistics in Medicine 21: 1331).
 
-    Parameters
-    ----------
-    icc : float
-        Expected correlation, between 0 and 1.
-    raters : int
-        Raters of each note, at least 2.
-    half_width, confidence : float
-        Half the width of the interval, and its confidence.
+    ``icc``: expected correlation, between 0 and 1.
+    ``raters``: raters of each note, at least 2.
+    ``half_width``, ``confidence``: half the width of the interval, and its confidence.
 
-    Returns
-    -------
-    int
-        Notes.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-
-    Examples
-    --------
     >>> icc_size(0.8, 2, 0.1)
     51
     """
@@ -104,27 +66,9 @@ def auc_size(auc: float, frequency: float, half_width: float, *, confidence: flo
     negatives, Q1 = A / (2 - A), Q2 = 2 A^2 / (1 + A) (Hanley & McNeil 1982, Radiology 143: 29); the
     smallest n = p + q at which z SE is within the half width.
 
-    Parameters
-    ----------
-    auc : float
-        Expected area, between 0 and 1.
-    frequency : float
-        Share of positives.
-    half_width, confidence : float
-        Half the width of the interval, and its confidence.
+    ``auc``: expected area, between 0 and 1.
+    ``half_width``, ``confidence``: half the width of the interval, and its confidence.
 
-    Returns
-    -------
-    int
-        Notes, positives and negatives as they occur.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-
-    Examples
-    --------
     >>> auc_size(0.9, 0.3, 0.05)
     238
     """
@@ -158,31 +102,13 @@ def non_inferiority_size(
     which a share s of the items is right on one side only; z_a is one-sided at (1 - confidence) / 2
     (Liu, Hsueh, Hsieh & Chen 2002, Statistics in Medicine 21: 231).
 
-    Parameters
-    ----------
-    margin : float
-        Largest loss that is allowed, above 0.
-    discordant : float
-        Share of items that one side has right and the other wrong.
-    difference : float
-        Expected first minus second, above minus the margin.
-    confidence : float
-        Of the two-sided interval whose lower limit must stay above minus the margin.
-    power : float
-        Probability of showing it.
+    ``margin``: largest loss that is allowed, above 0.
+    ``discordant``: share of items that one side has right and the other wrong.
+    ``difference``: expected first minus second, above minus the margin.
+    ``confidence``: of the two-sided interval whose lower limit must stay above minus the margin.
 
-    Returns
-    -------
-    int
-        Items judged on both sides; items of one note count less (a design effect).
+    Items of one note count less (a design effect).
 
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-
-    Examples
-    --------
     >>> non_inferiority_size(0.03, 0.10)
     873
     """
@@ -218,12 +144,7 @@ class Outlook:
 class VariablesPlan:
     """One sample for several variables.
 
-    Parameters
-    ----------
-    total : int
-        Notes in the sample.
-    outlooks : tuple of Outlook
-        One for each variable, in the order given.
+    ``outlooks``: one for each variable, in the order given.
     """
 
     total: int
@@ -269,31 +190,14 @@ def plan_variables(
 ) -> VariablesPlan:
     """Tell for each variable whether one simple random sample is large enough.
 
-    Parameters
-    ----------
-    variables : mapping of str to Expected
-        Expected precision, recall and frequency of each variable.
-    target : Target, optional
-        Width, confidence, assurance and interval, the same for all.
-    total : int, optional
-        Notes in the sample; by default as many as the most demanding variable needs.
-    pool : int, optional
-        Notes in the finite pool.
-    design_effect : float
-        Variance inflation by clustering.
+    ``variables``: expected precision, recall and frequency of each variable.
+    ``target``: width, confidence, assurance and interval, the same for all.
+    ``total``: notes in the sample; by default as many as the most demanding variable needs.
+    ``pool``: notes in the finite pool.
+    ``design_effect``: variance inflation by clustering.
 
-    Returns
-    -------
-    VariablesPlan
-        For each variable what the sample promises and what it would need alone.
+    Each variable is told what the sample promises and what it would need alone.
 
-    Raises
-    ------
-    InputError
-        If there is no variable or a value is out of range.
-
-    Examples
-    --------
     >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.90, 0.85, 0.10)}
     >>> plan = plan_variables(variables, total=600)
     >>> plan.underpowered, [outlook.plan.total for outlook in plan.outlooks]

@@ -33,18 +33,12 @@ Ints = npt.NDArray[np.intp]
 class Layout:
     """Where each row of counts belongs; labels may be anything that sorts.
 
-    Parameters
-    ----------
-    unit : array_like, shape (rows,)
-        What is drawn: the note of each row.
-    group : array_like, shape (rows,)
-        What is measured: the feature of each row. A unit has at most one row in a group, or
-        several, which are then added.
-    stratum : array_like, shape (rows,)
-        What is kept fixed: the case of each row. A unit, and a group, lies in one stratum.
+    ``unit`` (rows,): what is drawn: the note of each row.
+    ``group`` (rows,): what is measured: the feature of each row. A unit has at most one row in a
+    group, or several, which are then added.
+    ``stratum`` (rows,): what is kept fixed: the case of each row. A unit, and a group, lies in one
+    stratum.
 
-    Examples
-    --------
     >>> Layout(unit=[0, 0, 1], group=["a", "b", "a"], stratum=[0, 0, 0]).stratum
     [0, 0, 0]
     """
@@ -58,14 +52,8 @@ class Layout:
 class Levels:
     """Bootstrapped measures of every level, from the same resamples.
 
-    Parameters
-    ----------
-    overall : Bootstrapped
-        All rows.
-    strata, groups : Bootstrapped
-        One first-axis entry per stratum, or per group.
-    stratum_labels, group_labels : ndarray
-        The labels of those entries, sorted.
+    ``strata``, ``groups``: one first-axis entry per stratum, or per group.
+    ``stratum_labels``, ``group_labels``: the labels of those entries, sorted.
     """
 
     overall: Bootstrapped
@@ -173,31 +161,10 @@ def bootstrap_levels(
     they would add no variance (see `rubricate.stats.resampling.stratum_rows`). Where the settings
     ask for "cases-like-these", the overall sums are those of whole strata drawn with replacement.
 
-    Parameters
-    ----------
-    counts : array_like, shape (rows, k)
-        Additive counts, one row per unit and group.
-    layout : Layout
-        Unit, group and stratum of each row.
-    statistic : callable
-        Maps sums of shape (..., k) to values of shape (...) or (..., m).
-    settings : Resampling, optional
-        Resamples, confidence, method, seed.
-    weights : array_like, shape (rows,), optional
-        Design weight of each row's unit.
+    ``counts`` (rows, k): additive counts, one row per unit and group.
+    ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m).
+    ``weights`` (rows,): design weight of each row's unit.
 
-    Returns
-    -------
-    Levels
-        Results of the three levels.
-
-    Raises
-    ------
-    InputError
-        If the layout does not fit the counts, or a unit or group lies in two strata.
-
-    Examples
-    --------
     >>> from rubricate.stats import precision_recall_f1
     >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
     >>> layout = Layout(unit=[0, 0, 1, 1], group=["a", "b", "a", "b"], stratum=["x"] * 4)

@@ -1,4 +1,10 @@
-"""Sample sizes that meet their width with a chosen probability, by formula or from a pilot."""
+"""Sample sizes that meet their width with a chosen probability, by formula or from a pilot.
+
+Two drawings are known. Notes drawn *as they occur* are a simple random sample: how many of them the
+system finds something in, and how many truly hold it, is chance. With *fixed* numbers of positives
+and negatives the positives are not, and the notes that hold the variable are fewer or more with
+those missed among the negatives.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +17,119 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64
 from rubricate.errors import ArgumentError, Fault, InputError
-from rubricate.stats.drawing import Chances, Sampling, doubled, smallest_size, width_chances
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import at_least, design_faults, inside_unit, raise_if_any
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
 from rubricate.stats.resampling import as_counts
-from rubricate.stats.sizes import assured_size, half_width_faults
+from rubricate.stats.sizes import (
+    assured_size,
+    doubled,
+    half_width_faults,
+    narrow_bounds,
+    narrow_probability,
+    smallest_size,
+)
+
+#: Numbers farther from their mean than this many standard deviations are left out.
+_REACH = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """Probabilities that the interval of precision, and that of recall, is narrow enough."""
+
+    precision: float
+    recall: float
+
+    @property
+    def least(self) -> float:
+        """The smaller of the two."""
+        return min(self.precision, self.recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How many notes are drawn, of which kind, from where."""
+
+    positives: int
+    negatives: int
+    pool: int | None = None
+    design_effect: float = 1.0
+
+    @property
+    def total(self) -> int:
+        """All notes drawn."""
+        return self.positives + self.negatives
+
+    def worth(self, n: npt.ArrayLike, share: float) -> F64:
+        """Return the independent draws from an endless pool that `n` notes are worth.
+
+        Without replacement n of the notes N that a share of the pool holds are worth
+        n (N - 1) / (N - n) (Cochran 1977); clustering divides by the design effect.
+        """
+        drawn = np.asarray(n, dtype=np.float64)
+        if self.pool is not None:
+            held = self.pool * share
+            left = np.maximum(held - drawn, 1e-6)
+            drawn = np.where(drawn < held, np.minimum(drawn * (held - 1) / left, 1e6), 1e6)
+        return drawn / self.design_effect
+
+
+def _range(n: int, p: float) -> tuple[F64, F64]:
+    """Return the likely values of a binomial number and their probabilities."""
+    from scipy.stats import binom
+
+    reach = _REACH * math.sqrt(max(n * p * (1 - p), 1.0))
+    x = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
+    return x.astype(np.float64), np.asarray(binom.pmf(x, n, p))
+
+
+def _bounds(sizes: F64, target: Target) -> F64:
+    """Return, for each size, the largest number of the rarer kind that is narrow enough, or -1."""
+    known = narrow_bounds(target.half_width, target.confidence, target.interval)
+    place = np.floor(sizes + 1e-9).astype(np.intp)
+    inside = known[np.clip(place, 1, len(known)) - 1]
+    return np.where(place < 1, -1.0, np.where(place > len(known), np.floor(sizes / 2) + 1, inside))
+
+
+def _narrow(sizes: F64, p: float, target: Target) -> F64:
+    """Return, for each number of independent units, the chance of a narrow interval."""
+    whole = np.maximum(np.floor(sizes + 1e-9), 1.0)
+    return np.where(sizes < 1, 0.0, narrow_probability(whole, _bounds(sizes, target), p))
+
+
+def width_chances(expected: Expected, target: Target, sampling: Sampling) -> Chances:
+    """Return the chance that the width is met, for precision and for recall.
+
+    As they occur: the sum over n of P(n detected) P(narrow | n), and over n notes that hold the
+    variable for recall. Fixed: precision has all positives; recall has TP ~ Binomial(positives, P)
+    and FN ~ Binomial(negatives, share missed among negatives), whose outcomes are summed. All
+    exact, for the interval that `target` names.
+
+    >>> asthma, notes = Expected(0.85, 0.80, 0.48), Sampling(274, 297)
+    >>> round(width_chances(asthma, Target(), notes).recall, 3)
+    0.876
+    >>> round(width_chances(asthma, Target(drawing="fixed"), notes).recall, 3)
+    0.98
+    """
+    p, r, f = expected.precision, expected.recall, expected.detected
+    if target.drawing == "as-they-occur":
+        found = []
+        for share, value in ((f, p), (expected.prevalence, r)):
+            n, chance = _range(sampling.total, share)
+            narrow = _narrow(sampling.worth(n, share), value, target)
+            found.append(float((chance * narrow).sum()))
+        return Chances(*found)
+    positives = sampling.worth([sampling.positives], f)
+    tp, tp_chance = _range(sampling.positives, p)
+    fn, fn_chance = _range(sampling.negatives, f * p * (1 - r) / r / (1 - f))
+    size = tp[:, None] + fn[None, :]
+    scale = sampling.worth(size, expected.prevalence) / np.maximum(size, 1.0)
+    rarer = np.minimum(tp[:, None], fn[None, :]) * scale
+    enough = rarer <= _bounds(size * scale, target)
+    chance = tp_chance @ enough @ fn_chance
+    return Chances(float(_narrow(positives, p, target)[0]), float(chance))
+
 
 #: Turns the counts of some notes into a value with its interval.
 MeasureNotes = Callable[[F64], Estimate]
@@ -28,16 +141,8 @@ STUDIES, MOST = 100, 20_000
 class PilotPlan:
     """Notes a study needs, by drawing studies from a pilot.
 
-    Parameters
-    ----------
-    notes : int
-        The size.
-    met : float
-        Share of simulated studies of this size that meet the width.
-    pilot : Estimate
-        What the pilot itself shows.
-    pilot_notes : int
-        Its notes.
+    ``met``: share of simulated studies of this size that meet the width.
+    ``pilot``: what the pilot itself shows.
     """
 
     notes: int
@@ -61,31 +166,12 @@ def plan_pilot(
     should be what the study itself will report. A pilot stands for its population as far as its
     own interval says: look at that, too.
 
-    Parameters
-    ----------
-    counts : array_like, shape (notes, k)
-        Counts of the pilot by note.
-    measure : callable
-        Value and interval from counts of some notes.
-    half_width, assurance : float
-        Half the width, and the probability with which it must hold.
-    studies : int
-        Studies simulated at each size.
-    seed : int
-        Seed of the generator.
+    ``counts`` (notes, k): counts of the pilot by note.
+    ``measure``: value and interval from counts of some notes.
+    ``half_width``, ``assurance``: half the width, and the probability with which it must hold.
 
-    Returns
-    -------
-    PilotPlan
-        The size and how often it meets the width.
+    No size up to 20,000 notes that is enough is an InputError.
 
-    Raises
-    ------
-    InputError
-        If a value is out of range, or no size up to 20,000 notes is enough.
-
-    Examples
-    --------
     >>> from rubricate.stats import Resampling, bootstrap_interval, precision_recall_f1
     >>> few = Resampling(resamples=99)
     >>> def f1(counts):
@@ -127,25 +213,11 @@ STUDY_INTERVAL = "design-posterior"
 def estimate_frequency(found: int, total: int) -> Estimate:
     """Estimate the frequency a plan needs, from a pilot or from a matcher's output.
 
-    Parameters
-    ----------
-    found : int
-        Notes of the pilot with the variable (found by the system: internal; truly: external).
-    total : int
-        Notes of the pilot.
+    ``found``: notes of the pilot with the variable (found by the system: internal; truly:
+    external).
 
-    Returns
-    -------
-    Estimate
-        The share and its interval (Wilson 1927); plan with the lower limit to be on the safe side.
+    The interval is Wilson's (1927); plan with the lower limit to be on the safe side.
 
-    Raises
-    ------
-    InputError
-        If there is no note, or more found than there are.
-
-    Examples
-    --------
     >>> frequency = estimate_frequency(48, 100)
     >>> frequency.value, round(frequency.low, 3), round(frequency.high, 3)
     (0.48, 0.385, 0.577)
@@ -238,32 +310,13 @@ def plan_assurance(
     and of true notes vary, or fixed numbers of positives and negatives. `n_precision` and
     `n_recall` say what each would need if its notes could be counted out (`needed_sizes`).
 
-    Parameters
-    ----------
-    expected : Expected
-        Expected precision, recall and frequency.
-    target : Target, optional
-        Width, confidence, assurance, interval and drawing; the default is +-5 points at 95 %,
-        held with 90 %, Clopper-Pearson, notes as they occur.
-    sites : int
-        Sites that share the notes; each site's share is rounded up.
-    pool : int, optional
-        Notes in the finite pool that is sampled without replacement.
-    design_effect : float
-        Variance inflation by clustering, at least 1; see `summarise_clusters` for a pilot's.
+    ``target``: width, confidence, assurance, interval and drawing; the default is +-5 points at 95
+    %, held with 90 %, Clopper-Pearson, notes as they occur.
+    ``sites``: sites that share the notes; each site's share is rounded up.
+    ``pool``: notes in the finite pool that is sampled without replacement.
+    ``design_effect``: variance inflation by clustering, at least 1; see `summarise_clusters` for a
+    pilot's.
 
-    Returns
-    -------
-    Plan
-        The sizes and what they rest on.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or precision, recall and frequency cannot go together.
-
-    Examples
-    --------
     >>> plan = plan_assurance(Expected(0.85, 0.80, 0.48), Target(assurance=0.80), sites=6)
     >>> plan.n_precision, plan.n_recall, plan.positives, plan.negatives, plan.total
     (236, 282, 267, 290, 557)

@@ -19,23 +19,11 @@ PlanMethod = Literal["assurance", "slice", "reported"]
 class Expected:
     """What is expected of the system on one variable before the study.
 
-    Parameters
-    ----------
-    precision, recall : float
-        Expected precision and recall, strictly between 0 and 1.
-    frequency : float
-        Share of notes, strictly between 0 and 1.
-    frequency_kind : {"internal", "external"}
-        Whose share: of the notes in which the system finds the variable (internal), or of those
-        that truly hold it (external).
+    ``precision``, ``recall``: expected precision and recall, strictly between 0 and 1.
+    ``frequency``: share of notes, strictly between 0 and 1.
+    ``frequency_kind``: whose share: of the notes in which the system finds the variable (internal),
+    or of those that truly hold it (external).
 
-    Raises
-    ------
-    InputError
-        If a value is not allowed; lists all of them.
-
-    Examples
-    --------
     >>> expected = Expected(0.85, 0.80, 0.48)
     >>> expected.detected, round(expected.prevalence, 2), round(expected.highest_frequency, 3)
     (0.48, 0.51, 0.825)
@@ -83,26 +71,12 @@ class Expected:
 class Target:
     """How narrow the intervals must be, and how surely.
 
-    Parameters
-    ----------
-    half_width : float
-        The full width must stay below twice this.
-    confidence : float
-        Confidence of the intervals.
-    assurance : float
-        Probability with which the study must meet the width.
-    interval : Method
-        The interval that will be reported.
-    drawing : {"as-they-occur", "fixed"}
-        How the notes will be drawn: all alike, or a fixed number with and without a detection.
+    ``half_width``: the full width must stay below twice this.
+    ``assurance``: probability with which the study must meet the width.
+    ``interval``: the interval that will be reported.
+    ``drawing``: how the notes will be drawn: all alike, or a fixed number with and without a
+    detection.
 
-    Raises
-    ------
-    InputError
-        If a value is not allowed; lists all of them.
-
-    Examples
-    --------
     >>> Target(half_width=0.03).confidence
     0.95
     """
@@ -197,30 +171,17 @@ class PlanJson(TypedDict):
 class Plan:
     """A sample size and how it came about.
 
-    Parameters
-    ----------
-    method : {"assurance", "slice", "reported"}
-        Which rule gave the numbers.
-    positives, negatives : int
-        Notes to draw in which the system finds, and does not find, the variable.
-    sites : int
-        Sites that share them.
-    n_precision, n_recall : int
-        Detected notes that precision needs, notes that truly hold the variable that recall needs.
-    cells : Cells
-        The confusion table expected.
-    expected : Expected
-        What was expected of the system.
-    target : Target
-        The width asked for; `assurance` says nothing under the method "slice".
-    pool : int, optional
-        Notes in the finite pool, None where it is as good as endless.
-    design_effect : float
-        Factor by which clustering inflates the variance.
-    warnings : tuple of str
-        What the reader of the plan must know.
-    met : mapping of str to float
-        Probability with which the width is met, for precision and recall, by name of interval.
+    ``method``: which rule gave the numbers.
+    ``positives``, ``negatives``: notes to draw in which the system finds, and does not find, the
+    variable.
+    ``n_precision``, ``n_recall``: detected notes that precision needs, notes that truly hold the
+    variable that recall needs.
+    ``cells``: the confusion table expected.
+    ``target``: the width asked for; `assurance` says nothing under the method "slice".
+    ``pool``: notes in the finite pool, None where it is as good as endless.
+    ``design_effect``: factor by which clustering inflates the variance.
+    ``warnings``: what the reader of the plan must know.
+    ``met``: probability with which the width is met, for precision and recall, by name of interval.
     """
 
     method: PlanMethod
@@ -250,8 +211,6 @@ class Plan:
     def to_dict(self) -> PlanJson:
         """Return the plan as plain values, ready for JSON.
 
-        Examples
-        --------
         >>> from rubricate.stats import plan_slice
         >>> plan = plan_slice(Expected(0.85, 0.80, 0.48), sites=6).to_dict()
         >>> plan["positives"], plan["negatives"], plan["total"], plan["per_site"]["total"]

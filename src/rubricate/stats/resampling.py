@@ -38,30 +38,13 @@ POPULATIONS: tuple[Population, ...] = get_args(Population)
 class Resampling:
     """How a bootstrap is done.
 
-    Parameters
-    ----------
-    resamples : int
-        Number of resamples.
-    confidence : float
-        Confidence of the intervals.
-    method : BootstrapMethod
-        Percentiles of the replicates (Efron 1979), or percentiles corrected for bias and
-        acceleration (Efron 1987), which cover better where values are near 1.
-    seed : int
-        Seed of the generator; the same seed gives the same replicates.
-    keep_replicates : bool
-        Whether results carry their replicates.
-    population : Population
-        What values over several cases are about: other notes of these cases (notes are drawn
-        inside their case), or other cases like these (whole cases are drawn).
+    ``method``: percentiles of the replicates (Efron 1979), or percentiles corrected for bias and
+    acceleration (Efron 1987), which cover better where values are near 1.
+    ``seed``: seed of the generator; the same seed gives the same replicates.
+    ``keep_replicates``: whether results carry their replicates.
+    ``population``: what values over several cases are about: other notes of these cases (notes are
+    drawn inside their case), or other cases like these (whole cases are drawn).
 
-    Raises
-    ------
-    InputError
-        If a value is not allowed; lists all of them.
-
-    Examples
-    --------
     >>> Resampling(resamples=500).method
     'bca'
     """
@@ -140,8 +123,6 @@ def degrees_of_freedom(strata: npt.ArrayLike | None, n: int) -> int:
     As usual for stratified samples (Korn & Graubard 1999, section 5.2); strata of one note count
     as one.
 
-    Examples
-    --------
     >>> degrees_of_freedom(None, 20), degrees_of_freedom(["a", "a", "b", "b"], 4)
     (19, 2)
     """
@@ -157,24 +138,9 @@ def resample_sums(
     Resampling inference with complex survey data, JASA 83: 231), so that the variance of a sum
     is estimated without bias however small the strata are. One note alone never varies.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (n, ..., k)
-        Additive counts of each note.
-    resamples : int
-        Number of draws.
-    rng : numpy.random.Generator
-        Source of chance.
-    strata : array_like, shape (n,), optional
-        Notes are drawn inside each stratum; see `stratum_rows`.
+    ``counts`` (n, ..., k): additive counts of each note.
+    ``strata`` (n,): notes are drawn inside each stratum; see `stratum_rows`.
 
-    Returns
-    -------
-    ndarray, shape (resamples, ..., k)
-        One row of sums per draw.
-
-    Examples
-    --------
     >>> sums = resample_sums(np.ones((5, 2)), 3, np.random.default_rng(0))
     >>> sums.tolist()
     [[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]]
@@ -200,8 +166,6 @@ Statistic = Callable[[F64], F64]
 def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> F64:
     """Return `numerator` / `denominator`, NaN where the denominator is 0.
 
-    Examples
-    --------
     >>> ratio([1, 0], [2, 0]).tolist()
     [0.5, nan]
     """
@@ -217,18 +181,8 @@ def precision_recall_f1(counts: F64) -> F64:
     P = TP / (TP + FP), R = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN) (van Rijsbergen 1979).
     Nothing counted (0 / 0) gives NaN: the caller decides what empty against empty is worth.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., k), k >= 3
-        Sums of TP, FP, FN and anything else.
+    ``counts`` (..., k): sums of TP, FP, FN and anything else.
 
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        Precision, recall, F1.
-
-    Examples
-    --------
     >>> precision_recall_f1(np.array([3.0, 2.0, 2.0])).tolist()
     [0.6, 0.6, 0.6]
     """

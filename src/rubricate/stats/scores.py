@@ -41,25 +41,10 @@ def limits_of_agreement(
     s √(1 / n + 1.96² / (2 (n - 1))) (Bland & Altman 1999, Stat Methods Med Res 8: 135). They
     suppose that differences are about normal and alike over the whole range: look at the plot.
 
-    Parameters
-    ----------
-    first, second : array_like, shape (notes,)
-        Scores of the same notes.
-    confidence : float
-        Of the intervals; the limits are those of 95 % of the differences whatever it is.
+    ``first``, ``second`` (notes,): scores of the same notes.
+    ``confidence``: of the intervals; the limits are those of 95 % of the differences whatever it
+    is.
 
-    Returns
-    -------
-    LimitsOfAgreement
-        Bias and both limits.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two notes, or the scores are not of the same notes.
-
-    Examples
-    --------
     >>> found = limits_of_agreement([10, 12, 9, 14, 11], [11, 12, 10, 13, 12])
     >>> [round(one.value, 2) for one in (found.bias, found.low, found.high)]
     [0.4, -1.35, 2.15]
@@ -101,31 +86,12 @@ def gwet_ac2(
     of possible scores. Weights: 1 - (k - l)² / (max - min)², or of ranks, 1 - C(|k - l| + 1, 2) /
     C(q, 2). Two scores (present, absent) give AC1. Intervals draw notes with replacement.
 
-    Parameters
-    ----------
-    scores : array_like, shape (notes, raters)
-        One score per note and rater, all known.
-    settings : Resampling, optional
-        How the interval is made.
-    weights : {"quadratic", "ordinal"}
-        How much a near miss counts.
-    possible : array_like, optional
-        All scores there are; those that were given if absent, in which case the value grows with
-        the notes, since more notes have more extreme scores.
+    ``scores`` (notes, raters): one score per note and rater, all known.
+    ``possible``: all scores there are; those that were given if absent, in which case the value
+    grows with the notes, since more notes have more extreme scores.
 
-    Returns
-    -------
-    Estimate
-        Undefined (NaN) where only one score is possible.
+    Where only one score is possible it is undefined (NaN).
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two notes or raters, the weights are not known, or a score is not
-        possible.
-
-    Examples
-    --------
     >>> round(gwet_ac2([[1, 1], [2, 3], [3, 3], [4, 4], [2, 2]], Resampling(resamples=99)).value, 3)
     0.923
     """

@@ -105,30 +105,14 @@ def plan_sequential(
     simulated with whole counts, which the bounds are only approximate for. An estimate after an
     early stop is too extreme on average: report it with that remark.
 
-    Parameters
-    ----------
-    goal, expected : float
-        The rate that must be exceeded, and the rate that is hoped for.
-    looks : int
-        How often the data are looked at, the last time included.
-    confidence, power : float
-        1 minus the probability of a false alarm, and the probability of finding `expected`.
-    seed : int
-        Of the simulation.
+    ``goal``, ``expected``: the rate that must be exceeded, and the rate that is hoped for.
+    ``looks``: how often the data are looked at, the last time included.
+    ``confidence``, ``power``: 1 minus the probability of a false alarm, and the probability of
+    finding `expected`.
 
-    Returns
-    -------
-    SequentialPlan
-        Looks with counts at which to stop. A unit is a note that the rate is a share of: one
-        detected for precision, one that truly holds the variable for recall.
+    A unit is a note that the rate is a share of: one detected for precision, one that truly holds
+    the variable for recall.
 
-    Raises
-    ------
-    InputError
-        If a value is not allowed, or the two rates are equal.
-
-    Examples
-    --------
     >>> plan = plan_sequential(0.80, 0.88, looks=4)
     >>> plan.fixed_units, [look.units for look in plan.looks]
     (226, [58, 116, 174, 232])

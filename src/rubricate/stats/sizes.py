@@ -194,12 +194,30 @@ def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
     return max(high, low + 1)
 
 
+def smallest_size(holds: Callable[[int], bool], low: int, high: int, *, in_a_row: int = 5) -> int:
+    """Return the smallest size from which on a condition holds, give or take a rare exception.
+
+    Bisection, then steps upwards until the condition holds at some sizes in a row: the chance
+    moves in small saw teeth.
+
+    >>> smallest_size(lambda n: n >= 571, 1, 2000)
+    571
+    """
+    high = first_where(holds, low, high)
+    while not all(holds(high + step) for step in range(in_a_row)):
+        high += 1
+    return high
+
+
+def doubled(holds: Callable[[int], bool], size: int, most: float = math.inf) -> int:
+    """Return the first of size, twice it and so on at which a condition holds, at most `most`."""
+    while size < most and not holds(size):
+        size *= 2
+    return int(min(size, most))
+
+
 def first_size(
-    p: float,
-    half_width: float,
-    *,
-    confidence: float = 0.95,
-    method: Method = "clopper-pearson",
+    p: float, half_width: float, *, confidence: float = 0.95, method: Method = "clopper-pearson"
 ) -> int:
     """Return the first n whose interval of round(n p) of n is narrower than 2 `half_width`.
 

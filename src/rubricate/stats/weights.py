@@ -97,31 +97,9 @@ def stratified_posterior(
     multinomial (finite-population Bayes: Ericson 1969), and take equal-tailed quantiles of the
     measures of the sums. Unlike a bootstrap they have width where no missed note was seen.
 
-    Parameters
-    ----------
-    strata : sequence of Stratum
-        Every stratum of the population; one without sampled notes contributes its prior.
-    confidence : float
-        Nominal confidence.
-    draws : int
-        Number of draws.
-    prior : float
-        Added to each possible cell.
-    seed : int
-        Seed of the generator.
+    ``strata``: every stratum of the population; one without sampled notes contributes its prior.
+    ``prior``: added to each possible cell.
 
-    Returns
-    -------
-    WeightedMeasures
-        Estimates and intervals.
-
-    Raises
-    ------
-    InputError
-        If there is no stratum or a value is not allowed.
-
-    Examples
-    --------
     >>> positives = Stratum(1000, tp=212, fp=38, predicted="positive")
     >>> negatives = Stratum(9000, fn=6, tn=244, predicted="negative")
     >>> recall = stratified_posterior([positives, negatives]).recall
@@ -190,20 +168,11 @@ def oversampled(
     predicted positives as a proportional sample of its size would: whole notes cannot be
     split.
 
-    Parameters
-    ----------
-    sampled, population : array_like, shape (strata,)
-        Notes drawn from, and held by, each stratum.
-    predicted : array_like of bool, shape (strata,)
-        Whether the system finds the variable in the notes of the stratum.
+    ``sampled``, ``population`` (strata,): notes drawn from, and held by, each stratum.
+    ``predicted`` (strata,): whether the system finds the variable in the notes of the stratum.
 
-    Returns
-    -------
-    bool
-        True where unweighted recall would be biased.
+    If so, unweighted recall would be biased.
 
-    Examples
-    --------
     >>> oversampled([250, 250], [1000, 9000], [True, False])
     True
     >>> oversampled([48, 53], [480, 520], [True, False])
@@ -230,22 +199,10 @@ def refuse_unweighted_recall(
     rate than the positives, the missed notes are under-represented and plain recall is far too
     high: with 250 + 250 notes at a frequency of .10, .97 for a true .80. Precision is unharmed.
 
-    Parameters
-    ----------
-    sampled, population : array_like, shape (strata,)
-        Notes drawn from, and held by, each stratum.
-    predicted : array_like of bool, shape (strata,)
-        Whether the system finds the variable in the notes of the stratum.
-    weights : array_like, optional
-        The weights in use, if any; with them nothing is refused.
+    ``sampled``, ``population`` (strata,): notes drawn from, and held by, each stratum.
+    ``predicted`` (strata,): whether the system finds the variable in the notes of the stratum.
+    ``weights``: the weights in use, if any; with them nothing is refused.
 
-    Raises
-    ------
-    InputError
-        If the rates differ and there are no weights.
-
-    Examples
-    --------
     >>> refuse_unweighted_recall([48, 53], [480, 520], [True, False])
     >>> refuse_unweighted_recall([250, 250], [1000, 9000], [True, False], weights=[4, 36])
     """

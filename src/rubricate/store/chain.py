@@ -218,11 +218,11 @@ class _Replay:
                 for r in rows(t.correction)
             },
             "note": {
-                r.number: (r.id, r.shown_id, r.case, hashlib.sha256(r.text.encode()).hexdigest())
+                r.number: (r.id, r.shown_id, r.case, digest(r.text))
                 for r in rows(t.note) if kept(r.number)
             },
             "rubric": {
-                (r.case, r.number): hashlib.sha256(r.body.encode()).hexdigest()
+                (r.case, r.number): digest(r.body)
                 for r in rows(t.rubric_version)
             },
             "done": {r.id: r.state == "done" for r in rows(t.assignment) if kept(r.note)},

@@ -63,10 +63,7 @@ STEPS: tuple[Callable[[Operations], None], ...] = (
 
 
 def migrate(
-    connection: Connection,
-    *,
-    before: Callable[[], object] = lambda: None,
-    to: int = len(STEPS),
+    connection: Connection, *, before: Callable[[], object] = lambda: None, to: int = len(STEPS)
 ) -> None:
     """Run the steps that are missing; ``before`` is called first where there are tables already."""
     has_tables = inspect(connection).has_table(_schema.name)

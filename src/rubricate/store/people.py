@@ -198,8 +198,7 @@ def make_token(
               if one not in SCOPES]  # fmt: skip
     if not 1 <= days <= 366:
         faults.append(Fault("a token holds for 1 to 366 days"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     own, secret = new_id(), f"rub_{secrets.token_urlsafe(32)}"
     connection.execute(
         t.token.insert().values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +22,7 @@ from rubricate.run import spans_text
 from rubricate.spans import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
-from rubricate.store.chain import Entry, append, count, counts_of, data_of
+from rubricate.store.chain import Entry, append, count, counts_of, data_of, digest
 from rubricate.store.database import iso, missing, new_id, now
 from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
@@ -84,13 +83,12 @@ def add_notes(
     there_are = ", ".join(map(repr, sorted(cases))) or "none"
     faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in
                sorted({n.case for n in notes} - cases)]  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     rows = [
         {
             "project": project, "id": n.id, "shown_id": called.get(n.id, n.id),
             "case": n.case, "text": n.text, "metadata": json.dumps(dict(n.metadata)),
-            "sha256": hashlib.sha256(n.text.encode()).hexdigest(),
+            "sha256": digest(n.text),
         }
         for n in notes
     ]  # fmt: skip
@@ -189,8 +187,7 @@ def assign_all(
     near = {place: [a for a in annotators if not site or a.site == place]
             for place in sorted({site_of(note, site) for note in notes})}  # fmt: skip
     faults += [Fault(f"nobody is at site {place!r}") for place, who in near.items() if not who]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     rng = np.random.default_rng(seed)
     order = [notes[i] for i in rng.permutation(len(notes)).tolist()]
     n_double = round(len(order) * double_share)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import compress
@@ -16,19 +15,12 @@ from rubricate.errors import InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import Json
 from rubricate.rubric import Feature, Rubric
-from rubricate.run import (
-    Correction,
-    ItemResult,
-    NoteResult,
-    parse_spans,
-    read_results,
-    spans_text,
-)
+from rubricate.run import Correction, ItemResult, NoteResult, parse_spans, read_results, spans_text
 from rubricate.run.results import NOT_SCORED, total_score
 from rubricate.run.writing import RUN
 from rubricate.store import tables as t
 from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
-from rubricate.store.chain import Entry, append, count, counts_of
+from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.curating import checked_marks, need_open, need_text
 from rubricate.store.database import RefusedError, iso, missing, new_id, now
 from rubricate.store.people import Identity
@@ -74,7 +66,7 @@ def add_run(
         shown = text if sent or drawn.any() else ""
         scored.append({
             "number": number, "run": own, "id": result.note, "case": result.case, "text": shown,
-            "sha256": hashlib.sha256(text.encode()).hexdigest(), "body": _kept(result),
+            "sha256": digest(text), "body": _kept(result),
         })  # fmt: skip
     if scored:
         connection.execute(t.scored.insert(), scored)

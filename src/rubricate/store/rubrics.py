@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from rubricate.formats.encoding import Json, rubric_from_json, rubric_to_json
 from rubricate.rubric import Feature, Rubric
 from rubricate.store import tables as t
 from rubricate.store.answers import FeaturePart, RubricVersions
-from rubricate.store.chain import Entry, append, count
+from rubricate.store.chain import Entry, append, count, digest
 from rubricate.store.database import iso, now
 
 #: Case and version → features that mean something else now, with the words they had then.
@@ -45,7 +45,7 @@ def add_rubrics(
             raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
         old = next(reversed(_versions(connection, project, rubric.case)), None)
         body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
-        value = hashlib.sha256(body.encode()).hexdigest()
+        value = digest(body)
         if old is not None and old.hash == value:
             continue
         number = 1 if old is None else old.number + 1
@@ -207,11 +207,8 @@ def whose_again(connection: Connection, project: str) -> list[Json]:
     """Return how many judgements each annotator has to look at again, by feature."""
     names = dict(connection.execute(select(t.person.c.id, t.person.c.name)).tuples().all())
     texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
-    counted: dict[tuple[str, str], int] = {}
-    for (person, _), features in again(connection, project).items():
-        for feature in features:
-            key = names[person], feature
-            counted[key] = counted.get(key, 0) + 1
+    waiting = again(connection, project).items()
+    counted = Counter((names[who], feature) for (who, _), own in waiting for feature in own)
     return [
         {"annotator": name, "feature": feature, "text": texts[feature], "judgements": n}
         for (name, feature), n in sorted(counted.items())

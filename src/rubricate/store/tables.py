@@ -47,8 +47,8 @@ def _note(name: str = "note") -> Column[int]:
     return Column(name, Integer, ForeignKey("note.number"), nullable=False)
 
 
-def _time(name: str, *, needed: bool = True) -> Column[int]:
-    return Column(name, BigInteger, nullable=not needed)
+def _time(name: str) -> Column[int]:
+    return Column(name, BigInteger, nullable=False)
 
 
 def _count(name: str) -> Column[int]:
@@ -97,10 +97,7 @@ link = _table(
     _time("expires"),
 )
 attempt = _table(
-    "attempt",
-    Column("key", Text, primary_key=True),
-    _count("failures"),
-    _time("until"),
+    "attempt", Column("key", Text, primary_key=True), _count("failures"), _time("until")
 )
 project = _table(
     "project",

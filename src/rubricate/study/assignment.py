@@ -17,13 +17,7 @@ from rubricate.formats.frame import feature_labels
 from rubricate.formats.tables import write_sheet
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import (
-    StepResult,
-    Study,
-    read_table,
-    run_step,
-    write_summary,
-)
+from rubricate.study.record import StepResult, Study, read_table, run_step, write_summary
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
@@ -59,7 +53,7 @@ def pair_up(annotators: Sequence[AnnotatorSettings]) -> list[tuple[str, ...]]:
         others = [a.id for a in annotators if a.site == site and not a.senior]
         while seniors or others:
             first = seniors.pop(0) if seniors else others.pop(0)
-            rest = others if others else seniors
+            rest = others or seniors
             pairs.append((first, rest.pop(0)) if rest else (first,))
     return pairs
 

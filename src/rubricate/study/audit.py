@@ -132,8 +132,6 @@ def audit_table(
     has as many ``decimals`` as its longest cell, unless they are stated: spreadsheets save .90 as
     0.9 and 1.00 as 1.0, so a cell alone does not say how it was printed.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> _ = place.write_text("name,tp,detections,manual,f1\nx,78,80,147,.96\n")
@@ -156,8 +154,7 @@ def audit_table(
             faults.append(Fault(str(error), place, number, "row"))
             continue
         read.append((next(iter(line.values())) or f"row {number}", counts, printed))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     places = {
         column: max(own[column][1] for _, _, own in read if column in own)
         if decimals is None

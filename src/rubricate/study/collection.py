@@ -244,8 +244,7 @@ def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
         if len(ids) > 1:
             what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"
         faults.append(Fault(f"{what}; --partial goes on without", path))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def _write_collected(
@@ -272,11 +271,7 @@ def _write_collected(
         if name == "annotations" or len(corpus.rows):
             write_corpus(corpus, place / f"{name}.jsonl", format="jsonl")
         measured[name] = measure_agreement(
-            corpus,
-            variables,
-            resampling,
-            threshold=settings.agreement.threshold,
-            progress=progress,
+            corpus, variables, resampling, threshold=settings.agreement.threshold, progress=progress
         )
     agreement: AgreementSummary = {
         **measured["annotations"],

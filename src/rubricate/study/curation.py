@@ -112,7 +112,6 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
     "intersection": _intersection,
 }
 
-
 #: The rule of the patient-note corpus.
 SENIOR_RULES = ("identical", "second-only", "senior-first")
 

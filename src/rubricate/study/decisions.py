@@ -89,8 +89,7 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
             *key, marks, value["decided_by"], value["decision"], value["decided_at"],
             value["comment"],
         )  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return found
 
 

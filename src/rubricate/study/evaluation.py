@@ -71,8 +71,7 @@ class SampleDesign:
             for name in ("inclusion_probability", "side")
             if name not in n.metadata
         ]
-        if faults:
-            raise InputError(faults)
+        InputError.raise_any(faults)
         return cls(
             {n.id: 1 / float(n.metadata["inclusion_probability"] or 1.0) for n in corpus.notes},
             {n.id: n.metadata["side"] == "positive" for n in corpus.notes},
@@ -204,11 +203,7 @@ def half_widths(width: WidthJson) -> str:
 
 
 def evaluate_study(
-    study: Study,
-    *,
-    unweighted: bool = False,
-    overwrite: bool = False,
-    progress: Progress = silent,
+    study: Study, *, unweighted: bool = False, overwrite: bool = False, progress: Progress = silent
 ) -> StepResult[EvaluateSummary]:
     """Measure the system of ``study.toml`` against the reference; writes ``evaluation.json``."""
     study.need("curate")

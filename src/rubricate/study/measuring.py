@@ -259,12 +259,7 @@ def design_bootstrap(
 
 
 def _side_factors(
-    weights: F64,
-    sides: Bools,
-    rng: np.random.Generator,
-    draws: int,
-    *,
-    finite: bool,
+    weights: F64, sides: Bools, rng: np.random.Generator, draws: int, *, finite: bool
 ) -> dict[bool, F64]:
     """Return, for each side with notes, by how much its size in each draw differs from ours."""
     sizes = {side: float(weights[sides == side].sum()) for side in (True, False)}

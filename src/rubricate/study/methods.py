@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rubricate.progress import Progress, silent
-from rubricate.reports.tables import counted
+from rubricate.reports.page import counted
 from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
 from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock

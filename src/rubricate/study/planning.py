@@ -90,10 +90,7 @@ def make_plan(expected: Expected, target: Target, design: Design | None = None) 
         faults.append(Fault("interval: the method 'slice' has clopper-pearson only"))
     raise_if_any(faults)
     return plan_slice(
-        expected,
-        half_width=target.half_width,
-        confidence=target.confidence,
-        sites=design.sites,
+        expected, half_width=target.half_width, confidence=target.confidence, sites=design.sites
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -15,7 +16,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
-from rubricate.formats.rubric.files import read_rubric_file, with_rubrics
+from rubricate.formats.rubric import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features, present_notes
@@ -63,8 +64,7 @@ def resolve_variables(
             found.append(Variable(variable.name, variable.role, tuple(ids)))
         except InputError as error:
             faults += [Fault(f"variables: {variable.name}: {f.message}") for f in error.faults]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return tuple(found)
 
 
@@ -85,8 +85,7 @@ def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, d
             conditions.append(Condition(name, _note_test(name, condition), place))
         except (ValueError, TypeError) as error:
             faults.append(Fault(f"{place}: {error}"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     chosen = NoteFilter(conditions)
     kept = corpus.select(notes=chosen.keeps)
     chosen.check()
@@ -234,16 +233,13 @@ def describe_population(corpus: Corpus, site: str = "") -> PopulationFacts:
     >>> found["notes"], found["sites"]
     (2040, {'depth': 1000, 'breadth': 1040})
     """
-    sites: dict[str, int] = {}
-    for note in corpus.notes:
-        name = site_of(note, site)
-        sites[name] = sites.get(name, 0) + 1
+    sites = Counter(site_of(note, site) for note in corpus.notes)
     characters = np.array([len(note.text) for note in corpus.notes])
     words = np.array([len(note.text.split()) for note in corpus.notes])
     return {
         "notes": len(corpus.notes),
         "cases": len({note.case for note in corpus.notes}),
-        "sites": sites,
+        "sites": dict(sites),
         "characters": _spread(characters),
         "words": _spread(words),
     }
@@ -309,8 +305,7 @@ def detect_by_system(
     for note in population.notes:
         if note.id in output.note_index and output.note(note.id).text not in ("", note.text):
             faults.append(Fault(f"detection: note {note.id} has another text in the output"))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     judged = judged_notes(population, variables)
     detected = {}
     for variable in variables:

@@ -67,8 +67,7 @@ def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[in
         for number, line in lines
         if len(line) > len(header)
     ]  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     short = [(number, line + [""] * (len(header) - len(line))) for number, line in lines]
     return [(n, dict(zip(header, map(unguarded, line), strict=True))) for n, line in short]
 
@@ -132,8 +131,6 @@ class Study:
     def tables(self, *names: str) -> dict[str, object]:
         """Return tables and values of ``study.toml`` by name, as a step records what it rests on.
 
-        Examples
-        --------
         >>> Study(Path(), StudySettings(seed=3)).tables("seed", "sampling")
         {'seed': 3, 'sampling': {'allocation': 'sqrt'}}
         """

@@ -222,11 +222,7 @@ def _sentence(facts: Facts) -> Paragraph:
 
 def _performance_figure(lines: list[VariableResult]) -> Figure:
     rows = tuple(
-        ForestRow(
-            _named(line),
-            _rates(line["presence"]),
-            f"n = {line['notes']:,}",
-        )
+        ForestRow(_named(line), _rates(line["presence"]), f"n = {line['notes']:,}")
         for line in lines
     )
     words = "Precision, recall and F1 of presence for each variable, with intervals."

@@ -23,8 +23,6 @@ def new_study(
 
     A data frame (pandas, polars) of notes is kept in the folder as ``notes.csv``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> new_study(Path(tempfile.mkdtemp()) / "asthma", corpus="open-notes").name
     'study.toml'
@@ -99,8 +97,6 @@ class StudyStatus:
 def study_status(study: Study) -> StudyStatus:
     """Say what is done and what comes next.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from rubricate.study.settings import StudySettings

@@ -43,7 +43,6 @@ _DECADES = {
     "nineties": 90,
 }
 _DECADE_CUES = word_set("his her their my early mid late age in the")
-_NOT_AGES = word_set("am pm a.m. p.m. % / : mg x times")
 _OLDEST = 115
 #: A number in the first words of a note is more likely an age than a duration.
 _OPENING = 12
@@ -54,8 +53,6 @@ AGE_STARTS = _AGE_CUES | frozenset(_DECADES) | {"at"}
 def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read an age that begins with a number.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "58-year-old"
     >>> tokens = find_tokens(text)
@@ -146,8 +143,6 @@ def _is_age_by_place(text: str, tokens: Sequence[Token], amount: Amount, after: 
 def read_age_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read an age that begins with a word: "aged 58", "turned sixteen", "MI at 52", "fifties".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_age_cue(find_tokens("turned sixteen"), 0)
     QuantityReading(kind='age', low=16.0, high=16.0, unit='year', first=0, end=2)
@@ -194,7 +189,7 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
     """Tell whether nothing after "at 52" says that it is a time, a dose or a measurement."""
     if end >= len(tokens):
         return True
-    return tokens[end].kind in ("newline",) or tokens[end].form in (
+    return tokens[end].kind == "newline" or tokens[end].form in (
         *",.;)/",
         *("and", "from", "of", "due", "with", "w/", "father", "mother", "dad", "mom", "sister"),
     )
@@ -203,8 +198,6 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
 def read_birthday(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read "42nd birthday" or "twenty-second birthday".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_birthday(find_tokens("42nd birthday"), 0).low
     42

@@ -61,8 +61,6 @@ def _age_scales() -> tuple[_AgeScale, ...]:
 def child_scale(measured: str, years: float) -> ValueScale | None:
     """Return what a child's values mean at an age; None where no range is known.
 
-    Examples
-    --------
     >>> child_scale("pulse", 2.5)
     ValueScale(measured='pulse', low=80.0, normal_from=98.0, normal_to=140.0, high=141.0)
     >>> child_scale("pulse", 30), child_scale("haemoglobin", 2)
@@ -78,8 +76,6 @@ def child_scale(measured: str, years: float) -> ValueScale | None:
 def first_age(text: str) -> tuple[float, int] | None:
     """Return the first age that a text states, in years, and where it stands.
 
-    Examples
-    --------
     >>> first_age("18 month old girl, sister is 4 years old"), first_age("Well child")
     ((1.5, 0), None)
     >>> first_age("3 yr 6 mo girl"), first_age("5/12 boy")

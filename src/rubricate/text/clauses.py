@@ -32,8 +32,6 @@ _CONTRAST_PAIRS = frozenset(
 def sentence_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """Return half-open ranges of token indices, one for each sentence; line breaks are in none.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "Pt. denies CP. Takes 2.5 mg."
     >>> sentence_ranges(text, find_tokens(text))
@@ -89,8 +87,6 @@ def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
 def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """Return half-open ranges of token indices, one for each clause; separating marks are in none.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "No fever; has cough but no wheeze"
     >>> clause_ranges(text, find_tokens(text))
@@ -128,8 +124,6 @@ def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
 def is_dash(text: str, token: Token) -> bool:
     """Tell whether a hyphen is a dash, with spaces around it, rather than joining words.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "x-ray - clear"
     >>> [is_dash(text, token) for token in find_tokens(text) if token.form == "-"]
@@ -148,8 +142,6 @@ def begins_line(text: str, tokens: Sequence[Token], i: int) -> bool:
 def begins_item(text: str, tokens: Sequence[Token], i: int) -> bool:
     """Tell whether a token begins a text, a line, a sentence or an item of a list.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "1) rest, fluids"
     >>> tokens = find_tokens(text)

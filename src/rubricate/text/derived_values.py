@@ -57,8 +57,6 @@ class DerivedValue(NamedTuple):
 def derive_values(text: str) -> Iterator[DerivedValue]:
     """Yield the values that a text gives by other words than a name and a number.
 
-    Examples
-    --------
     >>> [(one.measured, one.value) for one in derive_values("G3P2. 2 ppd x 20 yrs")]
     [('gravidity', 3.0), ('parity', 2.0), ('pack - years', 40.0)]
     >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75")]

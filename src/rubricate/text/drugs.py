@@ -35,8 +35,6 @@ class DrugName:
 def drug_classes() -> tuple[DrugClass, ...]:
     """Return the classes of the table ``drug_classes.tsv``, in its order.
 
-    Examples
-    --------
     >>> next(one.members[0] for one in drug_classes() if one.name == "statin")
     'atorvastatin'
     """
@@ -56,8 +54,6 @@ def _split(cell: str) -> tuple[str, ...]:
 def classes_above(name: str) -> frozenset[str]:
     """Return a class and all classes it is part of.
 
-    Examples
-    --------
     >>> sorted(classes_above("loop diuretic"))
     ['diuretic', 'loop diuretic']
     """
@@ -97,8 +93,6 @@ def _first_words() -> frozenset[str]:
 def find_drugs(text: str) -> list[tuple[str, DrugName]]:
     """Return the drugs and classes a text names, the longest name first at each place.
 
-    Examples
-    --------
     >>> [(name, sorted(drug.classes)) for name, drug in find_drugs("on Lasix and a beta-blocker")]
     [('lasix', ['loop diuretic']), ('beta blocker', ['beta blocker'])]
     """
@@ -131,8 +125,6 @@ def other_class(asked: Sequence[DrugName], said: Sequence[tuple[str, DrugName]])
     A class is fitted by its drugs, its narrower and its broader classes; a drug by itself (a name
     among ``said`` that is the same drug is left out by the caller) and by the classes it is in.
 
-    Examples
-    --------
     >>> asked = [drug for _, drug in find_drugs("ACE inhibitor use")]
     >>> other_class(asked, find_drugs("takes metoprolol")), other_class(asked, find_drugs("Altace"))
     ('beta blocker', '')

@@ -93,8 +93,6 @@ def asked_values(feature: str, years: float | None = None) -> tuple[AskedValues,
 
     ``years`` is a child's age: what is fast in an adult is not in an infant.
 
-    Examples
-    --------
     >>> [one.measured for one in asked_values("Tachycardia")], asked_values("Fever and cough")
     (['pulse'], ())
     >>> asked_values("Heart rate above 100")
@@ -185,8 +183,6 @@ def _asked(
 def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
     """Return where the values of a note state one of a feature's wordings, or contradict them all.
 
-    Examples
-    --------
     >>> judge_measured(["Tachycardia"], "BP 118/76, HR 124")
     MeasuredVerdict(states=((11, 17),), contradicts=())
     >>> judge_measured(["Hypoxia"], "SpO2 98% on room air")
@@ -223,8 +219,6 @@ def _judge(asked: Sequence[AskedValues], measured: Sequence[Measurement]) -> Mea
 def only_values(text: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether words are of measured values and name no finding.
 
-    Examples
-    --------
     >>> text = "Febrile, T 38.2 and HR 110"
     >>> only_values(text, [(9, 15)]), only_values(text, [(0, 15)]), only_values(text, [(16, 19)])
     (True, False, False)

@@ -159,8 +159,6 @@ def in_unit(measured: str, value: float, unit: str = "") -> float | None:
 def find_measurements(text: str) -> tuple[Measurement, ...]:
     """Return the measured values of a note, in order; wishes and other people's are left out.
 
-    Examples
-    --------
     >>> [(one.measured, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
     [('temperature', 37.0), ('pulse', 74.0)]
     """
@@ -198,8 +196,6 @@ def _may_be_childs(measured: str, years: float | None) -> bool:
 def child_years(text: str) -> float | None:
     """Return the age of the child a note is about; None for adults, and where it is unclear.
 
-    Examples
-    --------
     >>> child_years("2 yo boy brought by parents"), child_years("34F, her 2 yo boy is ill")
     (2.0, None)
     """

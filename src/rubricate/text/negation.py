@@ -67,8 +67,6 @@ class NegationScope:
 def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[NegationScope]:
     """Return the negations of a text in the order of their cues.
 
-    Examples
-    --------
     >>> text = "Denies fever, chills, N/V but has cough. Rash: none"
     >>> [(n.cue_span.text(text), n.scope_span.text(text)) for n in find_negations(text)]
     [('Denies', 'fever, chills, N/V'), ('none', 'Rash')]

@@ -111,7 +111,6 @@ NON_WORD = (
     r"edemat|pitting|erythem|distend|insulin|pregnan|sexual|verbal|ambulat|reproduc|migrat)"
 )
 
-
 #: Longest item of a list that a cue still reaches, in words.
 _LONGEST_ITEM = 9
 _JOINTS = word_set(", or nor and / &")
@@ -130,8 +129,6 @@ class Sentence:
 def reach_before(sentence: Sentence, i: int) -> tuple[int, int]:
     """Return the tokens before the cue at ``i`` that it negates.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "cough, fever is absent"
     >>> reach_before(Sentence(text, find_tokens(text), 0, 5), 4)
@@ -165,8 +162,6 @@ def reach_before(sentence: Sentence, i: int) -> tuple[int, int]:
 def reach_after(sentence: Sentence, begin: int, cue_kind: str) -> int:
     """Return the index after the last token that a cue before ``begin`` negates.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "denies fever, chills but coughs"
     >>> reach_after(Sentence(text, find_tokens(text), 0, 6), 1, "listing")

@@ -102,8 +102,6 @@ class QuantityReading(NamedTuple):
 def form_at(tokens: Sequence[Token], i: int) -> str:
     """Return the form of token ``i``, empty before the first and after the last.
 
-    Examples
-    --------
     >>> form_at([], 3)
     ''
     """
@@ -113,8 +111,6 @@ def form_at(tokens: Sequence[Token], i: int) -> str:
 def skip_hyphen(tokens: Sequence[Token], i: int) -> int:
     """Return ``i``, or the next index when a hyphen joins it to the token before.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> skip_hyphen(find_tokens("3-week"), 1), skip_hyphen(find_tokens("3 - week"), 1)
     (2, 1)
@@ -127,8 +123,6 @@ def skip_hyphen(tokens: Sequence[Token], i: int) -> int:
 def days_in(unit: str) -> float:
     """Return the days in one unit of time.
 
-    Examples
-    --------
     >>> days_in("week"), days_in("month") * 12 == days_in("year")
     (7.0, True)
     """
@@ -139,8 +133,6 @@ def days_in(unit: str) -> float:
 def time_unit(form: str) -> str | None:
     """Return the unit of time a word form stands for; one misspelt letter is allowed.
 
-    Examples
-    --------
     >>> time_unit("wks"), time_unit("yaers"), time_unit("beers")
     ('week', 'year', None)
     """
@@ -171,8 +163,6 @@ def _one_slip(form: str, spelt: str) -> bool:
 def figure(form: str) -> float | None:
     """Return the value of one number token; None for fractions, dates and ordinals.
 
-    Examples
-    --------
     >>> figure("1,000"), figure("98.6"), figure("½"), figure("7/10")
     (1000.0, 98.6, 0.5, None)
     """
@@ -192,8 +182,6 @@ def in_celsius(degrees: float, scale: str = "") -> float | None:
 
     ``scale`` is the word or letter that follows; without one the number tells.
 
-    Examples
-    --------
     >>> in_celsius(98.6), in_celsius(38.5, "c"), in_celsius(72), in_celsius(38.5, "f")
     (37.0, 38.5, None, None)
     """
@@ -206,8 +194,6 @@ def in_celsius(degrees: float, scale: str = "") -> float | None:
 def ordinal(form: str) -> int | None:
     """Return the value of an ordinal.
 
-    Examples
-    --------
     >>> ordinal("42nd"), ordinal("fifteenth"), ordinal("ten")
     (42, 15, None)
     """
@@ -226,8 +212,6 @@ AMOUNT_STARTS = frozenset(_CARDINALS) | frozenset(_VAGUE) | _ARTICLES
 def read_amount(tokens: Sequence[Token], i: int) -> Amount | None:
     """Read a number, a vague amount or a range that begins at token ``i``.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> [read_amount(find_tokens(text), 0)[:2] for text in ("10-20 min", "two to three", "a few")]
     [(10.0, 20.0), (2, 3), (2, 5)]

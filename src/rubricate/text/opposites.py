@@ -187,7 +187,6 @@ _REFLEXES_ARE = word_set(
 _UNCLE_OR_AUNT = {"brother": "uncle", "sister": "aunt", "mother": "grandmother",
                   "father": "grandfather"}  # fmt: skip
 
-
 #: Words between a relative and the relative's relative.
 AGES_OF_KIN = word_set("little younger older elder eldest oldest youngest big baby half late")
 _YOUNG = {"boy": "son", "girl": "daughter"}
@@ -197,8 +196,6 @@ _BLOOD = word_set("mother father brother sister aunt uncle cousin niece nephew")
 def kin_of_kin(whose: str, who: str) -> str:
     """Return the relative that a relative's relative is, or an empty text.
 
-    Examples
-    --------
     >>> kin_of_kin("dads", "brother"), kin_of_kin("dad", "brother")
     ('uncle', '')
     >>> kin_of_kin("brothers", "boy"), kin_of_kin("husbands", "sister")
@@ -219,8 +216,6 @@ def kin_of_kin(whose: str, who: str) -> str:
 def names_reflexes(form: str, *after: str) -> bool:
     """Tell whether "DTR" stands for the tendon reflexes rather than for a daughter.
 
-    Examples
-    --------
     >>> names_reflexes("dtr", "3", "+"), names_reflexes("dtr", "has", "asthma")
     (True, False)
     """
@@ -243,8 +238,6 @@ _BACK_AT = word_set("to home again work school when then from")
 def sites_named(forms: Sequence[str]) -> frozenset[str]:
     """Return the places of the body that word forms name.
 
-    Examples
-    --------
     >>> sorted(sites_named("pain in lower back comes back at the femoral neck".split()))
     ['back', 'hip']
     """
@@ -274,8 +267,6 @@ NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate")
 def fits(asked: Iterable[str], said: Iterable[str], parts: Mapping[str, frozenset[str]]) -> bool:
     """Tell whether something said is, has or is part of something asked for.
 
-    Examples
-    --------
     >>> places_fit(["leg"], ["calf"]), places_fit(["knee"], ["hip"])
     (True, False)
     """

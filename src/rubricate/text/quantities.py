@@ -65,8 +65,6 @@ _SCORE = re.compile(r"(\d+(?:\.\d+)?)/(10|5)")
 def read_score(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read a severity on a scale: "7/10", "6-7/10", "seven out of ten".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_score(find_tokens("6-7/10"), 0)
     QuantityReading(kind='score', low=6.0, high=7.0, unit='of 10', first=0, end=3)
@@ -95,8 +93,6 @@ def read_score(tokens: Sequence[Token], i: int) -> QuantityReading | None:
 def read_measurement(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read a dose, weight, length, temperature, smoking habit or percentage.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> def read(text):
     ...     tokens = find_tokens(text)
@@ -160,7 +156,6 @@ _MORE = word_set("> ≥ exceeding")
 _THOUSAND = word_set("k grand thousand")
 _NOT_COUNTED = word_set("no any every this that which some each the")
 
-
 #: By how much two numbers for the same thing may differ ("about 3 weeks").
 SLACK = 1.1
 
@@ -179,8 +174,6 @@ class Quantity:
 def find_quantities(text: str, tokens: Sequence[Token] | None = None) -> list[Quantity]:
     """Return the quantities of a text, in order, none overlapping.
 
-    Examples
-    --------
     >>> text = "58yo M, CP x3wks lasting 10-20 min 2x/day, 7/10"
     >>> [(q.span.text(text), q.kind, round(q.low, 3)) for q in find_quantities(text)]
     [('58yo', 'age', 58.0), ('3wks', 'duration', 21.0), ('10-20 min', 'duration', 0.007),
@@ -295,8 +288,6 @@ def same_quantity(reference: Quantity, predicted: Quantity) -> bool:
     Each range is widened by a tenth of its ends. Ages are compared exactly, to the year:
     someone of 58 is not someone of 57.
 
-    Examples
-    --------
     >>> [a, b, c] = find_quantities("three weeks = 21 d, not 2 wks")
     >>> same_quantity(a, b), same_quantity(a, c)
     (True, False)

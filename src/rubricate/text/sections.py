@@ -99,8 +99,6 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Note
     A heading is a known one (``PMH``, ``Family history``, ``Meds/All``) before a colon or a dash or
     alone on its line, or any few words before a colon at the start of a sentence (``other``).
 
-    Examples
-    --------
     >>> text = "58M with CP.\nPMH: HTN. FHx: dad - MI\nMeds/All: none"
     >>> [(section.names, section.body.text(text)) for section in find_sections(text)]
     [(('past_medical',), 'HTN.'), (('family',), 'dad - MI'), (('medications', 'allergies'), 'none')]

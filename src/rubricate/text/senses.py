@@ -61,8 +61,6 @@ def _senses() -> dict[str, list[Sense]]:
 def meant_by(key: str) -> frozenset[str]:
     """Return the words of a rubric that a meaning may stand for, by its key.
 
-    Examples
-    --------
     >>> sorted(meant_by("ra: arthritis"))
     ['arthritis', 'ra', 'rheumatoid']
     """
@@ -72,8 +70,6 @@ def meant_by(key: str) -> frozenset[str]:
 def find_senses(text: str, tokens: Sequence[Token]) -> dict[int, Sense]:
     """Return what words of several meanings mean, by their places, where one is likeliest.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> text = "PE: lungs clear, SpO2 98% RA. Prior PE, RA on methotrexate."
     >>> [(i, sense.name) for i, sense in find_senses(text, find_tokens(text)).items()]

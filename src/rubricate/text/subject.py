@@ -93,7 +93,6 @@ CONTEXT_CUES = CueTable(
     }
 )
 
-
 _SECTION_KINDS = {
     "family": "family",
     "past_medical": "past",
@@ -119,8 +118,6 @@ class Context:
 def find_contexts(text: str) -> list[Context]:
     """Return the contexts of a text in the order of their cues.
 
-    Examples
-    --------
     >>> text = "Father had MI at 52; pt has h/o asthma. Lives with mother. PMH: HTN."
     >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
     [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]
@@ -210,7 +207,7 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
         timed = bool(before) and (time_unit(before) is not None or before[0].isdigit())
         return not (timed or after in ("present", "presenting") or after[:1].isdigit())
     if form in ("past", "prior", "previous", "in"):
-        return not (after in AMOUNT_STARTS or after[:1].isdigit() or _is_time(after)) and (
+        return not (after in AMOUNT_STARTS or after[:1].isdigit() or time_unit(after)) and (
             after not in ("to", "medical", "surgical", "the")
         )
     if form == "?":
@@ -220,10 +217,6 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
     if form == "ex":
         return after == "-" or after.startswith("smok")
     return True
-
-
-def _is_time(form: str) -> bool:
-    return bool(form) and time_unit(form) is not None
 
 
 def _read_person(

@@ -31,8 +31,6 @@ DURATION_STARTS = (_PAST - {"this"}) | {"yesterday", "fortnight", "overnight"}
 def read_duration(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read a duration that begins with a number or an article.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> def days(text):
     ...     tokens = find_tokens(text)
@@ -109,8 +107,6 @@ def _is_range(
 def read_slashed(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read British shorthand such as "3/52" or "2-3/12".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_slashed(find_tokens("3/52"), 0).low, read_slashed(find_tokens("24/7"), 0)
     (21.0, None)
@@ -133,8 +129,6 @@ def read_slashed(tokens: Sequence[Token], i: int) -> QuantityReading | None:
 def read_duration_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read a duration that begins with a word: "past month", "yesterday", "fortnight".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_duration_cue(find_tokens("past week"), 0)
     QuantityReading(kind='duration', low=7.0, high=7.0, unit='day', first=0, end=2)
@@ -201,8 +195,6 @@ FREQUENCY_STARTS = frozenset(_ADVERBS) | frozenset(_ONCE) | _EVERY | {"x"}
 def read_frequency(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
     """Read how often, or how many times, beginning with a number.
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> def times_a_day(text):
     ...     tokens = find_tokens(text)
@@ -278,8 +270,6 @@ def _interval_at(tokens: Sequence[Token], i: int) -> tuple[float, int] | None:
 def read_frequency_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read a frequency or count that begins with a word: "twice daily", "every day", "x3".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> [round(read_frequency_cue(find_tokens(text), 0).low, 2)
     ...  for text in ("q 6 h", "every other day", "twice a day", "x 3")]
@@ -312,8 +302,6 @@ def read_frequency_cue(tokens: Sequence[Token], i: int) -> QuantityReading | Non
 def read_compact(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     """Read prescribers' intervals written as one word: "q6h", "q4 hours", "q28d".
 
-    Examples
-    --------
     >>> from rubricate.text.words import find_tokens
     >>> read_compact(find_tokens("q8h"), 0).low
     3.0

@@ -76,8 +76,6 @@ class Changes:
 def compare_runs(before: ScoredRun, after: ScoredRun) -> Changes:
     """List what changed from one run to a later one.
 
-    Examples
-    --------
     >>> notes, cases, most = ("a", "b"), ("0", "0"), np.array([2.0, 2.0])
     >>> before = ScoredRun(notes, cases, np.array([1.0, 2.0]), most)
     >>> after = ScoredRun(notes, cases, np.array([2.0, 2.0]), most)
@@ -116,8 +114,6 @@ def run_of_corpus(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
     Only notes on which the annotator judged every feature have a score; others have NaN. A
     feature found adds its weight, and of features that share a group the heaviest one found.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> run = run_of_corpus(load_corpus("open-notes").select(cases=["0"]))
     >>> run.score[:3].tolist(), float(run.maximum[0])
@@ -159,8 +155,6 @@ def run_of_corpus(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
 def run_of_scores(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
     """Return the totals people gave the notes (``corpus.scores``), their mean where several did.
 
-    Examples
-    --------
     >>> from rubricate import CorpusBuilder, Note, Score
     >>> builder = CorpusBuilder()
     >>> builder.add_note(Note("n", "c", "no fever"))
@@ -230,11 +224,7 @@ def feature_rates(
     found = _paired(before, after, confidence) if same else _apart(before, after, confidence)
     adjusted = adjust_p_values([one.p_value for one in found], method="benjamini-hochberg")
     return tuple(
-        replace(
-            one,
-            adjusted=float(p),
-            flag=bool(p <= alpha and abs(one.difference) >= min_rate),
-        )
+        replace(one, adjusted=float(p), flag=bool(p <= alpha and abs(one.difference) >= min_rate))
         for one, p in zip(found, adjusted, strict=True)
     )
 

@@ -46,8 +46,7 @@ class DriftSettings:
         ]
         if self.permutations < 1 or self.seed < 0:
             faults.append(Fault("permutations must be 1 or more, and seed 0 or more"))
-        if faults:
-            raise ArgumentError(faults)
+        ArgumentError.raise_any(faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,6 @@ def measure_drift(
     2010), with Holm's (1979) correction. A flag needs a small p value and an effect of at least
     the size in ``settings``: with enough notes everything is significant.
 
-    Examples
-    --------
     >>> cases, most = ("0",) * 40, np.full(40, 10.0)
     >>> before = ScoredRun(tuple(f"a{i}" for i in range(40)), cases, np.full(40, 5.0), most)
     >>> after = ScoredRun(tuple(f"b{i}" for i in range(40)), cases, np.full(40, 9.0), most)

@@ -59,8 +59,6 @@ def find_duplicates(
     missed, but for one case: notes that share only runs that more than 200 notes have are compared
     with their nearest in size alone. Clusters are the notes linked by such pairs.
 
-    Examples
-    --------
     >>> texts = ["No fever today, no cough", "no fever today; no cough", "Chest pain for a week"]
     >>> notes = [Note(str(i), "c", text) for i, text in enumerate(texts)]
     >>> [(c.kind, c.notes) for c in find_duplicates(notes)]

@@ -144,8 +144,6 @@ def compare_groups(
     notes within cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction
     covers all contrasts. A difference in scores alone may be real; one in errors is unfair.
 
-    Examples
-    --------
     >>> notes = tuple(f"n{i}" for i in range(80))
     >>> score = np.array([4.0, 6.0] * 40) + np.arange(80) % 5
     >>> run = ScoredRun(notes, ("0",) * 80, score, np.full(80, 10.0))

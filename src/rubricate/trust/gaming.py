@@ -18,8 +18,7 @@ from rubricate.matchers.wording.stems import stem as coarse_stem
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_words, word_set
+from rubricate.text.words import Token, find_words, stem, word_set
 
 Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 #: Words that carry no content: rubric and note share them by chance.
@@ -106,8 +105,6 @@ def flag_note(
     that honest text around them hides nothing), how often they are repeated, how few words there
     are beside the evidence, and how many conditions are named that nothing asks for.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes")
     >>> rubric, note = corpus.rubric("0"), corpus.notes[0]
@@ -166,8 +163,6 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
 def find_pasted(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
     """Return which words are part of a feature's whole wording, and of how many features.
 
-    Examples
-    --------
     >>> from rubricate.rubric import Feature
     >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
     >>> covered, n_features = find_pasted(["chest", "pain", "today"], rubric)
@@ -210,10 +205,7 @@ def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> I
 
 
 def _listed(
-    words: Sequence[Token],
-    rubric: Rubric,
-    evidence: Mapping[str, Evidence],
-    limits: GamingLimits,
+    words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence], limits: GamingLimits
 ) -> Iterable[_Sign]:
     n_found = sum(one.found for one in evidence.values())
     if n_found < max(limits.min_found * len(rubric), 1):
@@ -238,10 +230,7 @@ def _marked(words: Sequence[Token], evidence: Mapping[str, Evidence]) -> bytearr
 
 
 def _written(
-    words: Sequence[Token],
-    rubric: Rubric,
-    evidence: Mapping[str, Evidence],
-    limits: WritingLimits,
+    words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence], limits: WritingLimits
 ) -> Iterable[_Sign]:
     """Look at how the note is written."""
     measured = measure_writing(words, rubric, evidence)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64
 from rubricate.errors import InputError
 from rubricate.run.reading import ScoredRun, shared_notes
-from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
+from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval, ratio
 
 #: Lower ends of the bands, in per cent of the maximum.
 BANDS = (0.0, 40.0, 60.0, 80.0)
@@ -92,8 +92,6 @@ def measure_leniency(
     is what Cohen's (1968) weights come to for totals (Fleiss & Cohen 1973; Lin 1989). Intervals
     are bootstrapped by note.
 
-    Examples
-    --------
     >>> notes, cases, most = ("a", "b", "c"), ("0",) * 3, np.full(3, 10.0)
     >>> people = ScoredRun(notes, cases, np.array([4.0, 6.0, 8.0]), most)
     >>> found = measure_leniency(people, ScoredRun(notes, cases, np.array([5.0, 7.0, 8.0]), most))
@@ -150,16 +148,12 @@ def _bands(gap: F64, middle: F64, settings: Resampling) -> tuple[Band, ...]:
     band: npt.NDArray[np.intp] = np.clip(np.digitize(middle, BANDS) - 1, 0, len(BANDS) - 1)
     member = band[:, None] == np.arange(len(BANDS))
     counts = np.stack([member, member * gap[:, None]], axis=-1).astype(np.float64)
-    done = bootstrap_interval(counts, _mean, settings)
+    done = bootstrap_interval(counts, lambda sums: ratio(sums[..., 1], sums[..., 0]), settings)
     return tuple(
         Band(low, high, int(member[:, k].sum()), float(done.estimate[k]), done.at(k))
         for k, (low, high) in enumerate(zip(BANDS, ends, strict=True))
         if member[:, k].any()
     )
-
-
-def _mean(sums: F64) -> F64:
-    return np.asarray(sums[..., 1] / np.where(sums[..., 0] > 0, sums[..., 0], np.nan))
 
 
 def _verdict(n: int, interval: Estimate) -> Verdict:
@@ -208,8 +202,6 @@ def differential_items(
     Breslow & Greenland (1986). Sizes follow Zieky (1993): C where |delta| is 1.5 or more and
     beyond 1 by its interval, A where it is below 1 or not significant, else B.
 
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> from rubricate.trust import run_of_corpus
     >>> run = run_of_corpus(load_corpus("open-notes").select(cases=["0"]))

@@ -79,8 +79,6 @@ class RunVerification:
 def verify_run(folder: str | Path) -> RunVerification:
     """Compare every file of a finished run with run.json.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "scores.csv").write_text("note", encoding="utf-8")
@@ -163,8 +161,7 @@ def check_tables(folder: str | Path) -> None:
         for table in tables
         if table.differs
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 HOLDS, CONFIRMED, SUPERSEDED = "holds", "confirmed", "superseded"

@@ -22,6 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rubricate.errors import InputError, RubricateError
@@ -316,7 +317,7 @@ class Guard:
 def make_app(bench: Bench) -> ASGIApp:
     """Return the server's application."""
     from rubricate.web.policy import RULES
-    from rubricate.web.rendering import static_files
+    from rubricate.web.rendering import STATIC
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -330,7 +331,7 @@ def make_app(bench: Bench) -> ASGIApp:
     routes: list[Any] = [
         Route(rule.path, _endpoint(rule, bench), methods=[rule.method]) for rule in RULES
     ]
-    routes.append(Mount("/static", static_files()))
+    routes.append(Mount("/static", StaticFiles(directory=STATIC)))
     handlers: Any = {HTTPException: not_there}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(app, bench)

@@ -157,7 +157,6 @@ COMPAT = [
 ]  # fmt: skip
 PREFIX = "/api/v1"
 
-
 RULES: list[Rule] = [*(replace(rule, path=PREFIX + rule.path) for rule in API), *PAGES, *COMPAT]
 
 _ID = {"type": "string", "minLength": 1}

@@ -10,7 +10,6 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
-from starlette.staticfiles import StaticFiles
 
 from rubricate.store import people, projects
 from rubricate.store.database import RefusedError
@@ -18,11 +17,6 @@ from rubricate.web.calls import Call
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
-
-
-def static_files() -> StaticFiles:
-    """Return what serves scripts and the stylesheet."""
-    return StaticFiles(directory=STATIC)
 
 
 @cache

@@ -6,7 +6,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,26 +140,21 @@ def serve(bench: Bench, address: Address, taken: socket.socket, ready: Callable[
 
 def verify_folder(folder: Path, database: str = "") -> list[Checked]:
     """Check the record of every project; works beside a server that runs."""
-    path = folder / OWN / FILE
-    if not database and not path.exists():
-        raise InputError(f"{folder} holds no workbench: {path} is not there")
-    store = Database(database or f"sqlite:///{path}")
-    try:
+    with closing(_database(folder, database)) as store:
         return store.read_at_once(verify)
-    finally:
-        store.close()
 
 
 def backup_folder(folder: Path, target: Path, database: str = "") -> None:
     """Write a copy of the database; works beside a server that runs."""
+    with closing(_database(folder, database)) as store:
+        store.backup(target)
+
+
+def _database(folder: Path, database: str) -> Database:
     path = folder / OWN / FILE
     if not database and not path.exists():
         raise InputError(f"{folder} holds no workbench: {path} is not there")
-    store = Database(database or f"sqlite:///{path}")
-    try:
-        store.backup(target)
-    finally:
-        store.close()
+    return Database(database or f"sqlite:///{path}")
 
 
 CASE, RATERS = "0", ("reference", "second_rater")

@@ -8,7 +8,7 @@ import pytest
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
-from rubricate.formats.rubric.files import RubricFile, read_rubric_file, read_rubrics, write_rubrics
+from rubricate.formats.rubric import RubricFile, read_rubric_file, read_rubrics, write_rubrics
 from rubricate.run.results import total_score
 
 

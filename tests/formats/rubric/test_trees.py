@@ -8,7 +8,7 @@ from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
 from rubricate.formats.limits import limits_in_force
-from rubricate.formats.rubric.files import read_rubrics, write_rubrics
+from rubricate.formats.rubric import read_rubrics, write_rubrics
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.rubric import Metadata
 

@@ -14,9 +14,14 @@ from rubricate.matchers.wording.case_model import (
     pack_key,
     place_columns,
 )
-from rubricate.matchers.wording.decisions import PULL, calibrate, choose_thresholds
 from rubricate.matchers.wording.learn_shared import learn_shared
-from rubricate.matchers.wording.logistic import fit_many, fit_one
+from rubricate.matchers.wording.logistic import (
+    PULL,
+    calibrate,
+    choose_thresholds,
+    fit_many,
+    fit_one,
+)
 from rubricate.matchers.wording.reading import read_note
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.stems import Speller, stem

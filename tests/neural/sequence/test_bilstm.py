@@ -7,13 +7,14 @@ from rubricate.neural.recipe import BiLstmShape
 from rubricate.neural.sequence.bilstm import (
     ChainScores,
     Recogniser,
+    SequenceLesson,
     hide_words,
+    hiding_chances,
     log_likelihood,
     log_partition,
     path_scores,
 )
 from rubricate.neural.sequence.states import FORBIDDEN, Chain, Scheme, cut_text, expect
-from rubricate.neural.sequence.training import SequenceLesson, hiding_chances
 from rubricate.neural.sequence.vocabulary import UNSEEN, Vocabulary, make_batch
 
 torch = pytest.importorskip("torch")

@@ -215,8 +215,7 @@ def _refuse_what_xml_cannot_hold(corpus: Corpus) -> None:
             if found:
                 character = f"U+{ord(found.group()):04X} at {found.start()}"
                 faults.append(Fault(f"note {note.id!r}, {what}: {character}. {hint}."))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def _texts(corpus: Corpus, note: Note) -> Iterator[tuple[str, str]]:

@@ -125,13 +125,7 @@ def _regions(text: str, annotation: PlainAnnotation, label: str, id_: str) -> It
         if detail.stated_text is not None and len(spans) == 1:
             words = detail.stated_text
         value = {"start": span[0], "end": span[1], "text": words, "labels": [label]}
-        item: Json = {
-            "id": region,
-            "from_name": "label",
-            **own,
-            "type": "labels",
-            "value": value,
-        }
+        item: Json = {"id": region, "from_name": "label", **own, "type": "labels", "value": value}
         if annotation.confidence is not None:
             item["score"] = annotation.confidence
         yield {**item, "meta": meta} if meta and region == id_ else item
@@ -168,10 +162,7 @@ def labelling_config(corpus: Corpus, labels: Iterable[str]) -> str:
     for i, label in enumerate(labels):
         color = LABEL_COLORS[i % len(LABEL_COLORS)]
         lines.append(f'    <Label value={_quoted(label)} background="{color}"/>')
-    lines += [
-        "  </Labels>",
-        f'  <Text name="{TEXT_TAG}" value="$text" granularity="symbol"/>',
-    ]
+    lines += ["  </Labels>", f'  <Text name="{TEXT_TAG}" value="$text" granularity="symbol"/>']
     for name, values in _choices(corpus).items():
         lines.append(f'  <Choices name={_quoted(name)} toName="{TEXT_TAG}" perRegion="true">')
         lines += [f"    <Choice value={_quoted(value)}/>" for value in values]

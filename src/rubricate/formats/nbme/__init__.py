@@ -32,7 +32,7 @@ from rubricate.formats.nbme.annotations import (
     row_id,
     write_annotations,
 )
-from rubricate.formats.tables import is_plain_number, read_table, write_table
+from rubricate.formats.tables import CsvTable, is_plain_number, read_table, write_table
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 from rubricate.spans import fragments_text
@@ -149,13 +149,15 @@ def _read_metadata(path: Path, faults: Faults) -> dict[str, Metadata]:
     table = read_table(path, ("pn_num",), faults)
     if table is None:
         return {}
-    names = [name for name in table.names if name not in {"pn_num", "case_num"}]
-    columns = [table.guessed(name) for name in names]
-    lines = zip(*columns, strict=True)
-    return {
-        str(number): Metadata(dict(zip(names, line, strict=True)))
-        for number, line in zip(table.column("pn_num"), lines, strict=True)
-    }
+    found = _metadata(table, {"pn_num", "case_num"})
+    return dict(zip(table.column("pn_num"), found, strict=True))
+
+
+def _metadata(table: CsvTable, known: set[str]) -> list[Metadata]:
+    """Return the columns that are not known, row by row."""
+    names = [name for name in table.names if name not in known]
+    lines = zip(*(table.guessed(name) for name in names), strict=True)
+    return [Metadata(dict(zip(names, line, strict=True))) for line in lines]
 
 
 def _read_rubrics(
@@ -199,14 +201,8 @@ def _read_cases(path: Path, faults: Faults) -> dict[str, tuple[str, Metadata]]:
     table = read_table(path, ("case_num", "title"), faults)
     if table is None:
         return {}
-    names = [name for name in table.names if name not in {"case_num", "title"}]
-    lines = zip(*(table.guessed(name) for name in names), strict=True)
-    return {
-        str(case): (title, Metadata(dict(zip(names, line, strict=True))))
-        for case, title, line in zip(
-            table.column("case_num"), table.column("title"), lines, strict=True
-        )
-    }
+    found = zip(table.column("title"), _metadata(table, {"case_num", "title"}), strict=True)
+    return dict(zip(table.column("case_num"), found, strict=True))
 
 
 def write_nbme(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -278,7 +274,6 @@ FORMAT = Format(
     write=write_nbme,
     holds=HELD_BY_SPANS | {"stated text"},
 )
-
 
 # Nine digits: enough for any note, and never too many for the columns that hold offsets.
 _PAIR = r"[0-9]{1,9}\s+[0-9]{1,9}\s*"

@@ -87,8 +87,7 @@ class NoteFilter:
         if not faults and 0 in self.left:
             i = self.left.index(0)
             faults.append(Fault(f"{self.conditions[i].shown}: no note is left{self._hint(i)}"))
-        if faults:
-            raise ArgumentError(faults)
+        ArgumentError.raise_any(faults)
 
     def _hint(self, i: int) -> str:
         """Return the values the field has, if they are few and short enough to be no note text."""

@@ -243,7 +243,6 @@ TABLE = Format(
     stream=stream_table,
 )
 
-
 _ENDINGS = {".txt", ".docx"}
 #: What systems and Word put beside people's files.
 _NOT_OURS = ("~$", ".", "Thumbs.db", "desktop.ini", "__MACOSX")

@@ -323,8 +323,7 @@ def _need_short_texts(rubrics: Sequence[Rubric]) -> None:
         if max(len(_UNHOLDABLE.sub(_numbered, cell)) for cell in (feature.text, feature.note))
         > _LONGEST
     ]
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
 
 
 def _write_row(sheet: Worksheet, number: int, row: Sequence[Any]) -> None:

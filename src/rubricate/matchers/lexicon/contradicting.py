@@ -212,11 +212,7 @@ def _near_each_other(hits: Sequence[int], read: ReadNote) -> Iterator[list[int]]
 
 
 def _with_qualifiers(
-    group: Sequence[int],
-    wording: Wording,
-    read: ReadNote,
-    strong: Bools,
-    named: Container[int],
+    group: Sequence[int], wording: Wording, read: ReadNote, strong: Bools, named: Container[int]
 ) -> list[int]:
     """Return tokens with the feature's other words beside them: the loss of "weight loss"."""
     clause = read.reading.clause
@@ -273,8 +269,6 @@ def with_said(
 ) -> tuple[tuple[int, int], ...]:
     """Return the spans and, where a reason quotes words beside them, those words too.
 
-    Examples
-    --------
     >>> with_said(((0, 9),), "says 3 months", "Cough for 3 months")
     ((0, 9), (10, 18))
     """

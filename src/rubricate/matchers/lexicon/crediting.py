@@ -14,8 +14,7 @@ import numpy as np
 from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
 from rubricate.matchers.lexicon.model import ReadNote
-from rubricate.matchers.wording.decisions import LogitScale
-from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.logistic import HiddenLayer, LogitScale
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords

@@ -10,12 +10,7 @@ import numpy as np
 from rubricate.arrays import F32
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
-from rubricate.matchers.lexicon.crediting import (
-    CreditWords,
-    PlainNote,
-    Signs,
-    default_credit,
-)
+from rubricate.matchers.lexicon.crediting import CreditWords, PlainNote, Signs, default_credit
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
 from rubricate.matchers.lexicon.reasons import ReasonWriter
 from rubricate.matchers.phrases.model import WINDOW

@@ -46,9 +46,8 @@ from rubricate.matchers.wording.case_model import (
     describe_key,
     pack_key,
 )
-from rubricate.matchers.wording.decisions import Decision, calibrate
 from rubricate.matchers.wording.learn_shared import learn_shared
-from rubricate.matchers.wording.logistic import one_blas_thread
+from rubricate.matchers.wording.logistic import Decision, calibrate, one_blas_thread
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
@@ -62,13 +61,6 @@ class LexiconMatcher(Parametrised):
     are annotated notes, the weights of the words in and around it and the phrases marked there.
     Stretches above a cut chosen for each feature on held-out notes are trimmed and marked.
 
-    Attributes
-    ----------
-    model_ : LexiconModel
-        Everything learned.
-
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])
     >>> from rubricate import Corpus
@@ -313,8 +305,7 @@ def _read_phrases(path: Path, features: Mapping[str, str]) -> list[CountedPhrase
             faults.append(Fault("'fragments' holds an empty text", path, number))
         else:
             phrases.append(phrase)
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return phrases
 
 

@@ -24,7 +24,7 @@ from rubricate.matchers.wording.case_model import (
     place_columns,
     stems_of,
 )
-from rubricate.matchers.wording.decisions import Decision, choose_thresholds
+from rubricate.matchers.wording.logistic import Decision, choose_thresholds
 from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel

@@ -15,12 +15,7 @@ import ahocorasick_rs
 import numpy as np
 
 from rubricate.arrays import I64, Bools
-from rubricate.matchers.phrases.scanning import (
-    Hit,
-    TakenCharacters,
-    chain_fragments,
-    word_edges,
-)
+from rubricate.matchers.phrases.scanning import Hit, TakenCharacters, chain_fragments, word_edges
 
 #: Most edits for phrases of any length, as in the published baseline.
 MOST_EDITS = 2
@@ -35,8 +30,6 @@ class Tolerance(NamedTuple):
     def edits(self, length: int) -> int:
         """Return the edits allowed for a phrase of this length.
 
-        Examples
-        --------
         >>> [Tolerance().edits(n) for n in (4, 5, 9, 10)]
         [0, 1, 1, 2]
         """
@@ -51,8 +44,6 @@ class FuzzyScanner:
     candidate; of overlapping candidates the one with the fewest edits is kept (then the longest,
     then the first). Fragments are chained as in `PhraseScanner`.
 
-    Examples
-    --------
     >>> scanner = FuzzyScanner([("shortness of breath",)], window=60)
     >>> [tuple(hit) for hit in scanner.scan("has shortnes of breth now")]
     [(0, ((4, 21),), 2)]
@@ -162,8 +153,11 @@ class FuzzyScanner:
         first = np.repeat(hits[:, 1], counts) - owners[:, 1]
         starts, ends = word_edges(folded)
         # A start left or right of the middle already costs edits, which leaves fewer for the end.
-        text, start = _near(text, first, self._limit[text], _marks(starts, len(folded)))
-        text, end, start = _near_end(text, start, self, _marks(ends, len(folded)))
+        whose, start = _near(first, 0, self._limit[text], _marks(starts, len(folded)))
+        text = text[whose]
+        middle, limit = start + self._length[text], self._limit[text]
+        whose, end = _near(middle, start + 1, limit, _marks(ends, len(folded)))
+        text, start = text[whose], start[whose]
         if not len(text):
             return none, none, none
         size = len(folded) + 1
@@ -177,35 +171,21 @@ def _marks(places: set[int], length: int) -> Bools:
     return marks
 
 
-def _near(text: I64, middle: I64, limit: I64, marks: Bools) -> tuple[I64, I64]:
-    texts, places = [], []
+def _near(middle: I64, least: I64 | int, limit: I64, marks: Bools) -> tuple[I64, I64]:
+    """Return the marks within the limit of each middle, from the least on, and whose they are."""
+    whose, places = [], []
     for shift in range(-MOST_EDITS, MOST_EDITS + 1):
         place = middle + shift
-        fits = (abs(shift) <= limit) & (place >= 0) & (place < len(marks))
+        fits = (abs(shift) <= limit) & (place >= least) & (place < len(marks))
         fits[fits] = marks[place[fits]]
-        texts.append(text[fits])
+        whose.append(np.flatnonzero(fits))
         places.append(place[fits])
-    return np.concatenate(texts), np.concatenate(places)
-
-
-def _near_end(text: I64, start: I64, scanner: FuzzyScanner, marks: Bools) -> tuple[I64, I64, I64]:
-    texts, places, starts = [], [], []
-    limit, middle = scanner._limit[text], start + scanner._length[text]
-    for shift in range(-MOST_EDITS, MOST_EDITS + 1):
-        place = middle + shift
-        fits = (abs(shift) <= limit) & (place > start) & (place < len(marks))
-        fits[fits] = marks[place[fits]]
-        texts.append(text[fits])
-        places.append(place[fits])
-        starts.append(start[fits])
-    return np.concatenate(texts), np.concatenate(places), np.concatenate(starts)
+    return np.concatenate(whose), np.concatenate(places)
 
 
 def cut_pieces(text: str, n: int) -> list[tuple[int, str]]:
     """Cut a text into ``n`` pieces of nearly the same length, each with its offset.
 
-    Examples
-    --------
     >>> cut_pieces("dyspnea", 3)
     [(0, 'dy'), (2, 'sp'), (4, 'nea')]
     """

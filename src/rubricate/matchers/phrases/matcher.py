@@ -43,8 +43,6 @@ def vary_phrase(phrase: str, lexicon: Lexicon) -> Iterator[str]:
 
     Narrower terms are left out: what holds for them need not hold for the phrase.
 
-    Examples
-    --------
     >>> from rubricate.lexicon.groups import Group, Lexicon, Phrase
     >>> lexicon = Lexicon((Group("a:1", (Phrase("chest pain", "a"), Phrase("CP", "a"))),))
     >>> list(vary_phrase("no chest pain", lexicon))
@@ -162,13 +160,6 @@ class ExactMatcher(PhraseMatcher):
     annotation of several fragments is looked for as its fragments in order. Of overlapping hits
     of one feature the longest is kept.
 
-    Attributes
-    ----------
-    model_ : PhraseModel
-        The learned phrases.
-
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])
     >>> found = ExactMatcher().fit(corpus).predict(corpus)
@@ -186,8 +177,6 @@ class FuzzyMatcher(PhraseMatcher):
     stand as they are. Otherwise as `ExactMatcher`; of overlapping hits of one feature the one
     with the fewest edits is kept, then the longest.
 
-    Examples
-    --------
     >>> FuzzyMatcher().name
     'fuzzy'
     """
@@ -217,13 +206,6 @@ class SynonymsMatcher(FuzzyMatcher):
     written out. Variants that were more often wrong than right in the training notes are left
     out. Otherwise as `FuzzyMatcher`. Works without annotated notes, from the rubric alone.
 
-    Attributes
-    ----------
-    model_ : PhraseModel
-        The learned phrases and their variants.
-
-    Examples
-    --------
     >>> from rubricate import Corpus, load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> found = SynonymsMatcher().fit(Corpus((), corpus.rubrics)).predict(corpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rubricate.corpus import Annotation, Corpus
@@ -39,8 +39,6 @@ class LearnedPhrase:
     def text(self) -> str:
         """The fragments as a reader sees them.
 
-        Examples
-        --------
         >>> LearnedPhrase("14", ("denies", "fainting")).text
         'denies ... fainting'
         """
@@ -48,20 +46,12 @@ class LearnedPhrase:
 
     def to_json(self) -> dict[str, object]:
         """Return a line of ``phrases.jsonl``."""
-        return {
-            "feature": self.feature,
-            "fragments": list(self.fragments),
-            "n_notes": self.n_notes,
-            "precision": round(self.precision, 4),
-            "source": self.source,
-        }
+        return {**asdict(self), "precision": round(self.precision, 4)}
 
 
 def learn_phrases(judged: Iterable[JudgedNote]) -> list[LearnedPhrase]:
     """Return every phrase marked, once for each feature, in a fixed order.
 
-    Examples
-    --------
     >>> from rubricate.corpus import Annotation, Note
     >>> from rubricate.spans import Span
     >>> marked = (Annotation("f", (Span(0, 5), Span(7, 9))),)
@@ -91,8 +81,6 @@ def phrase_precision(right: int, wrong: int, n_notes: int) -> float:
     left out: :math:`(r - 1 + 1) / (r - 1 + w + 2)` for a phrase with :math:`r \ge 1` right and
     :math:`w` wrong hits in training.
 
-    Examples
-    --------
     >>> phrase_precision(1, 0, 1), phrase_precision(9, 0, 9)
     (0.5, 0.9)
     """
@@ -196,8 +184,6 @@ def count_hits(
 def is_right(spans: Iterable[tuple[int, int]], marked: Iterable[Annotation]) -> bool:
     """Tell whether at least half of the characters are in an annotation.
 
-    Examples
-    --------
     >>> from rubricate.spans import Span
     >>> is_right([(0, 10)], [Annotation("f", (Span(4, 20),))])
     True
@@ -249,17 +235,14 @@ class HitReader:
 def describe_hit(stage: str, phrase: LearnedPhrase, distance: int) -> str:
     """Return the reason for a hit.
 
-    Examples
-    --------
     >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 1)
     'fuzzy: "three weeks"; 1 edit'
     >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 0)
     'exact: "three weeks"'
     """
-    if distance == 0:
-        made = "" if phrase.source == "training" else f"; from {phrase.source}"
-        return f'{"exact" if not made else stage}: "{phrase.text}"{made}'
     made = "" if phrase.source == "training" else f"; from {phrase.source}"
+    if distance == 0:
+        return f'{stage if made else "exact"}: "{phrase.text}"{made}'
     return f'{stage}: "{phrase.text}"; {distance} edit{"s" if distance > 1 else ""}{made}'
 
 
@@ -313,15 +296,7 @@ class CountedPhrase:
 
     def to_json(self) -> dict[str, object]:
         """Return a line of ``lexicon.jsonl``."""
-        return {
-            "feature": self.feature,
-            "fragments": list(self.fragments),
-            "tp": self.tp,
-            "fp": self.fp,
-            "precision": round(self.precision, 4),
-            "kept": self.kept,
-            "source": self.source,
-        }
+        return {**asdict(self), "precision": round(self.precision, 4)}
 
 
 def count_phrases(rubric: Rubric, judged: Sequence[JudgedNote]) -> list[CountedPhrase]:

@@ -18,8 +18,6 @@ def fold_text(text: str) -> str:
 
     A character whose lower case is longer than one character (``İ``) stays as it is.
 
-    Examples
-    --------
     >>> fold_text("SOB İ"), len(fold_text("İ"))
     ('sob İ', 1)
     """
@@ -56,8 +54,6 @@ def word_edges(text: str) -> tuple[set[int], set[int]]:
     Letters part from digits, so that "wks" is a word of "3wks"; any other mark stands alone. A
     matcher's span begins and ends at such an offset.
 
-    Examples
-    --------
     >>> starts, ends = word_edges("58yo, M")
     >>> sorted(starts), sorted(ends)
     ([0, 2, 4, 6], [2, 4, 5, 7])
@@ -85,8 +81,6 @@ class PhraseScanner:
     The fragments of a phrase must follow each other in order, with at most ``window`` characters
     between two; from each place of the first fragment the nearest next one is taken.
 
-    Examples
-    --------
     >>> scanner = PhraseScanner([("fever",), ("denies", "chills")], window=60)
     >>> [tuple(hit) for hit in scanner.scan("denies fever, chills")]
     [(0, ((7, 12),), 0), (1, ((0, 6), (14, 20)), 0)]
@@ -147,8 +141,6 @@ def chain_fragments(
 ) -> list[tuple[tuple[int, int], ...]]:
     """Return, for each place of the first fragment, the nearest places of the next ones.
 
-    Examples
-    --------
     >>> chain_fragments([[(0, 6)], [(8, 13), (20, 25)]], window=10)
     [((0, 6), (8, 13))]
     """
@@ -179,8 +171,6 @@ def _rank(hit: Hit) -> tuple[int, int, tuple[tuple[int, int], ...], int]:
 def keep_best(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits of one feature that share no character: fewest edits first, then the longest.
 
-    Examples
-    --------
     >>> keep_best([Hit(0, ((0, 5),)), Hit(1, ((0, 10),)), Hit(2, ((12, 14),))])
     [Hit(phrase=1, spans=((0, 10),), distance=0), Hit(phrase=2, spans=((12, 14),), distance=0)]
     """
@@ -196,7 +186,6 @@ def keep_best(hits: Iterable[Hit]) -> list[Hit]:
 
 _spans = itemgetter(1)
 
-
 #: Characters are noted by stretches of this length; most hits are in one or two of them.
 _STRETCH = 64
 
@@ -204,8 +193,6 @@ _STRETCH = 64
 class TakenCharacters:
     """The characters that are in a hit already; a new hit must share none of them.
 
-    Examples
-    --------
     >>> taken = TakenCharacters()
     >>> taken.take([(0, 5)]), taken.take([(4, 8)]), taken.take([(5, 8)])
     (True, False, True)

@@ -87,8 +87,6 @@ def _key(place: str, first: I64, second: I64 | int = 0) -> I64:
 def describe_key(key: int, words: Sequence[str]) -> tuple[str, str]:
     """Return the place and the words of a key; ``words`` lists the words by number.
 
-    Examples
-    --------
     >>> describe_key(int(_key("pair before", np.array([2]), 3)[0]), ["?", "|", "chest", "pain"])
     ('pair before', 'chest pain')
     """

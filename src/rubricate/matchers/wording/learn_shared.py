@@ -14,9 +14,13 @@ from rubricate.arrays import Bools
 from rubricate.corpus import Corpus
 from rubricate.matchers.matcher import JudgedNote, judged_notes, learning_annotator
 from rubricate.matchers.wording.case_model import marked_tokens
-from rubricate.matchers.wording.decisions import Decision, calibrate, choose_thresholds
-from rubricate.matchers.wording.hidden import fit_hidden
-from rubricate.matchers.wording.logistic import fit_one
+from rubricate.matchers.wording.logistic import (
+    Decision,
+    calibrate,
+    choose_thresholds,
+    fit_hidden,
+    fit_one,
+)
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.reading import NoteReading, read_note
 from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
@@ -85,9 +89,7 @@ def _read_notes(corpus: Corpus, annotator: str | None) -> dict[str, list[_Read]]
 
 
 def _models_without_own_case(
-    corpus: Corpus,
-    notes: dict[str, list[_Read]],
-    draft: SharedModel,
+    corpus: Corpus, notes: dict[str, list[_Read]], draft: SharedModel
 ) -> dict[str, SharedModel]:
     """Return for each case a model whose translation was learned from other cases."""
     cases = list(notes)

@@ -80,8 +80,6 @@ def qualifiers() -> frozenset[str]:
 def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> FeatureNames:
     """Return what names a feature, from the lexicon.
 
-    Examples
-    --------
     >>> from rubricate.matchers.wording.profile import read_feature
     >>> from rubricate.rubric import Feature
     >>> names = read_names(read_feature(Feature("1", "c", "Fever"), 0))

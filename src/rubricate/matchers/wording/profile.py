@@ -71,8 +71,6 @@ class FeatureProfile:
 def read_feature(feature: Feature, place: int) -> FeatureProfile:
     """Read a feature's text.
 
-    Examples
-    --------
     >>> profile = read_feature(Feature("14", "0", "No palpitations OR no syncope"), 0)
     >>> [(one.words, one.negated) for one in profile.alternatives]
     [(('palpit',), True), (('syncop',), True)]
@@ -121,8 +119,6 @@ SAID, NOT_SAID = 3.0, -6.0
 def identity_logits(profile: FeatureProfile, reading: NoteReading) -> F32:
     """Return the logit that each token says the age or gender the feature asks for.
 
-    Examples
-    --------
     >>> from rubricate.matchers.wording.profile import read_feature
     >>> from rubricate.matchers.wording.reading import read_note
     >>> from rubricate.rubric import Feature
@@ -163,8 +159,6 @@ def _bare_ages(asked: Sequence[Quantity], reading: NoteReading) -> list[int]:
 def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
     """Return the token that gives another age or gender than the feature asks for, if any.
 
-    Examples
-    --------
     >>> from rubricate.matchers.wording.reading import read_note
     >>> reading = read_note("58yo M, brother 57")
     >>> other_identity(read_feature(Feature("1", "c", "Female"), 0), reading)

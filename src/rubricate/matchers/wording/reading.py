@@ -57,8 +57,6 @@ _KINDS = {"mark": MARK, "number": NUMBER, "word": WORD}
 def read_note(text: str) -> NoteReading:
     """Read a note.
 
-    Examples
-    --------
     >>> reading = read_note("Denies fever, chills. FHx: dad MI at 52")
     >>> [t.form for t, s in zip(reading.tokens, reading.scope) if s >= 0]
     ['fever', ',', 'chills']
@@ -142,8 +140,6 @@ MOST_TOKENS = 4096
 def split_reading(reading: NoteReading) -> list[NoteReading]:
     """Return a reading in parts of at most `MOST_TOKENS` tokens; nearly always it is one.
 
-    Examples
-    --------
     >>> [len(part) for part in split_reading(read_note("a " * 5000))]
     [4096, 904]
     """
@@ -166,8 +162,6 @@ def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
     Clauses, negations and quantities are numbered on; offsets stay those of each note. Notes
     without tokens are left out of ``first``.
 
-    Examples
-    --------
     >>> both = join_readings([read_note("no fever"), read_note(""), read_note("no cough")])
     >>> both.first, both.scope.tolist()
     ((0, 2), [-1, 0, -1, 1])
@@ -208,8 +202,6 @@ def shift_tokens(
 ) -> npt.NDArray[Any]:
     """Return the values ``by`` tokens to the right (left when negative), within each clause.
 
-    Examples
-    --------
     >>> shift_tokens(np.array([5, 6, 7]), 1, np.array([0, 0, 1])).tolist()
     [6, 0, 0]
     """

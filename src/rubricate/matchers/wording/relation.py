@@ -9,13 +9,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.reading import (
-    MARK,
-    NUMBER,
-    RELATIVES,
-    NoteReading,
-    shift_tokens,
-)
+from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading, shift_tokens
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.text.quantities import same_quantity
 
@@ -54,10 +48,7 @@ class KeptEvidence:
 
 
 def take_evidence(
-    take: KeptEvidence,
-    reading: NoteReading,
-    stems: Sequence[str],
-    rubric: RubricWords,
+    take: KeptEvidence, reading: NoteReading, stems: Sequence[str], rubric: RubricWords
 ) -> None:
     """Compute every evidence column of a note and hand it to ``take``."""
     n, f = len(stems), len(rubric.profiles)
@@ -130,13 +121,7 @@ def _best_alternative(score: F32, feature_of: I64, n_features: int) -> I64:
     return pick
 
 
-def _surroundings(
-    take: KeptEvidence,
-    reading: NoteReading,
-    e: F32,
-    cov: F32,
-    stop: Bools,
-) -> None:
+def _surroundings(take: KeptEvidence, reading: NoteReading, e: F32, cov: F32, stop: Bools) -> None:
     clause = reading.clause
     shifted = {by: shift_tokens(e, by, clause) for by in range(-5, 6) if by}
     take("left 1", shifted[-1])
@@ -174,11 +159,7 @@ def _surroundings(
 
 
 def _items(
-    take: KeptEvidence,
-    reading: NoteReading,
-    named: F32,
-    pick: I64,
-    rubric: RubricWords,
+    take: KeptEvidence, reading: NoteReading, named: F32, pick: I64, rubric: RubricWords
 ) -> None:
     """Distinguish items of a list that name the feature from the items beside them."""
     in_item = _highest_by(named, reading.item)
@@ -199,12 +180,7 @@ def _highest_by(values: F32, group: I32) -> F32:
 
 
 def _asked(
-    take: KeptEvidence,
-    reading: NoteReading,
-    e: F32,
-    cov: F32,
-    pick: I64,
-    rubric: RubricWords,
+    take: KeptEvidence, reading: NoteReading, e: F32, cov: F32, pick: I64, rubric: RubricWords
 ) -> None:
     alternatives = rubric.alternatives
     asked = np.array([a.negated for a in alternatives])[pick]

@@ -25,8 +25,6 @@ _NOT_FIRST = word_set(
     " fhx sh shx meds hpi ros"
 )
 _NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
-#: Marks that may begin an annotation: signs for "has" and "has not".
-_SIGNS = word_set("+ (")
 #: Words that deny without being a cue by themselves.
 DENYING = NEGATING | word_set(
     "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
@@ -85,8 +83,6 @@ def _closes(
 def trim_run(run: TokenRun, reading: NoteReading) -> TokenRun | None:
     """Cut articles, references to the patient and punctuation off; None when nothing is left.
 
-    Examples
-    --------
     >>> from rubricate.matchers.wording.reading import read_note
     >>> reading = read_note("The chest pain, and")
     >>> trim_run(TokenRun(0, 5), reading)
@@ -164,8 +160,6 @@ def breaks_a_rule(
 def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     """Return where a note speaks of the ``"past"`` or the ``"family"``, with the words that say so.
 
-    Examples
-    --------
     >>> scopes_of("Father had MI; h/o asthma", "family")
     [(7, 13, 'father')]
     """
@@ -186,8 +180,6 @@ def _scope_starts(text: str, kind: str) -> tuple[list[int], int]:
 def scopes_at(text: str, kind: str, offset: int) -> list[str]:
     """Return the words that open a scope of a kind around an offset.
 
-    Examples
-    --------
     >>> scopes_at("Father had MI; h/o asthma", "past", 20)
     ['h/o']
     """

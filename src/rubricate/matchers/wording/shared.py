@@ -16,8 +16,7 @@ from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
-from rubricate.matchers.wording.decisions import Decision
-from rubricate.matchers.wording.hidden import HiddenLayer
+from rubricate.matchers.wording.logistic import Decision, HiddenLayer
 from rubricate.matchers.wording.profile import (
     NOT_SAID,
     FeatureProfile,
@@ -31,11 +30,7 @@ from rubricate.matchers.wording.reading import (
     shift_tokens,
     split_reading,
 )
-from rubricate.matchers.wording.relation import (
-    COLUMNS,
-    KeptEvidence,
-    take_evidence,
-)
+from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
@@ -44,7 +39,6 @@ from rubricate.rubric import Rubric
 #: A token is weighed for a feature if one of these columns is larger than nearly nothing.
 _SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
 LEAST_SIGN = 0.01
-
 
 #: A word in so many texts is common.
 LEAST_COMMON = 3

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 
-from rubricate.text.stems import stem as word_stem
+from rubricate.text.words import stem as word_stem
 
 #: Endings that make other words of the same root, the longest first.
 _ENDINGS = (
@@ -22,10 +22,8 @@ _SHORTEST = 3
 def stem(form: str) -> str:
     """Return the root that a word's forms and the words made from it have in common.
 
-    Coarser than `rubricate.text.stems.stem`: "sweaty" becomes "sweat", "tightness" "tight".
+    Coarser than `rubricate.text.words.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
-    Examples
-    --------
     >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
     ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']
     >>> stem("58"), stem("gas")
@@ -52,8 +50,6 @@ class Speller:
 
     A word that is known, or too short, stays as it is. Swapped letters count as one edit.
 
-    Examples
-    --------
     >>> speller = Speller(["diarrhea", "fever", "breath"])
     >>> [speller.correct(w) for w in ("diarhea", "fevr", "breth", "fox")]
     ['diarrhea', 'fever', 'breath', 'fox']

@@ -32,8 +32,6 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
     Of a synonym of several words each alone is a part: of the two words of "blood pressure" each is
     half of it.
 
-    Examples
-    --------
     >>> from rubricate.matchers.wording.profile import read_feature
     >>> from rubricate.rubric import Feature
     >>> found = find_synonyms([read_feature(Feature("8", "0", "Shortness of breath"), 0)])
@@ -99,8 +97,6 @@ _LINKS = ("", "o", "i", "a")
 def parts_of(word: str) -> tuple[frozenset[str], ...]:
     """Return what the parts of a medical word's stem stand for; empty for other words.
 
-    Examples
-    --------
     >>> [sorted(part) for part in parts_of(stem("nephrolithiasis"))]
     [['kidn'], ['ston']]
     >>> parts_of(stem("stone"))
@@ -134,8 +130,6 @@ FAR_COSINE, CLOSE_COSINE = 0.4, 0.9
 def load_neighbours() -> dict[str, dict[str, float]]:
     """Return, for each stem, the stems close to it in meaning, and how close, 0 to 1.
 
-    Examples
-    --------
     >>> "breathles" in load_neighbours()["dyspn"]
     True
     """
@@ -176,8 +170,6 @@ def learn_translation(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> T
     annotation comes from one word of the feature's text or from none, whichever explains it best
     over all pairs, found by expectation maximisation.
 
-    Examples
-    --------
     >>> pairs = [(["diaphores"], ["sweat"]), (["diaphores", "fev"], ["sweat", "febril"])] * 3
     >>> table = learn_translation(pairs)
     >>> max(table.given["fev"], key=table.given["fev"].get)

@@ -1,4 +1,6 @@
-"""The network of ``bilstm-crf``: words, letters, endings and shapes, read in both directions.
+"""The network of ``bilstm-crf``, and the loop that teaches it: seeded, stopped early, resumable.
+
+It reads words, letters, endings and shapes in both directions.
 
 After Lample et al. (2016): each word is a learned vector beside what an LSTM makes of its letters
 from both ends; an LSTM over the words in both directions gives every state a score; a CRF scores
@@ -14,8 +16,10 @@ algorithm. Best states and marginals, which need no gradient, are in ``chain``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +27,13 @@ import torch
 from torch import Tensor, nn
 
 from rubricate.arrays import F32, F64, I64
-from rubricate.errors import InputError
-from rubricate.neural.recipe import BiLstmShape
+from rubricate.errors import Fault, InputError
+from rubricate.neural.recipe import BiLstmRecipe, BiLstmShape
+from rubricate.neural.sequence.bilstm_crf import Epoch
 from rubricate.neural.sequence.states import Chain, Scheme
-from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, TokenBatch
+from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, Encoded, TokenBatch, make_batch
+from rubricate.neural.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from rubricate.progress import Progress, silent
 
 
 @contextmanager
@@ -71,8 +78,6 @@ def log_partition(emissions: Tensor, mask: Tensor, scores: ChainScores) -> Tenso
 def log_likelihood(emissions: Tensor, states: Tensor, mask: Tensor, scores: ChainScores) -> Tensor:
     """Return log p(y | x) of each sequence; arguments as for `path_scores`.
 
-    References
-    ----------
     J. Lafferty, A. McCallum and F. Pereira (2001). Conditional random fields. ICML.
     G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
 
@@ -219,3 +224,169 @@ def hide_words(batch: TokenBatch, chances: F64, rng: np.random.Generator) -> Tok
     words = columns[:, :, 0]
     words[rng.random(words.shape) < chances[words]] = UNSEEN
     return batch._replace(columns=columns)
+
+
+class SequenceLesson(NamedTuple):
+    """A sequence in numbers and its states."""
+
+    encoded: Encoded
+    states: I64
+
+
+#: Says how good the network now is on notes held out; larger is better.
+Judge = Callable[[Recogniser], float]
+
+
+class BiLstmTraining:
+    """The training of one network: what it has done so far and how it goes on."""
+
+    def __init__(
+        self, network: Recogniser, recipe: BiLstmRecipe, *, seed: int, identity: str
+    ) -> None:
+        self.network, self.recipe = network, recipe
+        self.seed, self.identity = seed, identity
+        self.optimizer = torch.optim.AdamW(
+            network.parameters(), lr=recipe.rate, weight_decay=recipe.decay
+        )
+        self.history: list[Epoch] = []
+        self.average = {name: value.clone() for name, value in network.weights().items()}
+        self.best = dict(self.average)
+        self.steps = 0
+
+    def train(
+        self,
+        lessons: Sequence[SequenceLesson],
+        judge: Judge | None,
+        *,
+        checkpoint: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        """Train until the epochs or the patience are used up."""
+        if checkpoint is not None:
+            self._resume(checkpoint)
+        while len(self.history) < self.recipe.epochs and not self._is_stuck():
+            loss = self._epoch(lessons, progress)
+            self._after_epoch(loss, judge)
+            if checkpoint is not None:
+                self._write(checkpoint)
+        self.network.load_weights(self.best)
+
+    def _is_stuck(self) -> bool:
+        since = 0
+        for epoch in reversed(self.history):
+            if epoch.best:
+                break
+            since += 1
+        return since >= self.recipe.patience
+
+    def _epoch(self, lessons: Sequence[SequenceLesson], progress: Progress) -> float:
+        number = len(self.history)
+        # Seeded anew each epoch, so that a resumed run goes on exactly as it would have.
+        rng = np.random.default_rng([self.seed, number])
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31)))
+            losses = []
+            chances = hiding_chances(lessons, self.recipe.hide)
+            batches = list(_batches(lessons, self.recipe.batch, rng))
+            for i, (batch, states) in enumerate(batches):
+                self._set_rate((number + i / len(batches)) / self.recipe.epochs)
+                losses.append(self._step(hide_words(batch, chances, rng), states))
+                done, total = number * len(batches) + i + 1, self.recipe.epochs * len(batches)
+                progress(done, total, "learning")
+        return float(np.mean(losses))
+
+    def _set_rate(self, done: float) -> None:
+        factor = 0.1 + 0.9 * 0.5 * (1 + np.cos(np.pi * done))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate * factor
+
+    def _step(self, batch: TokenBatch, states: I64) -> float:
+        loss = self.network.loss(batch, states)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.clip)
+        self.optimizer.step()
+        self.steps += 1
+        # Early on the average would be of the first, random weights.
+        decay = min(self.recipe.average, self.steps / (self.steps + 10))
+        keep = 1 - decay if self.recipe.average else 1.0
+        for name, value in self.network.weights().items():
+            self.average[name].lerp_(value, keep)
+        return float(loss.detach())
+
+    def _after_epoch(self, loss: float, judge: Judge | None) -> None:
+        own = {name: value.clone() for name, value in self.network.weights().items()}
+        self.network.load_weights(self.average)
+        result = None if judge is None else judge(self.network)
+        before = [p.held_out for p in self.history if p.held_out is not None]
+        better = result is None or result > max(before, default=-1.0)
+        if better:
+            self.best = {name: value.clone() for name, value in self.average.items()}
+        self.history.append(Epoch(len(self.history) + 1, loss, result, better))
+        self.network.load_weights(own)
+
+    def _write(self, path: Path) -> None:
+        tensors: dict[str, Tensor] = {}
+        for part, weights in (
+            ("own", self.network.weights()),
+            ("average", self.average),
+            ("best", self.best),
+        ):
+            tensors |= {f"{part}.{name}": value.clone() for name, value in weights.items()}
+        for i, state in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{i}.{name}": value for name, value in state.items()}
+        facts = {
+            "identity": self.identity,
+            "recipe": asdict(self.recipe),
+            "steps": self.steps,
+            "history": [list(epoch) for epoch in self.history],
+        }
+        write_checkpoint(path, Checkpoint(tensors, facts))
+
+    def _resume(self, path: Path) -> None:
+        found = read_checkpoint(path)
+        if found is None:
+            return
+        tensors, facts = found.tensors, found.facts
+        if facts["identity"] != self.identity or facts["recipe"] != asdict(self.recipe):
+            raise InputError(
+                [Fault("the checkpoint is of another training run: remove it first", path)]
+            )
+        parts: dict[str, dict[str, Tensor]] = {}
+        states: dict[int, dict[str, Tensor]] = {}
+        for full, value in tensors.items():
+            part, _, name = full.partition(".")
+            if part == "optimizer":
+                number, _, name = name.partition(".")
+                states.setdefault(int(number), {})[name] = value
+            else:
+                parts.setdefault(part, {})[name] = value
+        self.network.load_weights(parts["own"])
+        self.average, self.best = parts["average"], parts["best"]
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": states, "param_groups": groups})
+        self.steps = int(facts["steps"])
+        self.history = [Epoch(*one) for one in facts["history"]]
+
+
+def hiding_chances(lessons: Sequence[SequenceLesson], hide: float) -> F64:
+    """Return, by number, the probability that a word is made unseen in training."""
+    counts = np.bincount(np.concatenate([lesson.encoded.columns[:, 0] for lesson in lessons]))
+    chances: F64 = hide / (hide + np.maximum(counts, 1))
+    return chances
+
+
+def _batches(
+    lessons: Sequence[SequenceLesson], size: int, rng: np.random.Generator
+) -> Iterator[tuple[TokenBatch, I64]]:
+    """Yield batches of sequences of about one length, in random order."""
+    lengths = np.array([len(lesson.states) for lesson in lessons])
+    order = np.argsort(lengths + 6 * rng.random(len(lessons)), kind="stable")
+    groups = [order[i : i + size] for i in range(0, len(order), size)]
+    for g in rng.permutation(len(groups)).tolist():
+        own = [lessons[i] for i in groups[g].tolist()]
+        batch = make_batch([lesson.encoded for lesson in own])
+        states = np.zeros(batch.mask.shape, dtype=np.int64)
+        for row, lesson in zip(states, own, strict=True):
+            row[: len(lesson.states)] = lesson.states
+        yield batch, states

@@ -79,18 +79,11 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
     On notes held out the best of a few bonuses for each annotation is chosen (``model_.bonus``),
     because annotations to learn from are often incomplete; probabilities do not contain it.
 
-    Attributes
-    ----------
-    model_ : BiLstmModel
-        The network, and the course of its training.
+    ``model_``: the network, and the course of its training.
 
-    References
-    ----------
     G. Lample et al. (2016). Neural architectures for named entity recognition. NAACL.
     G. E. Lee and A. Sun (2019). A study on agreement in PICO span annotations. SIGIR.
 
-    Examples
-    --------
     >>> BiLstmCrfMatcher(scheme="IO", recipe={"epochs": 5}).get_params()["recipe"]
     {'epochs': 5}
     """
@@ -130,8 +123,12 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
         self._need_packages("fitting")
         import torch
 
-        from rubricate.neural.sequence.bilstm import Recogniser, one_thread
-        from rubricate.neural.sequence.training import BiLstmTraining, SequenceLesson
+        from rubricate.neural.sequence.bilstm import (
+            BiLstmTraining,
+            Recogniser,
+            SequenceLesson,
+            one_thread,
+        )
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)

@@ -183,8 +183,6 @@ def learn_linear(
 ) -> LinearModel:
     """Learn the weights of all features that occur at least ``least`` times.
 
-    References
-    ----------
     F. Sha and F. Pereira (2003). Shallow parsing with conditional random fields. NAACL.
     """
     from scipy.optimize import OptimizeResult, minimize
@@ -234,13 +232,6 @@ class LinearCrfMatcher(SequenceMatcher[LinearCrfModel]):
     The light equal of ``bilstm-crf``: what it says about tokens with several features, lines,
     bonus, confidence and presence holds here too. Training is convex and needs no seed.
 
-    Attributes
-    ----------
-    model_ : LinearCrfModel
-        The learned weights.
-
-    Examples
-    --------
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["30"])
     >>> found = LinearCrfMatcher(iterations=20).fit(corpus).predict(corpus)

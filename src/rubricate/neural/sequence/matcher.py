@@ -290,10 +290,7 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
         with reading_model(cls.name, place):
             scheme = Scheme(tuple(value["labels"]), matcher.scheme)
             origin = Origin(
-                dict(header.features),
-                header.learned_from,
-                header.n_notes,
-                int(value["n_dropped"]),
+                dict(header.features), header.learned_from, header.n_notes, int(value["n_dropped"])
             )
             model = cls._read_model(place / WEIGHTS_FILE, value, scheme, origin)
             matcher.model_ = replace(model, bonus=finite(value["bonus"]))

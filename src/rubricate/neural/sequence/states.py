@@ -267,8 +267,6 @@ def forward(chain: Chain, emissions: F64, lengths: I64) -> tuple[F64, F64]:
 def expect(chain: Chain, emissions: F64, lengths: I64) -> ChainExpectation:
     """Return log Z, marginals and expected steps by the forward-backward algorithm.
 
-    Examples
-    --------
     >>> flat = Chain(np.zeros(2), np.zeros((2, 2)), np.zeros(2))
     >>> expect(flat, np.zeros((1, 3, 2)), np.array([3])).marginal[0, 0].round(6).tolist()
     [0.5, 0.5]

@@ -204,8 +204,7 @@ def read_vectors(path: Path) -> dict[str, F32]:
             found.setdefault(normal_form(fields[0]), vector)
     if not found and not faults:
         faults.append(Fault("the file holds no vectors", path))
-    if faults:
-        raise InputError(faults)
+    InputError.raise_any(faults)
     return found
 
 

@@ -107,18 +107,12 @@ def _said(held: Sequence[HeldOut], *, whole: bool) -> Scored:
     return Scored.joined([one.whole if whole else one.eight_bits for one in held])
 
 
-def keep_credit(
-    settings: EncoderSettings,
-    before: F32,
-    after: F32,
-) -> EncoderSettings:
+def keep_credit(settings: EncoderSettings, before: F32, after: F32) -> EncoderSettings:
     """Return the settings with which as many rows are credited after a fit as ``before`` it.
 
     People mark what notes state, so a fitted network is surer of everything, contradictions too.
     On notes it did not learn from its logits rise about alike: all settings move by that.
 
-    Examples
-    --------
     >>> logits = np.linspace(-5, 5, 101)
     >>> before, after = (1 / (1 + np.exp(-x)) for x in (logits, logits + 2))
     >>> moved = keep_credit(EncoderSettings(), before, after)

@@ -256,9 +256,7 @@ class _Fit:
             trainer = Trainer(network, lessons, steps=steps, measure=self._measure(part, data))
             what = "learning" if name == "marks" else "learning again"
             trainer.run(
-                kept=self.store.kept(key),
-                progress=self.progress,
-                label=self._of_all(what, number),
+                kept=self.store.kept(key), progress=self.progress, label=self._of_all(what, number)
             )
             curve = [plain_look(look) for look in trainer.history]
             done = Checkpoint(parameters_of(network), {"curve": curve})

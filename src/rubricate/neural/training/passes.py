@@ -93,9 +93,7 @@ class Lessons:
         shares = np.array(list(self.recipe.shares.values()))
         kind = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]
         notes = self._draw(step, self.recipe.n_passes(kind), rng)
-        rows = []
-        for i in notes:
-            rows.append(self._draw_rows(int(i), kind, rng))
+        rows = [self._draw_rows(int(i), kind, rng) for i in notes]
         return self._lesson(notes, rows, rng)
 
     def _draw_rows(self, note: int, kind: int, rng: np.random.Generator) -> I64:
@@ -135,12 +133,7 @@ class Lessons:
             np.where(pseudo, share / pseudo.sum(), (1 - share) / (~pseudo).sum()), np.float64
         )
 
-    def _lesson(
-        self,
-        notes: I64,
-        rows: list[I64],
-        rng: np.random.Generator,
-    ) -> Lesson:
+    def _lesson(self, notes: I64, rows: list[I64], rng: np.random.Generator) -> Lesson:
         data, passes, windows = self.data, [], []
         for i, own in zip(notes.tolist(), rows, strict=True):
             pieces = data.note(i)

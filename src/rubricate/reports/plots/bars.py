@@ -25,15 +25,9 @@ from rubricate.reports.plots.ink import (
 _LABEL = 210.0
 
 
-def bar_plot(
-    categories: Sequence[str],
-    series: Sequence[Series],
-    labels: Labels,
-) -> str:
+def bar_plot(categories: Sequence[str], series: Sequence[Series], labels: Labels) -> str:
     """Draw lying bars from 0, one per category and series, with intervals as whiskers.
 
-    Examples
-    --------
     >>> svg = bar_plot(["age"], [Series("exact", (Point(0.5),))], Labels("Errors by kind"))
     >>> "age: 0.500" in svg
     True
@@ -92,8 +86,6 @@ def histogram(
 ) -> str:
     """Draw how many values fall into bins of the same width; what is not finite is left out.
 
-    Examples
-    --------
     >>> svg = histogram([1, 1, 2], Labels("Lengths"), n_bins=2)
     >>> "1 to 1.5: 2" in svg
     True
@@ -135,8 +127,6 @@ def confusion_plot(
 ) -> str:
     """Draw a two-by-two table of presence, darker with the share of all rows.
 
-    Examples
-    --------
     >>> svg = confusion_plot({"tp": 80, "fp": 5, "fn": 5, "tn": 10}, Labels("Presence"))
     >>> "80.0 % of all" in svg
     True
@@ -177,8 +167,6 @@ def confusion_plot(
 def matrix_plot(names: Sequence[str], values: Sequence[Sequence[float]], labels: Labels) -> str:
     """Draw a square matrix of shares with numbers in its cells; nan stays empty.
 
-    Examples
-    --------
     >>> nan = float("nan")
     >>> svg = matrix_plot(["ann", "bob"], [[nan, 0.84], [0.84, nan]], Labels("Pairs"))
     >>> svg.count("ann and bob: 0.840")

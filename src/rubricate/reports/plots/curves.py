@@ -36,8 +36,6 @@ def curve_plot(
 ) -> str:
     """Draw values along x: sample sizes, learning curves, error against the share reviewed.
 
-    Examples
-    --------
     >>> learned = Line("exact", (5, 10, 20), (Point(0.3, 0.2, 0.4), Point(0.4), Point(0.5)))
     >>> svg = curve_plot([learned], Labels("Learning curve", "notes per case", "F1"), shares=True)
     >>> svg.count("<circle")
@@ -156,8 +154,6 @@ def difference_plot(
 
     Dots that fall together grow with their number; ``levels`` are lines with bands.
 
-    Examples
-    --------
     >>> bias = [("bias", Point(0.7, 0, 1.3))]
     >>> svg = difference_plot([1, 2, 2], [1, 3, 3], bias, Labels("Scores"))
     >>> svg.count("<circle")
@@ -216,8 +212,6 @@ def reliability_plot(bins: Sequence[PlotBin], labels: Labels) -> str:
 
     On the diagonal, the stated probability is what happens; below it, the matcher is too sure.
 
-    Examples
-    --------
     >>> bins = [PlotBin(0.92, Point(0.8, 0.7, 0.88), 40, (0.9, 1.0))]
     >>> "0.92 stated, 0.800 [0.700, 0.880] came true, n = 40" in reliability_plot(
     ...     bins, Labels("Reliability")

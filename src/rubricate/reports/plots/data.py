@@ -82,8 +82,6 @@ def worst_rows(
 ) -> tuple[tuple[ForestGroup, ...], int]:
     """Keep the rows whose first point is lowest, under their headings.
 
-    Examples
-    --------
     >>> rows = tuple(ForestRow(str(v), (Point(v),)) for v in (0.9, 0.2, 0.5))
     >>> groups, left_out = worst_rows([ForestGroup("case", rows)], limit=2)
     >>> [row.label for row in groups[0].rows], left_out
@@ -109,8 +107,6 @@ def paged_groups(groups: Iterable[ForestGroup], most: int = 36) -> list[list[For
 
     A group that is longer by itself is continued in the next part.
 
-    Examples
-    --------
     >>> rows = tuple(ForestRow(str(i), (Point(0.5),)) for i in range(5))
     >>> parts = paged_groups([ForestGroup("a", rows), ForestGroup("b", rows)], most=8)
     >>> [[group.label for group in part] for part in parts]
@@ -136,8 +132,6 @@ def paged_groups(groups: Iterable[ForestGroup], most: int = 36) -> list[list[For
 def limits(points: Iterable[Point]) -> tuple[float, float]:
     """Return the least and greatest finite value among points and their limits; (0, 1) if none.
 
-    Examples
-    --------
     >>> limits([Point(0.5, 0.4, 0.6), UNDEFINED])
     (0.4, 0.6)
     """

@@ -18,8 +18,6 @@ _WIDE = set("mwMW@%—…")
 def number(value: float) -> str:
     """Return a coordinate with at most two decimals.
 
-    Examples
-    --------
     >>> number(12.0), number(3.14159)
     ('12', '3.14')
     """
@@ -96,8 +94,6 @@ def line(
 def drawing(width: float, height: float, body: str, labels: Labels) -> str:
     """Return a whole SVG document that stands alone and can be put into a page.
 
-    Examples
-    --------
     >>> drawing(10, 10, "", Labels("a < b")).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """

@@ -80,8 +80,6 @@ def dot_plots(
 ) -> list[str]:
     """Draw values by case as `dot_plot` does, in as many drawings as fit a printed page each.
 
-    Examples
-    --------
     >>> points = tuple(Point(0.5) for _ in range(50))
     >>> len(dot_plots([str(i) for i in range(50)], [Series("exact", points)], Labels("F1")))
     2
@@ -173,8 +171,6 @@ def forest_plot(
     It is as tall as it must be. For hundreds of features draw one plot per group, with the same
     ``span``, so that pages can break between them, or keep the worst with `worst_rows`.
 
-    Examples
-    --------
     >>> row = ForestRow("Chest pressure", (Point(0.8, 0.7, 0.9),), "n = 20")
     >>> svg = forest_plot([ForestGroup("Case 0", (row,))], ["exact"], Labels("F1 by feature"))
     >>> "Chest pressure: 0.800 [0.700, 0.900]" in svg

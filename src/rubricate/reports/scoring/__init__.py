@@ -76,11 +76,7 @@ class ScoringReport:
                 self._faults.append(Fault(f"{message} the note", path))
 
     def write(
-        self,
-        folder: str | Path,
-        *,
-        overwrite: bool = False,
-        progress: Progress = silent,
+        self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent
     ) -> Path:
         """Write ``report.html`` and the folder ``report`` beside the files of the run."""
         if self._faults:
@@ -139,8 +135,6 @@ def write_scoring_report(
     Both open from a file, without a server and without the network. Notes lie in files of 100,
     read when they are looked at, so that ten thousand stay usable.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> scores, items = folder / "scores.csv", folder / "items.csv"

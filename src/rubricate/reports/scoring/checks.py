@@ -12,10 +12,9 @@ from typing import NamedTuple
 from rubricate.corpus import Note
 from rubricate.display import shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import facts_table, paragraph
+from rubricate.reports.page import Cell, Value, counted, facts_table, html_table, paragraph
 from rubricate.reports.plots import Point
-from rubricate.reports.scoring.viewer import ShownNote, counted, named_notes, notes_link
-from rubricate.reports.tables import Cell, Value, html_table
+from rubricate.reports.scoring.viewer import ShownNote, named_notes, notes_link
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
 from rubricate.run.reading import RunCollector, Spill
@@ -120,7 +119,7 @@ class ChangesCheck(ReportCheck):
         if self._drift.drifted:
             found.append("Something drifted since the last run; see below.")
         if moved := self._changes.largest():
-            words = f"{counted(len(moved), 'score', 'scores')} changed since the last run"
+            words = f"{counted(len(moved), 'score')} changed since the last run"
             found.append(named_notes(words, [one.note for one in moved], "changed"))
         return found
 

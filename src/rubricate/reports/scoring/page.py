@@ -8,7 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubricate import __version__
-from rubricate.reports.page import Section, facts_table, figure, folded, paragraph, render_page
+from rubricate.reports.page import (
+    Cell,
+    Section,
+    Value,
+    counted,
+    facts_table,
+    figure,
+    folded,
+    html_table,
+    one_decimal,
+    paragraph,
+    percent,
+    render_page,
+)
 from rubricate.reports.plots import (
     Guide,
     Labels,
@@ -24,11 +37,9 @@ from rubricate.reports.scoring.viewer import (
     MOST_LISTED,
     Cohort,
     case_title,
-    counted,
     named_notes,
     notes_link,
 )
-from rubricate.reports.tables import Cell, Value, html_table, percent
 from rubricate.run import ItemResult
 from rubricate.run.tables import BETWEEN
 from rubricate.stats import proportion_limits
@@ -155,7 +166,7 @@ def _warnings(shown: Shown) -> list[str]:
         words = f"{counted(len(unlike), one, more)} no score until a person has judged every item"
         found.append(named_notes(words, unlike, "unlike"))
     if cohort.failed:
-        words = f"{counted(len(cohort.failed), 'note', 'notes')} could not be scored"
+        words = f"{counted(len(cohort.failed), 'note')} could not be scored"
         found.append(named_notes(words, cohort.failed, "failed"))
     return found
 
@@ -206,18 +217,14 @@ def _scores(cohort: Cohort) -> str:
         ends = (float(known.min()), float(known.max())) if len(known) else (None, None)
         lines.append(
             [Cell(notes_link(case, case=case), case), int(own.sum()),
-             _one(float(known.mean())) if len(known) else None, _one(spread),
-             _one(ends[0]), _one(ends[1]), int((cohort.review[own] > 0).sum())]
+             one_decimal(float(known.mean())) if len(known) else None, one_decimal(spread),
+             one_decimal(ends[0]), one_decimal(ends[1]), int((cohort.review[own] > 0).sum())]
         )  # fmt: skip
     table = html_table(
         ["case", "notes", "mean, %", "SD", "lowest", "highest", "notes to review"], lines
     )
     shown = table if len(lines) <= 20 else folded(f"All {len(lines)} cases", table, in_print=True)
     return figure(drawn, "Scores in per cent of each note's maximum.") + shown
-
-
-def _one(value: float | None) -> Cell | None:
-    return None if value is None else Cell(f"{value:.1f}", value, number=True)
 
 
 def _features(cohort: Cohort) -> str:

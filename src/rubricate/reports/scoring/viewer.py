@@ -201,17 +201,6 @@ def notes_link(words: str, **filters: str) -> str:
     return f'<a href="{escape(address)}">{escape(words)}</a>'
 
 
-def counted(n: int, one: str, more: str) -> str:
-    """Return a count with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "note", "notes"), counted(1200, "note", "notes")
-    ('1 note', '1,200 notes')
-    """
-    return f"{n:,} {one if n == 1 else more}"
-
-
 def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> str:
     """Return words with the notes that they are about, as links that are safe in a page.
 

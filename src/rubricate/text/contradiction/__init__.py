@@ -19,32 +19,17 @@ from rubricate.text.contradiction.values import (
 
 
 def why_contradicted(
-    feature: str,
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    rules: Collection[str] | None = None,
+    feature: str, text: str, spans: Sequence[tuple[int, int]], rules: Collection[str] | None = None
 ) -> str | None:
     """Return why words of a note contradict a feature, in a few words; None when they do not.
 
-    Parameters
-    ----------
-    feature : str
-        The feature's wording; alternatives are separated by ``OR``.
-    text : str
-        The whole note.
-    spans : sequence of (int, int)
-        The words that speak of the feature's matter, half-open, in code points.
-    rules : collection of str, optional
-        Those of `RULES` to go by; all where none are named.
+    ``feature``: the feature's wording; alternatives are separated by ``OR``.
+    ``spans``: the words that speak of the feature's matter, half-open, in code points.
+    ``rules``: those of `RULES` to go by; all where none are named.
 
-    Returns
-    -------
-    str or None
-        "denied", "says left", "says 3 months", "mother's", "in the past" and the like. Words that
-        leave a way to be read as the feature are not called a contradiction.
+    It says "denied", "says left", "says 3 months", "mother's", "in the past" and the like. Words
+    that leave a way to be read as the feature are not called a contradiction.
 
-    Examples
-    --------
     >>> text = "Mother has asthma. Denies fever. Pain in the left knee for 3 months."
     >>> why_contradicted("Asthma", text, [(11, 17)])
     "mother's"

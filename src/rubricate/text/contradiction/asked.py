@@ -15,8 +15,7 @@ from rubricate.text.drugs import DrugName, find_drugs
 from rubricate.text.negation import asks_for_denial
 from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity, find_quantities
-from rubricate.text.stems import stem
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import Token, find_tokens, stem, word_set
 
 EMPTY_WORDS = word_set(
     "a an the of in on at to for with and or by from as is are was were be been has have had his"
@@ -97,7 +96,6 @@ _ABOUT_ADVICE = re.compile(
     re.IGNORECASE,
 )
 
-
 #: Shorthand for types of diabetes.
 _TYPES = {
     **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
@@ -144,22 +142,17 @@ _NOT_PLAIN = word_set(
     " help tears one difference increase decrease missed other prior previous recent new known"
 )
 
-
 _NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other than until")
-
 
 _AT_MOST = word_set(
     "within last past recent recently under before younger below less up smaller fewer shorter"
 )
 
-
 _AT_LEAST = word_set(
     "over more least greater exceeding beyond older above after longer larger bigger"
 )
 
-
 _COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")
-
 
 _NUMBER_WORDS = [
     "zero",
@@ -185,14 +178,12 @@ _NUMBER_WORDS = [
     "twenty",
 ]
 
-
 _SAME_NUMBER = {
     **{word: str(i) for i, word in enumerate(_NUMBER_WORDS)},
     "once": "1", "twice": "2", "thrice": "3", "a": "1", "an": "1", "single": "1", "second": "2",
     "third": "3", "first": "1", "fourth": "4", "couple": "2", "thirty": "30", "forty": "40",
     "fifty": "50", "sixty": "60",
 }  # fmt: skip
-
 
 _MINUTE = 1 / 24 / 60
 
@@ -313,7 +304,6 @@ def _is_thing(token: Token) -> bool:
 #: Between a number and what is counted: "two previous miscarriages".
 _EARLIER = word_set("previous prior past earlier separate different other more")
 _TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
-
 
 _NO_COUNT = word_set("a an second first third fourth single once twice thrice")
 #: Smoking is a quantity, with its own units: "40 pack-years".

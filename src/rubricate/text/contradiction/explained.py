@@ -10,13 +10,7 @@ from collections.abc import Sequence
 
 from rubricate.text import opposites
 from rubricate.text.contradiction import DENIED, RULES, broken_rule
-from rubricate.text.contradiction.asked import (
-    AskedFor,
-    counts_in,
-    persons_in,
-    read_asked,
-    sides_in,
-)
+from rubricate.text.contradiction.asked import AskedFor, counts_in, persons_in, read_asked, sides_in
 from rubricate.text.contradiction.meant import cue_within
 from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
 from rubricate.text.contradiction.polarity import WELL
@@ -38,15 +32,10 @@ def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, in
     It takes what `rubricate.text.contradiction.why_contradicted` takes; the words are those that
     contradict the feature.
 
-    Returns
-    -------
-    str
-        What `why_contradicted` says; where that is nothing, the first thing within the words that
-        differs, and where none is known the words if they are few, else "says otherwise". Empty
-        where there are no words.
+    What `why_contradicted` says; where that is nothing, the first thing within the words that
+    differs, and where none is known the words if they are few, else "says otherwise". Empty where
+    there are no words.
 
-    Examples
-    --------
     >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
     'denied'
     >>> explain_contradiction("Works full time", "Part time only", [(0, 9)])

@@ -1,18 +1,119 @@
-"""Whether words of a note are advice, fear or past."""
+"""Whether words of a note ask, order, advise or fear, name a drug not taken, or are past."""
 
 from __future__ import annotations
 
-from rubricate.text.contradiction.asked import AskedFor
-from rubricate.text.contradiction.orders import (
-    first_named,
-    last_named,
-    not_settled,
-    not_taken,
-    still_or_over,
-)
+from rubricate.text.clauses import begins_item
+from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
-from rubricate.text.words import CueTable, cue_kinds, word_set
+from rubricate.text.words import CueTable, cue_kinds, stem, word_set
+
+#: Verbs that begin an order: "Start aspirin".
+_ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")
+_TESTS = word_set("test screen screening swab serology titer titre panel workup")
+_AWAITED = word_set("ordered sent pending requested offered booked due arranged awaited planned")
+_IN_ADVANCE = word_set("precautions precaution prophylaxis prevention counseling counselling")
+
+
+def not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
+    reading, tokens = place.reading, place.reading.tokens
+    first, last = place.inside[0], place.inside[-1]
+    start = tokens[first].start
+    if (tokens[first].form == "?" and last > first) or (
+        reading.text[start - 1 : start] == "?" and not reading.text[start - 2 : start - 1].strip()
+    ):
+        return "only feared"
+    opening = first if tokens[first].form in _ORDERS else first - 1
+    shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
+    ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
+    if ordered and begins_item(reading.text, tokens, opening):
+        return "only advised"
+    for i in range(first + 1, min(last + 2, place.end)):
+        if tokens[i].form in _IN_ADVANCE - asked.forms and tokens[i - 1].form in asked.forms:
+            return "only in case"
+        if tokens[i].form in _TESTS - asked.forms:
+            said = {token.form for token in tokens[i + 1 : i + 2 + NEAR]}
+            return "only tested" if said & _AWAITED else None
+    return None
+
+
+def first_named(asked: AskedFor, place: SpokenPlace) -> int:
+    """Return the first of the words that is the feature's own; else the first that means much."""
+    tokens = place.reading.tokens
+    worded = (i for i in place.inside if tokens[i].form not in EMPTY_WORDS)
+    return next(iter(_named(asked, place)), next(worded, place.inside[0]))
+
+
+def last_named(asked: AskedFor, place: SpokenPlace) -> int:
+    """Return the last of the words that is the feature's own; where none is, the one after all."""
+    own = _named(asked, place)
+    return own[-1] if own else place.inside[-1] + 1
+
+
+def _named(asked: AskedFor, place: SpokenPlace) -> list[int]:
+    tokens = place.reading.tokens
+    return [i for i in place.inside if stem(tokens[i].form) in asked.words]
+
+
+#: Right before a drug these say that it is not taken.
+_NOT_TAKEN = CueTable(
+    cue_kinds(
+        replaced="instead of|rather than|in place of|switched from|changed from|swapped from",
+        stopped="off|off of|not on|no longer on|came off|weaned off",
+        allergic="allergic to|allergy to|allergies to|intolerant of|intolerant to|intolerance to"
+        "|intolerance of|reaction to|allergies|allergy",
+    )
+)
+_OF_ALLERGY = word_set(
+    "allergy allergic allergies intolerance reaction anaphylaxis hypersensitivity intolerant"
+)
+_NOT_TAKEN_REASONS = {
+    "replaced": "says another",
+    "stopped": "stopped",
+    "allergic": "only an allergy",
+}
+
+
+def not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
+    if not asked.drugs or asked.forms & _OF_ALLERGY:
+        return None
+    tokens, first = place.reading.tokens, first_named(asked, place)
+    for i in range(max(place.first, first - 3), first):
+        hit = _NOT_TAKEN.at(tokens, i) if tokens[i].form in _NOT_TAKEN else None
+        if hit is not None and first - 1 <= hit[1] <= first:
+            return _NOT_TAKEN_REASONS[hit[0]]
+    return None
+
+
+#: Features that something lasts, that it is over, and words that say the latter.
+_LASTING = word_set(
+    "persists persisting persistent ongoing continues continuing unresolved unhealed still remains"
+)
+_OVER = word_set(
+    "resolved gone cleared settled stopped ceased healed subsided ended abated discontinued"
+)
+_GOES_ON = word_set("still continues ongoing persists remains")
+_SAID_OVER = _OVER | word_set("eased lifted broke vanished disappeared")
+_NOT_YET = word_set("not hasnt havent hadnt never yet wont cannot cant")
+
+
+def still_or_over(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return "resolved" where a feature says that something lasts, "not over" where it is over."""
+    lasting, over = asked.forms & _LASTING, asked.forms & _OVER
+    if bool(lasting) == bool(over):
+        return None
+    tokens = place.reading.tokens
+    said = set()
+    for i in place.around(NEAR):
+        if tokens[i].form in _SAID_OVER:
+            near = {token.form for token in tokens[max(place.first, i - 3) : i]}
+            said.add("not over" if near & _NOT_YET else "resolved")
+    if over and not said and _GOES_ON & set(forms_at(place, place.around(NEAR))):
+        return "not over"
+    return min(said) if said == {"resolved" if lasting else "not over"} else None
+
 
 _NOT_MEANT = CueTable(
     cue_kinds(
@@ -50,8 +151,6 @@ _NOT_MEANT = CueTable(
         "|query",
     )
 )
-
-
 #: The same, behind the words: "Lipitor was recommended", "flu jab offered, never had it".
 _NOT_DONE = CueTable(
     cue_kinds(
@@ -72,8 +171,6 @@ _NOT_DONE = CueTable(
         "|was ruled out|excluded|was excluded|not confirmed|never confirmed|not found",
     )
 )
-
-
 _NOT_MEANT_REASONS = {
     "advised": "only advised",
     "declined": "declined",
@@ -134,16 +231,12 @@ def _other_verb(place: SpokenPlace, i: int) -> bool:
 
 
 _NEW_STATEMENT = word_set("and who has had but with takes for since as because when after ; : +")
-
-
 _PAST = word_set(
     "history hx h/o previous previously prior past former formerly ex stopped quit resolved ago"
     " used had was were been since until recent recently last underwent s/p status childhood"
     " completed finished discontinued gave started began discontinuation cessation remote"
     " recurrent recurrence episode episodes postoperative"
 )
-
-
 #: Drugs and habits: what was stopped or is past is not what a feature asks for.
 _NO_MORE = CueTable(
     cue_kinds(
@@ -157,8 +250,6 @@ _NO_MORE = CueTable(
         "|in her twenties|as a young man|as a young woman|years back|at one time|long ago",
     )
 )
-
-
 #: Symptoms: what has gone is not what a feature asks for.
 _GONE = CueTable(
     cue_kinds(
@@ -166,13 +257,10 @@ _GONE = CueTable(
         "|has since resolved|since resolved|now resolved|has resolved|have resolved|fully resolved"
         "|gone since|gone now|all gone|is gone|are gone|completely gone|gone completely|has gone"
         "|have gone|has ceased|have ceased|let up|has let up|died down|cleared since"
-        "|gone on|gone with|gone after",
+        "|gone on|gone with|gone after"
     )
 )
-
-
 _NOT_NOW_REASONS = {"stopped": "stopped", "past": "in the past", "resolved": "resolved"}
-
 
 #: Features of drugs, habits and what else can be left off.
 _TAKEN = word_set(
@@ -181,8 +269,6 @@ _TAKEN = word_set(
     " drives driving drinks drinking drinker cigarettes cannabis marijuana vapes vaping user"
     " cocaine heroin"
 )
-
-
 #: Features that are themselves about the past or about stopping.
 _ABOUT_STOPPING = _PAST | word_set(
     "missed poor adherence nonadherence allergy allergic intolerance reaction due caused cause stop"
@@ -190,21 +276,14 @@ _ABOUT_STOPPING = _PAST | word_set(
     " contemplating overuse administered given received tried trial prescribed dose course held"
     " hold withheld paused suspended"
 )
-
-
 _EASED = word_set(
     "relieved relief relieves resolved resolves resolution eases eased improved improves better"
     " transient intermittent episodic duration lasting lasted lasts minutes brief self recovery"
     " temporary spontaneous"
 )
-
-
 #: Endings of words for operations: they are past wherever they are told.
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
-
-
 _STILL = word_set("still currently current continues smokes actively ongoing")
-
 
 _LEFT_OFF = word_set("former ex quit stopped formerly gave")
 

@@ -7,9 +7,8 @@ from bisect import bisect_left
 from rubricate.text import opposites
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, TextReading, forms_at
-from rubricate.text.stems import stem
 from rubricate.text.subject import Context
-from rubricate.text.words import word_set
+from rubricate.text.words import stem, word_set
 
 #: Features that speak of people around the patient, or that a parent tells or does for a child.
 _SHARED = word_set(
@@ -22,9 +21,7 @@ _SHARED = word_set(
     " visit stay stays staying holiday trip"
 )
 
-
 _CHILDREN = word_set("son daughter child baby boy girl twin")
-
 
 _SIDE_OF_FAMILY = word_set("mothers fathers lives living law")
 

@@ -17,7 +17,6 @@ from rubricate.text.words import Token, find_tokens
 #: So many words around the spans are looked at, and only within their clauses.
 REACH = 30
 
-
 #: A number or side outside the spans counts if at most so many words lie between.
 NEAR = 3
 

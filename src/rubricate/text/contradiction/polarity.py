@@ -9,8 +9,7 @@ from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.values import number_agrees
 from rubricate.text.numbers import time_unit
-from rubricate.text.stems import stem
-from rubricate.text.words import word_set
+from rubricate.text.words import stem, word_set
 
 #: Words that deny without being a cue by themselves.
 DENYING = word_set(
@@ -21,7 +20,6 @@ DENYING = word_set(
     " allergic clean ø declined refused stable usual ↓ - ° nobody level soft steady strong missed"
     " forgot nt n flat supple last unchanged same ineffective refractory failed unhelpful useless"
 )
-
 
 #: A feature with one of these may be stated by a denial ("poor appetite": "no appetite").
 _LACKING = word_set(
@@ -39,7 +37,6 @@ _LACKING = word_set(
     " unbooked nonambulatory bedbound immobile anhedonia areflexia anosmia ageusia impotence"
     " unconscious comatose painless naive refused contraindicated"
 )
-
 
 #: Words whose denial says that a feature is there ("fatigue": "no energy"), by the words that show
 #: such a feature.
@@ -88,13 +85,10 @@ _SAID_BY_DENIAL = tuple(
     )
 )
 
-
 #: Those of `_LACKING` that name nothing that could be lost: they only deny.
 _ONLY_DENYING = word_set("no not never without non cannot")
 
-
 _PLAIN_CUES = ("no ", "no", "den", "neg", "nil", "without", "w/o", "never", "ø", "0", "-", "(-")
-
 
 #: A feature with one of these says that all is well.
 WELL = word_set(
@@ -102,7 +96,6 @@ WELL = word_set(
     " stable unremarkable able independent afebrile full nonsmoker nondrinker teetotal benign dry"
     " immune sterile"
 )
-
 
 _POSITIVE = word_set("positive pos reactive")
 _NEGATIVE = word_set("negative neg nonreactive")
@@ -233,23 +226,19 @@ _NORMAL = word_set(
     " preserved freely comfortably"
 )
 
-
 #: Of what should be too little or bad these say that it is not.
 _ENOUGH = word_set("good well full adequate 5/5 strong plenty excellent vigorous")
 _TOO_LITTLE = word_set(
     "poor reduced decreased fewer weak weakness loss impaired limited restricted diminished less"
 )
 
-
 #: Of a weight that should have changed these say that it has not.
 _STEADY = word_set("same steady stable holding static unchanged maintained constant")
-
 
 _NOT_NORMAL = word_set(
     "not than above below otherwise but nearly almost return back abnormal his her half becomes"
     " became find feel when until till bed more less then others everyone everybody worse"
 )
-
 
 #: Features of which "fine" may be a part: all is well, or something eases, comes on or spares.
 _MAY_BE_FINE = (

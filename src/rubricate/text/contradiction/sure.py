@@ -112,8 +112,6 @@ _LATELY = re.compile(
 def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
     """Return why words of a note cannot state a feature, by what stands in or right beside them.
 
-    Examples
-    --------
     >>> why_surely_not("Chest pain", "ED if chest pain returns", [(6, 16)])
     'only advised'
     >>> why_surely_not("Guarding", "guarding -, rigidity +", [(0, 8)])

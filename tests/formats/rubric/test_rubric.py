@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rubricate import CorpusBuilder, Feature, Metadata, Note, Rubric
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.formats.rubric.files import (
+from rubricate.formats.rubric import (
     read_rubric_file,
     read_rubrics,
     with_rubrics,
