@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from choose import COST, EDGES
 from reading import ABSENT, STATED
 
 from rubricate import Annotator, Corpus, CorpusBuilder, read_corpus
@@ -32,6 +31,7 @@ from rubricate.stats.calibration import logit, sigmoid
 Heard = list[tuple[str, Opinion, list[float]]]
 KINDS = ("exact", "one_side_boundary", "token_overlap")
 INSIDE, PRESENCE = (0.2, 0.3, 0.4, 0.5), (0.05, 0.2, 0.5)
+EDGES, COST = (0.25, 0.5, 0.75, 1.0), (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0)
 
 
 def spaces(text: str) -> list[tuple[int, int]]:
