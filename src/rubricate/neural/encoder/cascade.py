@@ -30,9 +30,9 @@ from rubricate.rubric import Rubric
 FIRST, SECOND = "first", "second"
 #: Holds the hashes of the headers of both, which hold those of their files.
 NETWORKS_FILE = "networks.json"
-#: Pieces on either side of a place that are read again. With 40 the accurate network took longer
-#: and found no more; nor did it at second places.
-AROUND = 24
+#: Pieces on either side of a place that are read again. With 24 and 40 the accurate network took
+#: longer and found no more; nor did it at second places.
+AROUND = 12
 
 
 class CascadeMatcher(Parametrised):
@@ -52,9 +52,7 @@ class CascadeMatcher(Parametrised):
 
     name: ClassVar[str] = "cascade"
 
-    def __init__(
-        self, *, low: float = 0.05, high: float = 0.95, threads: int | None = None
-    ) -> None:
+    def __init__(self, *, low: float = 0.1, high: float = 0.9, threads: int | None = None) -> None:
         self.low = low
         self.high = high
         self.threads = threads
