@@ -22,7 +22,7 @@ from rubricate.neural.encoder.inference import Places
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from unseen_rubrics import chosen, credited, unseen_small_cases
 
-DIALS = ((0.5, 0.5), (0.4, 0.6), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.02, 0.98))
+DIALS = ((0.5, 0.5), (0.4, 0.6), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95))
 
 
 class Keeping(EncoderMatcher):
