@@ -37,6 +37,7 @@ def main() -> None:
     """Score, and print shares and the texts that were not stopped."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--matcher", default="lexicon")
+    parser.add_argument("--model", help="fast, accurate, cascade or a folder, instead of a matcher")
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--cases", type=int, default=10)
     parser.add_argument("--notes")
@@ -49,7 +50,8 @@ def main() -> None:
     else:
         source = open_notes(given.notes, where=given.where)
     with tempfile.TemporaryDirectory() as folder:
-        score_notes(source, Path(folder) / "out", settings=ScoreSettings(matcher=given.matcher))
+        settings = ScoreSettings(matcher=given.matcher)
+        score_notes(source, Path(folder) / "out", model=given.model, settings=settings)
         results = list(read_results(Path(folder) / "out"))
     items = [item for result in results for item in result.items]
     stopped = [result for result in results if result.status == FOR_REVIEW]
