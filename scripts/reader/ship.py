@@ -7,7 +7,7 @@ python ship.py accurate OUT/final_mpnet TOKENIZER FOLDER
 from __future__ import annotations
 
 import argparse
-import shutil
+import json
 from pathlib import Path
 
 from packing import load_parts
@@ -40,7 +40,9 @@ def main() -> None:
         export_int8(network, given.folder / NETWORK_FILE)
     else:
         export_packed(network, given.folder)
-    shutil.copyfile(given.tokenizer, given.folder / TOKENIZER_FILE)
+    tokenizer = json.loads(given.tokenizer.read_text(encoding="utf-8"))
+    compact = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
+    (given.folder / TOKENIZER_FILE).write_text(compact, encoding="utf-8")
 
 
 if __name__ == "__main__":

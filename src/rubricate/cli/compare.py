@@ -130,13 +130,15 @@ def _trials(
 
 def _model_trial(model: Path | str) -> Trial:
     """Return a model as one to try: on every split it goes on from what it has learned."""
-    from rubricate.matchers import SHIPPED_MODELS
+    from rubricate.matchers import shipped_model
     from rubricate.matchers.model_files import read_header
     from rubricate.trials import Trial
 
     if isinstance(model, Path):
         return Trial(model.name, read_header(model).matcher, model=model)
-    return Trial(model, *SHIPPED_MODELS[model])
+    shipped = shipped_model(model)
+    assert shipped is not None  # the option has checked the name
+    return Trial(model, *shipped)
 
 
 def _parameters(name: str, given: Sequence[str], unseen: bool) -> Json:

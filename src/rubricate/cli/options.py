@@ -262,10 +262,10 @@ class ModelName(click.ParamType[Path | str]):
         """Return a folder that exists, or the name of a model that comes with the package."""
         if isinstance(value, Path) or Path(value).exists():
             return Path(value)
-        from rubricate.matchers import SHIPPED_MODELS
+        from rubricate.matchers import SHIPPED_MODELS, shipped_model
 
-        if value not in SHIPPED_MODELS:
-            known = ", ".join(SHIPPED_MODELS)
+        if shipped_model(value) is None:
+            known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH"))
             near = near_paths(Path(value), *SHIPPED_MODELS)
             said = f"{value}: no such folder{near} Give a model of `fit`, or one of: {known}"
             self.fail(said, param, ctx)
@@ -274,7 +274,8 @@ class ModelName(click.ParamType[Path | str]):
 
 models_option = click.option(
     "--model", "models", type=ModelName(), multiple=True, metavar="MODEL",
-    help="A model of `fit`, or fast, accurate or cascade; several encoders are averaged.",
+    help="A model of `fit`, or fast, accurate, cascade or cascade=LOW,HIGH (what is read again); "
+    "several encoders are averaged.",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ MATCHERS = Registry(
 )
 
 #: Models that come with the package, by name: a matcher and the parameters it is made with.
-SHIPPED_MODELS: dict[str, tuple[str, dict[str, str]]] = {
+SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "fast": ("encoder", {"network": "fast"}),
     "accurate": ("encoder", {"network": "accurate"}),
     "cascade": ("cascade", {}),
 }
+_DIAL = re.compile(r"cascade=(0?\.\d+|[01]),(0?\.\d+|[01])", re.ASCII)
 
 
 def default_matcher() -> str:
@@ -134,9 +136,22 @@ def predict_in_parts(
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 
-def is_shipped(model: object) -> bool:
-    """Tell whether a model is the name of one that comes with the package, and no folder."""
-    return isinstance(model, str) and model in SHIPPED_MODELS and not Path(model).exists()
+def shipped_model(model: object) -> tuple[str, dict[str, Any]] | None:
+    """Return matcher and parameters of a model that comes with the package; None of others.
+
+    A folder of the same name comes first. ``cascade=LOW,HIGH`` sets its dial: items with a
+    probability between these are read again.
+
+    >>> shipped_model("cascade=0.2,0.8")
+    ('cascade', {'low': 0.2, 'high': 0.8})
+    >>> shipped_model("fast"), shipped_model("fastest")
+    (('encoder', {'network': 'fast'}), None)
+    """
+    if not isinstance(model, str) or Path(model).exists():
+        return None
+    if dial := _DIAL.fullmatch(model):
+        return "cascade", {"low": float(dial[1]), "high": float(dial[2])}
+    return SHIPPED_MODELS.get(model)
 
 
 def load_matcher(path: str | Path) -> Matcher:
@@ -155,9 +170,8 @@ def load_matcher(path: str | Path) -> Matcher:
         If it was made by a matcher that is not installed.
     """
     folder = Path(path)
-    if is_shipped(path):
-        shipped, parameters = SHIPPED_MODELS[str(path)]
-        return make_matcher(shipped, **parameters)
+    if shipped := shipped_model(path):
+        return make_matcher(shipped[0], **shipped[1])
     name = read_header(folder).matcher
     matcher_class = MATCHERS[name]
     with reading_model(name, folder):

@@ -20,7 +20,7 @@ from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric import RubricFile, rubrics_for
-from rubricate.matchers import Matcher, fit_matcher, is_shipped, load_matcher
+from rubricate.matchers import Matcher, fit_matcher, load_matcher, shipped_model
 from rubricate.matchers.model_files import DECIDING
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
@@ -175,7 +175,7 @@ def open_job(
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
-    if isinstance(model, str | Path) and not is_shipped(model):
+    if isinstance(model, str | Path) and shipped_model(model) is None:
         place = Path(model)
     else:
         place = folder / MODEL

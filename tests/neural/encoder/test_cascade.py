@@ -7,6 +7,7 @@ import pytest
 
 from rubricate import Corpus, Note
 from rubricate.errors import InputError
+from rubricate.matchers import load_matcher
 from rubricate.neural.encoder.cascade import CascadeMatcher
 from rubricate.neural.encoder.matcher import EncoderMatcher
 
@@ -65,3 +66,18 @@ def replace_notes(corpus: Corpus, texts: list[str]) -> Corpus:
     case = corpus.rubrics[0].case
     notes = tuple(Note(str(i), case, text) for i, text in enumerate(texts))
     return Corpus(notes, corpus.rubrics[:1])
+
+
+def test_the_dial_is_part_of_the_models_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dial = load_matcher("cascade=0.2,.8").get_params()
+    assert (dial["low"], dial["high"]) == (0.2, 0.8)
+    for other in ("cascade=", "cascade=0.2", "cascade=2,3", "cascade=0.2,0.8,1", "fast=0.2,0.8"):
+        with pytest.raises(InputError):
+            load_matcher(other)
+    # A folder of that name is what was meant.
+    monkeypatch.chdir(tmp_path)
+    Path("cascade=0.2,0.8").mkdir()
+    with pytest.raises(InputError):
+        load_matcher("cascade=0.2,0.8")
