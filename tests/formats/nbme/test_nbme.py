@@ -393,3 +393,14 @@ def test_a_submission_has_two_columns(head: str, is_one: bool, tmp_path: Path) -
     assert FORMATS["submission"].looks_like(tmp_path / "s.csv") == is_one
     assert not FORMATS["submission"].looks_like(tmp_path / "s.txt")
     assert not FORMATS["submission"].looks_like(tmp_path)
+
+
+def test_tables_beside_the_notes_need_no_further_column(tmp_path: Path) -> None:
+    place = folder(tmp_path, train="")
+    plain = read_nbme(place)
+    (place / "splits.csv").write_text("pn_num\n16\n", encoding="utf-8")
+    (place / "cases.csv").write_text("case_num,title\n0,Chest pain\n", encoding="utf-8")
+    assert read_nbme(place).notes == plain.notes
+    (place / "splits.csv").write_text("pn_num,split\n16,test\n", encoding="utf-8")
+    found = {note.id: note.metadata.get("split") for note in read_nbme(place).notes}
+    assert found == {"16": "test", "41": None}

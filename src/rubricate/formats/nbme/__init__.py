@@ -156,8 +156,11 @@ def _read_metadata(path: Path, faults: Faults) -> dict[str, Metadata]:
 def _metadata(table: CsvTable, known: set[str]) -> list[Metadata]:
     """Return the columns that are not known, row by row."""
     names = [name for name in table.names if name not in known]
-    lines = zip(*(table.guessed(name) for name in names), strict=True)
-    return [Metadata(dict(zip(names, line, strict=True))) for line in lines]
+    columns = [table.guessed(name) for name in names]
+    return [
+        Metadata({name: own[row] for name, own in zip(names, columns, strict=True)})
+        for row in range(len(table))
+    ]
 
 
 def _read_rubrics(
