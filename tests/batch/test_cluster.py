@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from threading import Event, Thread, Timer
 
@@ -16,7 +17,7 @@ from killing import Squaring
 
 import rubricate.batch.pools
 from rubricate.batch import Lost, Retries, Work, open_pool, run_batches
-from rubricate.batch.pools import ClusterPool
+from rubricate.batch.pools import ClusterPool, _pass_on
 from rubricate.errors import InputError
 
 pytest.importorskip("distributed")
@@ -115,6 +116,23 @@ def test_a_killed_worker_of_two_changes_nothing(cluster: Cluster, tmp_path: Path
         pool.close()
     assert found == EXPECTED
     assert doomed.wait() == -signal.SIGKILL
+
+
+def test_a_result_that_died_with_its_worker_is_made_again(cluster: Cluster, tmp_path: Path) -> None:
+    doomed, pool = cluster.start_worker(), cluster.open_pool(Squaring(tmp_path))
+    try:
+        task = pool._client.submit(max, 3, 5, pure=False)
+        assert task.result() == 5
+        doomed.send_signal(signal.SIGKILL)
+        while task.status == "finished":
+            time.sleep(0.05)
+        found: Future[list[int]] = Future()
+        _pass_on(task, found)
+        assert not found.done()
+        cluster.start_worker()
+        assert found.result() == 5
+    finally:
+        pool.close()
 
 
 def test_an_item_no_worker_survives_is_lost(cluster: Cluster, tmp_path: Path) -> None:

@@ -236,6 +236,8 @@ def open_pool(work: Work, *, workers: int = 0, dask: str | None = None) -> Pool:
 WITHOUT_WORKERS = 60.0
 #: How long to try to reach the scheduler.
 CONNECTING = "20s"
+#: Seconds before a result that was lost is asked for again.
+_LOST_PAUSE = 0.1
 #: Batches to keep running for each worker thread.
 PER_THREAD = 2
 #: Who tells of a lost connection, with all the places in the program; we say it in one line.
@@ -336,6 +338,10 @@ def _pass_on(done: Any, future: Future[Results]) -> None:
             done.release()
         elif done.status == "error":
             future.set_exception(done.exception())
+        elif done.status in ("lost", "pending"):
+            # It died with the worker that held it, before we took it: the scheduler makes it again.
+            time.sleep(_LOST_PAUSE)
+            done.add_done_callback(lambda again: _pass_on(again, future))
         else:
             future.set_exception(RubricateError(_SCHEDULER_DIED))
     except Exception as error:
