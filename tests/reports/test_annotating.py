@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from browsing import drag, faults_of_access, open_browser, press, set_width, tap
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric, read_corpus
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.reports import annotation_page, write_annotation_pages
+from rubricate.rubric import Metadata
 
 TEXT = (
     "58 yo M 😀 w/ chest pain,\r\ndenies fever, chills or SOB </script><img src=x onerror=alert(1)>"
@@ -88,14 +90,13 @@ def browser(downloads: Path) -> Iterator[Any]:
 
 @pytest.fixture(params=[1280, 390])
 def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    corpus = make_corpus()
+    # Each page keeps its own judgements: to clear those of others while a page loads is a race.
+    corpus = replace(make_corpus(), metadata=Metadata({"page": str(tmp_path)}))
     (path,) = write_annotation_pages(
         corpus, tmp_path / "marks.html", annotators=["ann"], suggested=corpus
     )
     set_width(browser, request.param)
     browser.get(path.as_uri())
-    browser.execute_script("localStorage.clear()")
-    browser.refresh()
     yield browser
     assert browser.get_log("browser") == []
 
