@@ -265,7 +265,7 @@ class ModelName(click.ParamType[Path | str]):
         from rubricate.matchers import SHIPPED_MODELS, shipped_model
 
         if shipped_model(value) is None:
-            known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH"))
+            known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH,WRONG"))
             near = near_paths(Path(value), *SHIPPED_MODELS)
             said = f"{value}: no such folder{near} Give a model of `fit`, or one of: {known}"
             self.fail(said, param, ctx)
@@ -274,8 +274,8 @@ class ModelName(click.ParamType[Path | str]):
 
 models_option = click.option(
     "--model", "models", type=ModelName(), multiple=True, metavar="MODEL",
-    help="A model of `fit`, or fast, accurate, cascade or cascade=LOW,HIGH (what is read again); "
-    "several encoders are averaged.",
+    help="A model of `fit`, or fast, accurate, cascade or cascade=LOW,HIGH,WRONG (what is read "
+    "again); several encoders are averaged.",
 )  # fmt: skip
 
 

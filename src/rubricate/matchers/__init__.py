@@ -46,18 +46,18 @@ SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "accurate": ("encoder", {"network": "accurate"}),
     "cascade": ("cascade", {}),
 }
-_DIAL = re.compile(r"cascade=(0?\.\d+|[01]),(0?\.\d+|[01])", re.ASCII)
+_DIAL = re.compile(r"cascade=(0?\.\d+|[01]),(0?\.\d+|[01])(?:,(\d{1,6}(?:\.\d+)?))?", re.ASCII)
 
 
 def default_matcher() -> str:
     """Return the matcher to use where none is named and nothing was learned.
 
-    The pretrained network if what runs it is installed (extra ``neural``), else `lexicon`.
+    The pretrained networks if what runs them is installed (extra ``neural``), else `lexicon`.
     """
     from importlib.util import find_spec
 
     runs = all(find_spec(name) is not None for name in ("onnxruntime", "tokenizers"))
-    return "encoder" if runs else "lexicon"
+    return "cascade" if runs else "lexicon"
 
 
 def make_matcher(name: str, **parameters: Any) -> Matcher:
@@ -139,18 +139,22 @@ def predict_in_parts(
 def shipped_model(model: object) -> tuple[str, dict[str, Any]] | None:
     """Return matcher and parameters of a model that comes with the package; None of others.
 
-    A folder of the same name comes first. ``cascade=LOW,HIGH`` sets its dial: items with a
-    probability between these are read again.
+    A folder of the same name comes first. ``cascade=LOW,HIGH`` and ``cascade=LOW,HIGH,WRONG`` set
+    its dial: items with a probability between the first two are read again, and those of whose
+    marks so many characters are expected to be wrong.
 
     >>> shipped_model("cascade=0.2,0.8")
     ('cascade', {'low': 0.2, 'high': 0.8})
+    >>> shipped_model("cascade=0.5,0.5,999999")  # nothing is read again
+    ('cascade', {'low': 0.5, 'high': 0.5, 'wrong': 999999.0})
     >>> shipped_model("fast"), shipped_model("fastest")
     (('encoder', {'network': 'fast'}), None)
     """
     if not isinstance(model, str) or Path(model).exists():
         return None
     if dial := _DIAL.fullmatch(model):
-        return "cascade", {"low": float(dial[1]), "high": float(dial[2])}
+        named = zip(("low", "high", "wrong"), dial.groups(), strict=True)
+        return "cascade", {name: float(value) for name, value in named if value is not None}
     return SHIPPED_MODELS.get(model)
 
 

@@ -8,8 +8,13 @@ import pytest
 from rubricate import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.matchers import load_matcher
-from rubricate.neural.encoder.cascade import CascadeMatcher
+from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.neural.encoder.cascade import CascadeMatcher, _Doubt, _merged
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.rows import Contradiction
+
+#: More characters than any mark has.
+NEVER = 1e6
 
 
 def test_it_is_saved_loaded_and_guarded(model_folder: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -45,19 +50,80 @@ def test_only_what_is_in_doubt_is_read_again_and_only_around_it(
     corpus = replace_notes(unseen, [" ".join(note.text for note in unseen.notes[:3])])
     rubric, notes = corpus.rubrics[0], corpus.notes
     first = next(EncoderMatcher(threads=1).findings(rubric, notes)).probabilities
-    CascadeMatcher(low=0.5, high=0.5, threads=1).predict(corpus)
+    CascadeMatcher(low=0.5, high=0.5, wrong=NEVER, threads=1).predict(corpus)
     assert characters == []
     chance = sorted(first.values())[len(first) // 2]
-    cascade = CascadeMatcher(low=chance - 1e-9, high=chance + 1e-9, threads=1)
+    cascade = CascadeMatcher(low=chance - 1e-9, high=chance + 1e-9, wrong=NEVER, threads=1)
     both = next(cascade._find(rubric, notes)).probabilities
     (read,) = characters
     assert 0 < read < len(notes[0].text)
     assert {f for f in first if both[f] != first[f]} == {f for f in first if first[f] == chance}
 
 
+def test_marks_whose_ends_are_in_doubt_are_read_again_and_others_stand(unseen: Corpus) -> None:
+    rubric, notes = unseen.rubrics[0], unseen.notes[:8]
+    fast, accurate = (EncoderMatcher(network=name, threads=1) for name in ("fast", "accurate"))
+    ends = CascadeMatcher(low=0.5, high=0.5, wrong=2.0, threads=1)
+    all_ = CascadeMatcher(low=0.0, high=1.0, wrong=0.0, threads=1)
+    found = {
+        name: [{(one.feature, one.spans) for one in note.found} for note in found]
+        for name, found in (
+            ("fast", fast.findings(rubric, notes)),
+            ("accurate", accurate.findings(rubric, notes)),
+            ("ends", ends._find(rubric, notes)),
+            ("all", all_._find(rubric, notes)),
+        )
+    }
+    changed = [new - old for old, new in zip(found["fast"], found["ends"], strict=True)]
+    kept = [new & old for old, new in zip(found["fast"], found["ends"], strict=True)]
+    assert any(changed)
+    assert sum(map(len, kept)) > sum(map(len, changed))
+    far, near = (
+        sum(len(a ^ b) for a, b in zip(found["accurate"], found[name], strict=True))
+        for name in ("fast", "all")
+    )
+    assert near < far
+
+
+def mark(feature: str, *spans: tuple[int, int]) -> Found:
+    return Found(feature, spans, 0.5, "")
+
+
+def test_marks_outside_of_what_was_read_again_stand() -> None:
+    first = NoteFindings(
+        [mark("a", (0, 5)), mark("a", (50, 60)), mark("b", (0, 5)), mark("c", (0, 4), (90, 95))],
+        {"a": 0.9, "b": 0.5, "c": 0.9, "d": 0.1},
+        {"d": Contradiction(((7, 9),), 0.8, "denied")},
+    )
+    again = NoteFindings([mark("a", (2, 7))], {"a": 0.8, "b": 0.1, "c": 0.2},
+                         {"b": Contradiction(((0, 5),), 0.7, "denied"),
+                          "c": Contradiction(((0, 4),), 0.7, "denied")})  # fmt: skip
+    doubts = {name: _Doubt([(0, 20)], presence=name == "b") for name in "abc"}
+    found = _merged(first, again, doubts)
+    assert {(one.feature, one.spans) for one in found.found} == {("a", ((2, 7),)),
+                                                                 ("a", ((50, 60),))}  # fmt: skip
+    assert found.probabilities == {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.1}
+    assert set(found.contradictions) == {"b", "c", "d"}
+
+
+def test_a_feature_that_the_second_network_does_not_find_keeps_no_mark() -> None:
+    first = NoteFindings([mark("a", (0, 5)), mark("a", (50, 60))], {"a": 0.5})
+    again = NoteFindings([], {"a": 0.1})
+    assert _merged(first, again, {"a": _Doubt([(0, 20)], presence=True)}).found == []
+    ends = _merged(first, again, {"a": _Doubt([(0, 20)], presence=False)})
+    assert [one.spans for one in ends.found] == [((50, 60),)]
+    assert ends.probabilities == {"a": 0.5}
+
+
+def test_limits_that_are_no_numbers_of_characters_are_refused(unseen: Corpus) -> None:
+    for wrong in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="wrong"):
+            CascadeMatcher(wrong=wrong).predict(unseen)
+
+
 def test_an_empty_note_is_read(unseen: Corpus) -> None:
     corpus = replace_notes(unseen, ["", "?"])
-    found = CascadeMatcher(low=0.0, high=1.0, threads=1).predict(corpus)
+    found = CascadeMatcher(low=0.0, high=1.0, wrong=0.0, threads=1).predict(corpus)
     assert not any(found.annotations(note.id, f.id, "cascade") for note in corpus.notes
                    for f in corpus.features)  # fmt: skip
 
@@ -73,7 +139,8 @@ def test_the_dial_is_part_of_the_models_name(
 ) -> None:
     dial = load_matcher("cascade=0.2,.8").get_params()
     assert (dial["low"], dial["high"]) == (0.2, 0.8)
-    for other in ("cascade=", "cascade=0.2", "cascade=2,3", "cascade=0.2,0.8,1", "fast=0.2,0.8"):
+    assert load_matcher("cascade=0,1,12.5").get_params()["wrong"] == 12.5
+    for other in ("cascade=", "cascade=0.2", "cascade=2,3", "cascade=0.2,0.8,", "fast=0.2,0.8"):
         with pytest.raises(InputError):
             load_matcher(other)
     # A folder of that name is what was meant.

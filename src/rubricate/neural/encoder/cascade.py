@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -20,41 +21,52 @@ from rubricate.matchers.model_files import (
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import NoteFindings, predict_corpus
+from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.neural.encoder.decoding import HeardNote
-from rubricate.neural.encoder.inference import Places
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Rubric
 
 FIRST, SECOND = "first", "second"
 #: Holds the hashes of the headers of both, which hold those of their files.
 NETWORKS_FILE = "networks.json"
-#: Pieces on either side of a place that are read again. With 24 and 40 the accurate network took
-#: longer and found no more; nor did it at second places.
-AROUND = 12
+#: Pieces on either side of a place that are read again. With 12 and 24 the accurate network took
+#: longer and found no more, with 7 it found less.
+AROUND = 9
+#: A piece is in doubt from this probability on that the word on it is wrong.
+DOUBTED = 0.2
 
 
 class CascadeMatcher(Parametrised):
     """Reads every note with the fast network, and again with the accurate one what is in doubt.
 
-    An item is in doubt where the fast network's probability lies between ``low`` and ``high``: the
-    dial between its speed (both equal) and the other's accuracy (0 and 1). Only the features in
-    doubt are read again, around the places where the fast network or the lexicon saw most of them.
-    `fit` teaches the fast network; the accurate one stays as it is.
+    An item is in doubt where the fast network's probability lies between ``low`` and ``high``, or
+    where ``wrong`` or more characters of its marks are expected to be wrong: a dial between the
+    speed of the one and the accuracy of the other. Only the features in doubt are read again, and
+    only around the places in doubt; elsewhere the first word stands. `fit` teaches the fast
+    network; the accurate one stays as it is.
 
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
     >>> few = corpus.select(notes=[corpus.notes[0].id])
-    >>> CascadeMatcher(low=0.5, high=0.5, threads=1).predict(few).annotators[0].id
+    >>> CascadeMatcher(threads=1).predict(few).annotators[0].id
     'cascade'
     """
 
     name: ClassVar[str] = "cascade"
 
-    def __init__(self, *, low: float = 0.1, high: float = 0.9, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        low: float = 0.15,
+        high: float = 0.8,
+        wrong: float = 6.0,
+        threads: int | None = None,
+    ) -> None:
         self.low = low
         self.high = high
+        self.wrong = wrong
         self.threads = threads
 
     def fit(
@@ -110,6 +122,8 @@ class CascadeMatcher(Parametrised):
     def _check(self) -> None:
         if not 0 <= self.low <= self.high <= 1:
             raise InputError(f"low {self.low} and high {self.high}: need 0 <= low <= high <= 1")
+        if not 0 <= self.wrong < math.inf:
+            raise InputError(f"wrong is {self.wrong}: need a number of characters from 0 up")
 
     def _networks(self) -> tuple[EncoderMatcher, ...]:
         if not hasattr(self, "networks_"):
@@ -122,50 +136,93 @@ class CascadeMatcher(Parametrised):
         first, second = self._networks()
         for note, heard in zip(notes, first.readings(rubric, notes), strict=True):
             found = first.decided(rubric, note.text, heard)
-            doubtful = [
-                k
-                for k, feature in enumerate(rubric)
-                if self.low < found.probabilities[feature.id] < self.high
-            ]
-            if doubtful:
-                around = _places(heard, doubtful)
-                again = second.read_again(rubric, note.text, doubtful, around, heard.votes)
-                found = _replaced(found, again)
+            doubts = self._doubts(rubric, found, heard)
+            if doubts:
+                asked, around = list(doubts), [one.around for one in doubts.values()]
+                again = second.read_again(rubric, note.text, asked, around, heard.votes)
+                ids = {rubric.features[k].id: one for k, one in doubts.items()}
+                found = _merged(found, again, ids)
             yield found
 
+    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> dict[int, _Doubt]:
+        """Return what is to be read again of which features."""
+        (pieces, rows), *_ = heard.said
+        if not rows or not len(pieces):
+            return {}
+        opinion, _ = self._networks()[0].opinions(heard)[0]
+        chance = np.minimum(opinion.inside, 1 - opinion.inside)
+        expected = chance @ (pieces.end - pieces.start)
+        marks: dict[str, list[Found]] = {}
+        for one in found.found:
+            marks.setdefault(one.feature, []).append(one)
+        out = {}
+        for k, feature in enumerate(rubric):
+            own = marks.get(feature.id, [])
+            presence = self.low < found.probabilities[feature.id] < self.high
+            places: list[tuple[int, int]] = []
+            if presence:
+                likeliest = int(np.maximum(rows[k].inside, rows[k].contradicting).argmax())
+                places.append((likeliest, likeliest + 1))
+                if heard.votes is not None:
+                    places += [pieces.within(*span) for span in heard.votes.spans[k]]
+            if own and expected[k] >= self.wrong:
+                places += [(p, p + 1) for p in np.flatnonzero(chance[k] >= DOUBTED).tolist()]
+            if places:
+                out[k] = _Doubt(_around(pieces, places, own), presence)
+        return out
 
-def _places(heard: HeardNote, features: Sequence[int]) -> Places:
-    """Return which characters to read again of each feature.
 
-    They are those around the piece of which the first network is surest that it states or
-    contradicts the feature, and around the words that the lexicon found.
-    """
-    (pieces, rows), *_ = heard.said
-    out: list[list[tuple[int, int]]] = []
-    for k in features:
-        seen = np.maximum(rows[k].inside, rows[k].contradicting)
-        words = [] if heard.votes is None else heard.votes.spans[k]
-        found = [pieces.within(start, end) for start, end in words]
-        if len(seen):
-            likeliest = int(seen.argmax())
-            found.append((likeliest, likeliest + 1))
-        own = [(max(first - AROUND, 0), min(after + AROUND, len(pieces))) for first, after in found]
-        out.append([(int(pieces.start[a]), int(pieces.end[z - 1])) for a, z in own])
-    return out
+class _Doubt(NamedTuple):
+    """Which characters are to be read again of a feature, and whether it may not be there."""
+
+    around: list[tuple[int, int]]
+    presence: bool
+
+
+def _around(
+    pieces: Pieces, places: Sequence[tuple[int, int]], marks: Sequence[Found]
+) -> list[tuple[int, int]]:
+    """Return the characters around places, with the whole of every mark that begins among them."""
+    wide = [
+        (int(pieces.start[max(a - AROUND, 0)]), int(pieces.end[min(z + AROUND, len(pieces)) - 1]))
+        for a, z in places
+    ]
+    touched = [mark for mark in marks if _overlap(mark.spans, wide)]
+    return sorted({*wide, *(span for mark in touched for span in mark.spans)})
+
+
+def _overlap(some: Iterable[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:
+    return any(a < end and start < z for a, z in some for start, end in others)
 
 
 def _hashes(folder: Path) -> dict[str, str]:
     return {name: file_hash(folder / name / HEADER_FILE) for name in (FIRST, SECOND)}
 
 
-def _replaced(first: NoteFindings, again: NoteFindings) -> NoteFindings:
-    """Return what the first network found, with the second's word on what it read again."""
-    read = set(again.probabilities)
-    return NoteFindings(
-        [*(one for one in first.found if one.feature not in read), *again.found],
-        {**first.probabilities, **again.probabilities},
-        {
-            **{k: v for k, v in first.contradictions.items() if k not in read},
-            **again.contradictions,
-        },
-    )
+def _merged(first: NoteFindings, again: NoteFindings, doubts: Mapping[str, _Doubt]) -> NoteFindings:
+    """Return what the first network found, with the second's word on what it read again.
+
+    Marks of the first stay outside of what was read, unless the feature itself was in doubt and
+    the second does not find it.
+    """
+    anew: dict[str, list[Found]] = {}
+    for one in again.found:
+        anew.setdefault(one.feature, []).append(one)
+    kept, probabilities = [], {**first.probabilities, **again.probabilities}
+    for mark in first.found:
+        doubt, own = doubts.get(mark.feature), anew.get(mark.feature, [])
+        if doubt is None:
+            kept.append(mark)
+            continue
+        read = [*doubt.around, *(span for one in own for span in one.spans)]
+        if (own or not doubt.presence) and not _overlap(mark.spans, read):
+            kept.append(mark)
+            both = first.probabilities[mark.feature], again.probabilities[mark.feature]
+            probabilities[mark.feature] = max(both)
+    found = [*kept, *again.found]
+    stated = {one.feature for one in found}
+    said = {
+        **{k: v for k, v in first.contradictions.items() if k not in doubts},
+        **again.contradictions,
+    }
+    return NoteFindings(found, probabilities, {k: v for k, v in said.items() if k not in stated})

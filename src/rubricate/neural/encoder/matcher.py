@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from rubricate.arrays import F64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
@@ -60,7 +61,6 @@ from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
-from rubricate.stats.calibration import raised
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 from rubricate.text.negation import find_negations
@@ -319,6 +319,13 @@ class EncoderMatcher(Parametrised):
         sought, per_pass = [feature.text for feature in rubric], self._per_pass()
         return [one.read(texts, sought, per_pass, self.threads, around) for one in self._readers]
 
+    def opinions(self, heard: HeardNote) -> list[tuple[Opinion, F64]]:
+        """Return what each network says, with the lexicon's votes counted as the network asks."""
+        return [
+            member.opinion(pieces, rows, heard.votes)
+            for member, (pieces, rows) in zip(self.members_, heard.said, strict=True)
+        ]
+
     def decided(self, rubric: Rubric, text: str, heard: HeardNote) -> NoteFindings:
         """Return what is found in a note by what is said of it."""
         found: list[Found] = []
@@ -367,19 +374,9 @@ class EncoderMatcher(Parametrised):
         """Return how probable it is that each feature is present, and where it is found."""
         if not features:
             return [], []
-        said, votes = heard
         at = [self.settings_.of_feature(feature) for feature in features]
-        opinions, presence = [], []
-        for member, (pieces, rows) in zip(self.members_, said, strict=True):
-            inside, edges = (np.stack([getattr(r, k) for r in rows]) for k in ("inside", "edges"))
-            own = np.array([row.presence for row in rows])
-            if votes is not None:
-                settings = member.settings
-                inside = raised(inside, settings.word_vote * votes.on_pieces(pieces))
-                own = raised(own, settings.vote * votes.presence)
-            opinions.append(Opinion(pieces, inside, member.weight, edges))
-            presence.append(own)
-        if len(said) == 1:
+        opinions, presence = zip(*self.opinions(heard), strict=True)
+        if len(opinions) == 1:
             chances = self.settings_.calibration(presence[0])
             return chances.tolist(), decode_pieces(opinions[0], presence[0].tolist(), at)
         each = [

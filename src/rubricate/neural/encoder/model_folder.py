@@ -10,10 +10,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rubricate.arrays import F64
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
 from rubricate.formats.encoding import read_json, write_json
-from rubricate.neural.encoder.decoding import Thresholds
+from rubricate.neural.encoder.decoding import Opinion, Thresholds, Votes
 from rubricate.neural.encoder.inference import (
     Engine,
     OnnxEngine,
@@ -23,7 +26,7 @@ from rubricate.neural.encoder.inference import (
 )
 from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker, Pieces
-from rubricate.stats.calibration import Calibration
+from rubricate.stats.calibration import Calibration, raised
 
 NETWORK_FILE = "network.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -120,6 +123,20 @@ class Member:
     folder: Path
     settings: EncoderSettings
     weight: float = 1.0
+
+    def opinion(
+        self, pieces: Pieces, rows: Sequence[RowScores], votes: Votes | None
+    ) -> tuple[Opinion, F64]:
+        """Return what the network says of the places of a note and of the presence of features.
+
+        The lexicon's votes count in both as much as the settings say.
+        """
+        inside, edges = (np.stack([getattr(r, k) for r in rows]) for k in ("inside", "edges"))
+        presence = np.array([row.presence for row in rows])
+        if votes is not None:
+            inside = raised(inside, self.settings.word_vote * votes.on_pieces(pieces))
+            presence = raised(presence, self.settings.vote * votes.presence)
+        return Opinion(pieces, inside, self.weight, edges), presence
 
 
 class MemberReader:
