@@ -126,7 +126,8 @@ def test_the_encoder_seeks_as_many_features_a_pass_as_asked(tmp_path: Path) -> N
     probabilities = []
     for per_pass in ("1", "all"):
         out = tmp_path / f"{per_pass}.jsonl"
-        done = RUN(main, ["match", str(one), "--features-per-pass", per_pass, "--out", str(out)])
+        done = RUN(main, ["match", str(one), "--model", "fast", "--features-per-pass", per_pass,
+                          "--out", str(out)])  # fmt: skip
         assert done.exit_code == 0, done.output
         rows = read_corpus(out).rows
         assert rows.probability is not None

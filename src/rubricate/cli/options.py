@@ -301,5 +301,8 @@ def set_features_per_pass(matcher: Any, value: int | str | None) -> None:
     if value is None:
         return
     if "features_per_pass" not in matcher.get_params():
-        raise click.UsageError(f"--features-per-pass: the matcher {matcher.name!r} has no passes")
+        raise click.UsageError(
+            f"--features-per-pass: the matcher {matcher.name!r} has no such choice. Give it with "
+            "--model fast, --model accurate or a fitted encoder."
+        )
     matcher.features_per_pass = value
