@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rubricate.spans import Span
 from rubricate.text.clauses import is_dash, sentence_ranges
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of, word_set
 
 _HEADINGS = {
     "chief_complaint": "cc|pc|chief complaint|presenting complaint|chief concern|reason for visit"
@@ -118,6 +119,12 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Note
         inside = Span(tokens[body].start, tokens[stop - 1].end) if body < stop else None
         sections.append(NoteSection(names, Span(tokens[first].start, tokens[end - 1].end), inside))
     return sections
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def sections_of(text: str) -> tuple[NoteSection, ...]:
+    """Return the sections of a text as `find_sections` does, found once for the last texts."""
+    return tuple(find_sections(text, tokens_of(text)))
 
 
 def _headings_of_sentence(

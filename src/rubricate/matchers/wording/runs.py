@@ -14,7 +14,7 @@ from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProf
 from rubricate.matchers.wording.reading import MARK, NoteReading
 from rubricate.text.quantities import same_quantity
 from rubricate.text.subject import contexts_of
-from rubricate.text.words import word_set
+from rubricate.text.words import RECENT_TEXTS, word_set
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.
@@ -156,7 +156,7 @@ def breaks_a_rule(
     return ""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     """Return where a note speaks of the ``"past"`` or the ``"family"``, with the words that say so.
 
@@ -170,7 +170,7 @@ def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def _scope_starts(text: str, kind: str) -> tuple[list[int], int]:
     """Return where the scopes of a kind start, and the length of the longest."""
     scopes = scopes_of(text, kind)
