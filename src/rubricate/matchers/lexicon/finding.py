@@ -59,7 +59,7 @@ TOGETHER = 16
 
 
 class CaseFinder:
-    """Finds the features of one rubric in notes."""
+    """Finds the features of one rubric in notes; with their ``reasons`` unless nobody reads them."""
 
     def __init__(
         self,
@@ -67,6 +67,8 @@ class CaseFinder:
         model: LexiconModel,
         settings: WordSettings,
         lexicon: Lexicon | None = None,
+        *,
+        reasons: bool = True,
     ) -> None:
         learned = model.cases.get(rubric.case)
         if learned is not None and len(learned.cuts) != len(rubric):
@@ -91,7 +93,9 @@ class CaseFinder:
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
-        self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
+        self._reasons = (
+            ReasonWriter(self._reader, self._phrases, self._feature_of) if reasons else None
+        )
 
     def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
         """Yield what is found in each note."""
@@ -211,7 +215,7 @@ class CaseFinder:
             logit = self._weigh(j, group, read, above, signs)
             best = max(best, logit)
             if logit > 0:
-                reason = self._reasons.write(j, group, read, folded)
+                reason = self._reason(j, group, read, folded)
                 mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
@@ -301,9 +305,13 @@ class CaseFinder:
                     against = against or Contradiction(words, None, why)
                     continue
             confidence = self._decision.span(float(inside.mean()))
-            reason = self._reasons.write(j, group, read, folded)
+            reason = self._reason(j, group, read, folded)
             found.append(Found(self._features[j], spans, confidence, reason))
         return found, against
+
+    def _reason(self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str) -> str:
+        """Return why words are found for a feature; nothing where nobody reads it."""
+        return "" if self._reasons is None else self._reasons.write(j, group, read, folded)
 
     def _may_contradict(self, profile: FeatureProfile, mean: float) -> bool:
         """Tell whether the rules against contradictions are asked about a stretch."""

@@ -9,9 +9,11 @@ above which logits count, and the probabilities they stand for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +34,19 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _loaded_blas("scipy.linalg" in sys.modules).limit(limits=1):
         yield
+
+
+@cache
+def _loaded_blas(with_scipy: bool) -> Any:  # noqa: ARG001
+    """Return the BLAS libraries that are loaded: finding them takes longer than a short note.
+
+    Scipy brings one of its own, so they are looked for again once it is there.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def fit_one(

@@ -20,6 +20,8 @@ SURE = 5.0
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
+#: How the last stems compare is remembered, of so many: notes of one rubric have most in common.
+MOST_STEMS = 8192
 #: Between a stem and the key of its meaning.
 SENSE = "#"
 _Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
@@ -56,9 +58,9 @@ class RubricWords:
         self._neighbours = neighbours or {}
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
-        self._number: dict[str, int] = {}
         width = len(self.words) + 6 * len(self.alternatives) + 1
-        self._table: F32 = np.zeros((0, width), dtype=np.float32)
+        # Replaced as one, since threads may share a rubric.
+        self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
 
     def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
         """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
@@ -136,18 +138,24 @@ class RubricWords:
 
     def closest(self, stem_: str) -> F32:
         """Return how a stem compares with each word at best; computed once."""
-        if stem_ not in self._closest:
-            self._closest[stem_] = self.compare(stem_).max(axis=0)
-        return self._closest[stem_]
+        found = self._closest.get(stem_)
+        if found is None:
+            if len(self._closest) >= MOST_STEMS:
+                self._closest.clear()
+            found = self._closest[stem_] = self.compare(stem_).max(axis=0)
+        return found
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
-        new = [one for one in dict.fromkeys(stems) if one not in self._number]
+        number, table = self._seen
+        new = [one for one in dict.fromkeys(stems) if one not in number]
+        if len(number) + len(new) > MOST_STEMS:
+            number, table, new = {}, table[:0], list(dict.fromkeys(stems))
         if new:
-            self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
-            self._table = np.vstack([self._table, self._rows(new)])
-        numbers = [self._number[one] for one in stems]
-        rows = self._table[numbers]
+            number = number | {one: len(number) + i for i, one in enumerate(new)}
+            table = np.vstack([table, self._rows(new)])
+            self._seen = number, table
+        rows = table[[number[one] for one in stems]]
         w, a = len(self.words), len(self.alternatives)
         strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
         same, share, alike, means, close, evidence = (
