@@ -123,7 +123,7 @@ class CreditWords:
         forms = [token.form for token in reading.tokens]
         stop = np.array([form in STOP_WORDS for form in forms])
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
-        strength = self._words.worth(read.meant, stop).strength
+        strength = self._words.strength(read.meant, stop)
         return PlainNote(
             read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists)
         )

@@ -90,6 +90,11 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
+        #: The columns of each feature's words.
+        self._asked = [
+            np.array([i for i, word in enumerate(prepared.words.words) if word in one.words], int)
+            for one in prepared.profiles
+        ]
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
@@ -352,9 +357,7 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        words = self._reader.prepared.words
-        own = {word for one in profile.alternatives for word in one.words}
-        asked = [i for i, word in enumerate(words.words) if word in own]
+        words, asked = self._reader.prepared.words, self._asked[j]
         stems = read.stems[run.first : run.end]
         return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
 
@@ -366,14 +369,15 @@ class CaseFinder:
         weighed: Mapping[str, float],
     ) -> dict[str, float]:
         marked = {one.feature for one in found}
+        highest = above.max(axis=0, initial=-math.inf).tolist()
         probabilities = {}
         for j, feature in enumerate(self._features):
-            highest = float(above[:, j].max()) if len(above) else -math.inf
-            # Where a rule removed the stretch, the highest logit is no evidence of presence.
-            highest = highest if feature in marked else min(highest, 0.0)
-            probability = self._decision.presence(highest)
             if feature in weighed:
                 probability = default_credit().presence(weighed[feature])
+            else:
+                # Where a rule removed the stretch, the highest logit is no evidence of presence.
+                own = highest[j] if feature in marked else min(highest[j], 0.0)
+                probability = self._decision.presence(own)
             if feature in contradictions:
                 probability = min(probability, CONTRADICTED)
             probabilities[feature] = probability

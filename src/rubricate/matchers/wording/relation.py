@@ -222,7 +222,7 @@ def _at_cues(target: F32, values: F32, reading: NoteReading) -> None:
 def _numbers(take: KeptEvidence, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
     right, wrong = np.zeros_like(cov), np.zeros_like(cov)
     for j, profile in enumerate(rubric.profiles):
-        asked = [q for a in profile.alternatives for q in a.quantities]
+        asked = profile.quantities
         if not asked:
             continue
         # One more than there are quantities: tokens in none of them have the number -1.

@@ -55,6 +55,7 @@ class RubricWords:
         self._synonyms = synonyms.words if synonyms else {}
         self._phrases = self._index_phrases(synonyms.phrases if synonyms else {})
         self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
+        self._part_stems = frozenset().union(*(part for p in self._parts.values() for part in p))
         self._neighbours = neighbours or {}
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
@@ -81,18 +82,15 @@ class RubricWords:
             found.setdefault(stems[0], []).append((stems, words, wordings))
         return found
 
-    def _said_in_phrases(self, stems: Sequence[str], worth: StemWorth) -> None:
-        """Give the words of whole synonyms what these are worth together."""
+    def _said_in_phrases(self, stems: Sequence[str]) -> Iterator[tuple[int, I64, I64]]:
+        """Yield the places of whole synonyms' words, with the words and wordings they mean."""
         stems = [one.partition(SENSE)[0] for one in stems]
         for t, one in enumerate(stems):
             for phrase, words, wordings in self._phrases.get(one, ()):
                 near = stems[t : t + len(phrase) + PHRASE_SLACK]
                 if all(word in near for word in phrase[1:]):
-                    at = [t + near.index(word) for word in phrase]
-                    for s in at:
-                        _raise(worth.strength[s], words)
-                        _raise(worth.alike[s], wordings)
-                        _raise(worth.evidence[s], wordings)
+                    for word in phrase:
+                        yield t + near.index(word), words, wordings
 
     def compare(self, stem_: str) -> F32:
         """Return how a stem compares with each word: same, synonym, usual wording, neighbour.
@@ -124,11 +122,13 @@ class RubricWords:
 
     def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
         """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
-        meant = {stem_}.union(*parts_of(stem_))
-        for i, parts in self._parts.items():
-            shared = sum(not meant.isdisjoint(part) for part in parts)
-            if shared and self.words[i] != stem_:
-                yield i, shared / len(parts)
+        own_parts = parts_of(stem_)
+        meant = {stem_}.union(*own_parts)
+        if not meant.isdisjoint(self._part_stems):
+            for i, parts in self._parts.items():
+                shared = sum(not meant.isdisjoint(part) for part in parts)
+                if shared and self.words[i] != stem_:
+                    yield i, shared / len(parts)
         yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
 
     @property
@@ -147,6 +147,30 @@ class RubricWords:
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
+        rows = self._rows_of(stems)
+        w, a = len(self.words), len(self.alternatives)
+        same, share, alike, means, close, evidence = (
+            rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
+        )
+        part = _part_of_stop_words(stop)
+        worth = StemWorth(
+            rows[:, :w] * part, same, share, alike, means, close, evidence * part, rows[:, -1]
+        )
+        for s, words, wordings in self._said_in_phrases(stems):
+            _raise(worth.strength[s], words)
+            _raise(worth.alike[s], wordings)
+            _raise(worth.evidence[s], wordings)
+        return worth
+
+    def strength(self, stems: Sequence[str], stop: Bools) -> F32:
+        """Return how strongly the stems stand for the words, as `worth` has it."""
+        found: F32 = self._rows_of(stems, len(self.words)) * _part_of_stop_words(stop)
+        for s, words, _ in self._said_in_phrases(stems):
+            _raise(found[s], words)
+        return found
+
+    def _rows_of(self, stems: Sequence[str], width: int | None = None) -> F32:
+        """Return the first columns of the table for stems, which come to it where they are new."""
         number, table = self._seen
         new = [one for one in dict.fromkeys(stems) if one not in number]
         if len(number) + len(new) > MOST_STEMS:
@@ -155,20 +179,16 @@ class RubricWords:
             number = number | {one: len(number) + i for i, one in enumerate(new)}
             table = np.vstack([table, self._rows(new)])
             self._seen = number, table
-        rows = table[[number[one] for one in stems]]
-        w, a = len(self.words), len(self.alternatives)
-        strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        same, share, alike, means, close, evidence = (
-            rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
-        )
-        evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        worth = StemWorth(strength, same, share, alike, means, close, evidence, rows[:, -1])
-        self._said_in_phrases(stems, worth)
-        return worth
+        rows: F32 = table[[number[one] for one in stems], :width]
+        return rows
 
     def _rows(self, stems: Sequence[str]) -> F32:
         """Return the rows of the table for stems not seen before."""
-        same, alike, means, close = np.stack([self.compare(one) for one in stems], axis=1)
+        compared = np.stack([self.compare(one) for one in stems], axis=1)
+        if len(self._closest) + len(stems) > MOST_STEMS:
+            self._closest.clear()
+        self._closest.update(zip(stems, compared.max(axis=0), strict=True))
+        same, alike, means, close = compared
         strength = strengths(same, alike, means, close)
 
         def best(values: F32) -> F32:
@@ -186,6 +206,11 @@ def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
     """Return how strongly stems stand for words, whatever shows it."""
     strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
     return strongest
+
+
+def _part_of_stop_words(stop: Bools) -> F32:
+    """Return, in a column, what part of its worth each token has: words without meaning little."""
+    return np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
 
 
 class StemWorth(NamedTuple):
