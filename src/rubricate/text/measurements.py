@@ -208,6 +208,8 @@ def child_years(text: str) -> float | None:
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
     """Return what "T" and, among vital signs, "P" name."""
+    if tokens[i].form not in ("t", "p"):
+        return None
     written = text[tokens[i].start : tokens[i].end]
     if written == "T":
         return "temperature", i + 1

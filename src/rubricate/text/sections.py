@@ -61,6 +61,7 @@ _HEADINGS = {
 _BY_PHRASE = {
     phrase.replace("&", " "): name for name, text in _HEADINGS.items() for phrase in text.split("|")
 }
+_FIRST_WORDS = frozenset(phrase.split(" ")[0] for phrase in _BY_PHRASE)
 #: Headings that need no colon: at the start of a sentence they are rarely anything else.
 _BARE = word_set(
     "hpi hpc hopi pmh pmhx psh pshx fh fhx fmh fmhx famhx sh shx sochx dhx dh ros obhx meds soc"
@@ -199,7 +200,7 @@ def _bare_heading(
     text: str, tokens: Sequence[Token], first: int, end: int
 ) -> tuple[int, int, int, tuple[str, ...]] | None:
     """Return a heading without a colon at the start of a sentence."""
-    if first >= end:
+    if first >= end or tokens[first].form not in _FIRST_WORDS:
         return None
     for length in range(min(_LONGEST, end - first), 0, -1):
         stop = first + length

@@ -115,6 +115,10 @@ class Context:
     scope_span: Span
 
 
+#: Words that may open a context.
+_OPENING = RELATIVES | OTHERS | {"maternal", "paternal"} | CONTEXT_CUES.first_forms
+
+
 def find_contexts(text: str) -> list[Context]:
     """Return the contexts of a text in the order of their cues.
 
@@ -134,7 +138,8 @@ def find_contexts(text: str) -> list[Context]:
     for first, end in ranges:
         i = first
         while i < end:
-            i = _read_cue(tokens, first, i, end, found)
+            opens = tokens[i].form in _OPENING
+            i = _read_cue(tokens, first, i, end, found) if opens else i + 1
     # A heading such as "FHx:" is found both as a section and as a cue.
     unique = {(context.kind, context.scope_span): context for context in reversed(found)}
     return sorted(

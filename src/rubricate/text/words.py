@@ -177,6 +177,11 @@ class CueTable:
     def __contains__(self, form: str) -> bool:
         return form in self._by_first
 
+    @property
+    def first_forms(self) -> frozenset[str]:
+        """The words that a phrase may begin with."""
+        return frozenset(self._by_first)
+
     def at(self, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
         """Return the kind of the longest phrase that begins at token ``i``, and its end."""
         for rest, kind in self._by_first.get(tokens[i].form, ()):

@@ -76,10 +76,14 @@ class RubricWords:
     def _index_phrases(self, phrases: Mapping[tuple[str, ...], Set[str]]) -> _Phrases:
         """Return the phrases by their first stem, with the columns of words and wordings meant."""
         found: _Phrases = {}
+        # Many phrases mean the same words.
+        known: dict[frozenset[str], tuple[I64, I64]] = {}
         for stems, meant in phrases.items():
-            words = np.array([i for i, one in enumerate(self.words) if one in meant], dtype=int)
-            wordings = np.flatnonzero(self.weights[words].any(axis=0))
-            found.setdefault(stems[0], []).append((stems, words, wordings))
+            own = frozenset(meant)
+            if own not in known:
+                words = np.array(sorted(self._place[w] for w in own if w in self._place), dtype=int)
+                known[own] = words, np.flatnonzero(self.weights[words].any(axis=0))
+            found.setdefault(stems[0], []).append((stems, *known[own]))
         return found
 
     def _said_in_phrases(self, stems: Sequence[str]) -> Iterator[tuple[int, I64, I64]]:
