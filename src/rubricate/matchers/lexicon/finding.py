@@ -59,7 +59,7 @@ TOGETHER = 16
 
 
 class CaseFinder:
-    """Finds the features of one rubric in notes; with their ``reasons`` unless nobody reads them."""
+    """Finds the features of one rubric in notes; without ``reasons`` where nobody reads them."""
 
     def __init__(
         self,

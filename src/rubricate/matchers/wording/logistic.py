@@ -39,7 +39,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 @cache
-def _loaded_blas(with_scipy: bool) -> Any:  # noqa: ARG001
+def _loaded_blas(with_scipy: bool) -> Any:
     """Return the BLAS libraries that are loaded: finding them takes longer than a short note.
 
     Scipy brings one of its own, so they are looked for again once it is there.

@@ -52,8 +52,8 @@ def find_runs(
     # Feature by feature, each with its tokens in order.
     features, places = np.nonzero((logits > cuts).T)
     above: dict[int, list[int]] = {}
-    for j, t in zip(features.tolist(), places.tolist(), strict=True):
-        above.setdefault(j, []).append(t)
+    for j, place in zip(features.tolist(), places.tolist(), strict=True):
+        above.setdefault(j, []).append(place)
     runs: list[list[TokenRun]] = [[] for _ in range(logits.shape[1])]
     for j, tokens in above.items():
         first = last = tokens[0]
@@ -213,7 +213,7 @@ def _denied(run: TokenRun, reading: NoteReading, named: Collection[str]) -> bool
     ]
     if not own or (len(own) < len(scopes) and not named):
         own = scopes
-    return min(own) >= 0 and reading.negations[own[0]].kind == "negation"
+    return bool(min(own) >= 0 and reading.negations[own[0]].kind == "negation")
 
 
 def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
