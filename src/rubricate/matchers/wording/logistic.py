@@ -9,7 +9,6 @@ above which logits count, and the probabilities they stand for.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,16 +33,13 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    with _loaded_blas("scipy.linalg" in sys.modules).limit(limits=1):
+    with _numpys_blas().limit(limits=1):
         yield
 
 
 @cache
-def _loaded_blas(with_scipy: bool) -> Any:
-    """Return the BLAS libraries that are loaded: finding them takes longer than a short note.
-
-    Scipy brings one of its own, so they are looked for again once it is there.
-    """
+def _numpys_blas() -> Any:
+    """Return numpy's BLAS, looked for once: finding it takes longer than reading a short note."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -109,8 +105,10 @@ def fit_many(
 def _least(loss: Callable[[F64], tuple[float, F64]], size: int, options: Any) -> F64:
     """Return the weights of least loss, starting from zero."""
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
-    with one_blas_thread():
+    # Scipy brings a BLAS of its own.
+    with threadpool_limits(1, user_api="blas"):
         found = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
 
