@@ -228,4 +228,4 @@ def sigmoid(logits: npt.ArrayLike) -> npt.NDArray[Any]:
     >>> sigmoid([0.0, 800.0]).tolist()
     [0.5, 1.0]
     """
-    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -60, 60))))
+    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -60), 60))))

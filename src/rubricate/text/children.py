@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from rubricate.files import packaged_text
-from rubricate.text.quantities import find_quantities
+from rubricate.text.quantities import quantities_of
+from rubricate.text.words import RECENT_TEXTS
 
 #: From this age on a patient's values are those of adults.
 ADULT = 16
@@ -72,7 +73,7 @@ def child_scale(measured: str, years: float) -> ValueScale | None:
     return None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=RECENT_TEXTS)
 def first_age(text: str) -> tuple[float, int] | None:
     """Return the first age that a text states, in years, and where it stands.
 
@@ -81,7 +82,7 @@ def first_age(text: str) -> tuple[float, int] | None:
     >>> first_age("3 yr 6 mo girl"), first_age("5/12 boy")
     ((3.5, 0), (0.4166666666666667, 0))
     """
-    read = (one for one in find_quantities(text) if one.kind == "age" and one.low == one.high)
+    read = (one for one in quantities_of(text) if one.kind == "age" and one.low == one.high)
     ages = [(one.low, one.span.start) for one in read]
     if match := _SMALL.search(text):
         days, months, weeks = (int(match[one] or 0) for one in ("day", "months", "weeks"))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rubricate.text.numbers import days_in
-from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.quantities import Quantity, quantities_of
 
 _YEAR = days_in("year")
 #: Cigarettes of a pack.
@@ -89,7 +89,7 @@ def _pregnancies(text: str) -> Iterator[DerivedValue]:
 
 def _pack_years(text: str) -> Iterator[DerivedValue]:
     """Yield "40 pack-years", and packs a day times years; both ends of a range."""
-    quantities = find_quantities(text)
+    quantities = quantities_of(text)
     for one, following in pairwise([*quantities, None]):
         if one is None:
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from rubricate.text.children import ValueScale, child_scale
@@ -188,7 +188,8 @@ def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
     >>> judge_measured(["Hypoxia"], "SpO2 98% on room air")
     MeasuredVerdict(states=(), contradicts=((0, 8),))
     """
-    asked = [asked_values(wording, child_years(text)) for wording in wordings]
+    years = child_years(text)
+    asked = [asked_values(wording, years) for wording in wordings]
     if not any(asked):
         return MeasuredVerdict()
     said = [_judge(one, find_measurements(text)) for one in asked]
@@ -227,5 +228,11 @@ def only_values(text: str, spans: Sequence[tuple[int, int]]) -> bool:
     if not any(a < end and start < z for start, end in spans for a, z in measured):
         return False
     forms = {token.form for start, end in spans for token in find_tokens(text[start:end])}
-    findings = measure_table().finding - _FILLING
-    return forms.isdisjoint(findings | _RAISED | _LOWERED | _ORDINARY | _COURSE)
+    return forms.isdisjoint(_findings())
+
+
+@cache
+def _findings() -> frozenset[str]:
+    """Return the words that name a finding rather than a value."""
+    named = measure_table().finding - _FILLING
+    return named | _RAISED | _LOWERED | _ORDINARY | _COURSE

@@ -15,7 +15,7 @@ from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
 from rubricate.text.numbers import figure, form_at, in_celsius, time_unit
 from rubricate.text.opposites import PERSONS
-from rubricate.text.words import CueTable, Token, find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
 
 _SEPARATOR = " | "
 #: May stand between a name and its value.
@@ -155,14 +155,14 @@ def in_unit(measured: str, value: float, unit: str = "") -> float | None:
     return value * scale if least <= value <= most else None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=RECENT_TEXTS)
 def find_measurements(text: str) -> tuple[Measurement, ...]:
     """Return the measured values of a note, in order; wishes and other people's are left out.
 
     >>> [(one.measured, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
     [('temperature', 37.0), ('pulse', 74.0)]
     """
-    tokens = find_tokens(text)
+    tokens = tokens_of(text)
     names = measure_table().names
     found: list[Measurement] = []
     i = 0
@@ -208,11 +208,15 @@ def child_years(text: str) -> float | None:
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
     """Return what "T" and, among vital signs, "P" name."""
+    if tokens[i].form not in ("t", "p"):
+        return None
     written = text[tokens[i].start : tokens[i].end]
     if written == "T":
         return "temperature", i + 1
+    if written != "P":
+        return None
     near = {token.form for token in tokens[max(0, i - 12) : i + 12]}
-    return ("pulse", i + 1) if written == "P" and near & _VITAL_SIGNS else None
+    return ("pulse", i + 1) if near & _VITAL_SIGNS else None
 
 
 def _before(tokens: Sequence[Token], i: int, most: int) -> list[str]:

@@ -193,6 +193,15 @@ _YOUNG = {"boy": "son", "girl": "daughter"}
 _BLOOD = word_set("mother father brother sister aunt uncle cousin niece nephew")
 
 
+def names_person(form: str) -> bool:
+    """Tell whether a word may name a person, of whom `kin_of_kin` may make another.
+
+    >>> names_person("dad"), names_person("knee")
+    (True, False)
+    """
+    return form in PERSONS or form in _YOUNG
+
+
 def kin_of_kin(whose: str, who: str) -> str:
     """Return the relative that a relative's relative is, or an empty text.
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rubricate.spans import Span
 from rubricate.text.ages import AGE_STARTS, read_age, read_age_cue, read_birthday
@@ -30,7 +31,7 @@ from rubricate.text.times import (
     read_frequency_cue,
     read_slashed,
 )
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of, word_set
 
 #: Each form of a unit with its kind, the unit that values are converted to, and the factor.
 _UNITS: dict[str, tuple[str, str, float]] = {
@@ -195,6 +196,12 @@ def find_quantities(text: str, tokens: Sequence[Token] | None = None) -> list[Qu
         found.append(_as_quantity(text, tokens, reading))
         i = max(reading.end, i + 1)
     return found
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def quantities_of(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities of a text as `find_quantities` does, found once for the last texts."""
+    return tuple(find_quantities(text, tokens_of(text)))
 
 
 def _read_at(text: str, tokens: Sequence[Token], i: int) -> QuantityReading | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rubricate.spans import Span
 from rubricate.text.clauses import is_dash, sentence_ranges
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of, word_set
 
 _HEADINGS = {
     "chief_complaint": "cc|pc|chief complaint|presenting complaint|chief concern|reason for visit"
@@ -60,6 +61,7 @@ _HEADINGS = {
 _BY_PHRASE = {
     phrase.replace("&", " "): name for name, text in _HEADINGS.items() for phrase in text.split("|")
 }
+_FIRST_WORDS = frozenset(phrase.split(" ")[0] for phrase in _BY_PHRASE)
 #: Headings that need no colon: at the start of a sentence they are rarely anything else.
 _BARE = word_set(
     "hpi hpc hopi pmh pmhx psh pshx fh fhx fmh fmhx famhx sh shx sochx dhx dh ros obhx meds soc"
@@ -118,6 +120,12 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Note
         inside = Span(tokens[body].start, tokens[stop - 1].end) if body < stop else None
         sections.append(NoteSection(names, Span(tokens[first].start, tokens[end - 1].end), inside))
     return sections
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def sections_of(text: str) -> tuple[NoteSection, ...]:
+    """Return the sections of a text as `find_sections` does, found once for the last texts."""
+    return tuple(find_sections(text, tokens_of(text)))
 
 
 def _headings_of_sentence(
@@ -192,7 +200,7 @@ def _bare_heading(
     text: str, tokens: Sequence[Token], first: int, end: int
 ) -> tuple[int, int, int, tuple[str, ...]] | None:
     """Return a heading without a colon at the start of a sentence."""
-    if first >= end:
+    if first >= end or tokens[first].form not in _FIRST_WORDS:
         return None
     for length in range(min(_LONGEST, end - first), 0, -1):
         stop = first + length

@@ -11,8 +11,8 @@ from rubricate.spans import Span
 from rubricate.text.clauses import CONTRASTS, sentence_ranges
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.text.opposites import names_reflexes
-from rubricate.text.sections import find_sections
-from rubricate.text.words import CueTable, Token, cue_kinds, find_tokens, word_set
+from rubricate.text.sections import sections_of
+from rubricate.text.words import RECENT_TEXTS, CueTable, Token, cue_kinds, tokens_of, word_set
 
 RELATIVES = word_set(
     "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa pops brother"
@@ -115,6 +115,10 @@ class Context:
     scope_span: Span
 
 
+#: Words that may open a context.
+_OPENING = RELATIVES | OTHERS | {"maternal", "paternal"} | CONTEXT_CUES.first_forms
+
+
 def find_contexts(text: str) -> list[Context]:
     """Return the contexts of a text in the order of their cues.
 
@@ -122,10 +126,10 @@ def find_contexts(text: str) -> list[Context]:
     >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
     [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]
     """
-    tokens = find_tokens(text)
+    tokens = tokens_of(text)
     found = [
         Context(_SECTION_KINDS[name], section.heading, section.body)
-        for section in find_sections(text, tokens)
+        for section in sections_of(text)
         for name in section.names
         if name in _SECTION_KINDS and section.body is not None
     ]
@@ -134,7 +138,8 @@ def find_contexts(text: str) -> list[Context]:
     for first, end in ranges:
         i = first
         while i < end:
-            i = _read_cue(tokens, first, i, end, found)
+            opens = tokens[i].form in _OPENING
+            i = _read_cue(tokens, first, i, end, found) if opens else i + 1
     # A heading such as "FHx:" is found both as a section and as a cue.
     unique = {(context.kind, context.scope_span): context for context in reversed(found)}
     return sorted(
@@ -142,9 +147,9 @@ def find_contexts(text: str) -> list[Context]:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def contexts_of(text: str) -> tuple[Context, ...]:
-    """Return the contexts of a text as `find_contexts` does, found once for the last few texts."""
+    """Return the contexts of a text as `find_contexts` does, found once for the last texts."""
     return tuple(find_contexts(text))
 
 
@@ -172,7 +177,7 @@ def _within_family(
 def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: list[Context]) -> int:
     """Append what the token at ``i`` opens, if anything; return the next token to look at."""
     form = tokens[i].form
-    if names_reflexes(form, *(token.form for token in tokens[i + 1 : i + 3])):
+    if form == "dtr" and names_reflexes(form, *(one.form for one in tokens[i + 1 : i + 3])):
         return i + 1
     if form in RELATIVES or (
         form in ("maternal", "paternal") and form_at(tokens, i + 1) not in RELATIVES

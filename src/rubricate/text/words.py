@@ -111,6 +111,16 @@ def find_tokens(text: str) -> list[Token]:
     return tokens
 
 
+#: So many texts stay as they were read: a matcher comes back to a note after others of its batch.
+RECENT_TEXTS = 128
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text as `find_tokens` does, found once for the last texts."""
+    return tuple(find_tokens(text))
+
+
 def _split_slashes(raw: str, start: int) -> list[Token]:
     return [
         Token(start + i, start + i + 1, char.lower(), "mark" if char == "/" else "word")
@@ -166,6 +176,11 @@ class CueTable:
 
     def __contains__(self, form: str) -> bool:
         return form in self._by_first
+
+    @property
+    def first_forms(self) -> frozenset[str]:
+        """The words that a phrase may begin with."""
+        return frozenset(self._by_first)
 
     def at(self, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
         """Return the kind of the longest phrase that begins at token ``i``, and its end."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rubricate import Feature, Rubric
+from rubricate.matchers.wording import rubric_words
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.shared import default_shared
 from rubricate.matchers.wording.stems import stem
@@ -49,3 +50,19 @@ def test_a_synonym_of_several_words_counts_as_a_whole_only_where_all_stand_toget
     for stems, whole in ((together, True), (apart, False)):
         alike = words.worth(stems, np.zeros(len(stems), dtype=np.bool_)).alike
         assert bool(alike[stems.index("ear")].max() > 0.8) is whole
+
+
+def test_what_stems_are_worth_is_the_same_however_many_were_seen_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stems = ["he", "hear", "ring", "in", "the", "ear"]
+    stop = np.zeros(len(stems), dtype=np.bool_)
+    fresh = words_of("Tinnitus").worth(stems, stop)
+    monkeypatch.setattr(rubric_words, "MOST_STEMS", 8)
+    words = words_of("Tinnitus")
+    for k in range(5):
+        words.worth([f"other{k}", f"more{k}", "ear"], stop[:3])
+    for known, again in zip(fresh, words.worth(stems, stop), strict=True):
+        assert np.array_equal(known, again)
+    assert np.array_equal(words.strength(stems, stop), fresh.strength)
+    assert np.array_equal(words.closest("ear"), words_of("Tinnitus").closest("ear"))

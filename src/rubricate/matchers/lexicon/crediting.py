@@ -123,7 +123,7 @@ class CreditWords:
         forms = [token.form for token in reading.tokens]
         stop = np.array([form in STOP_WORDS for form in forms])
         lists = (reading.clause, reading.item, reading.scope, reading.cue)
-        strength = self._words.worth(read.meant, stop).strength
+        strength = self._words.strength(read.meant, stop)
         return PlainNote(
             read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists)
         )
@@ -158,9 +158,9 @@ class CreditWords:
         asked = profile.alternatives[wording.number]
         said = " asked" if asked.negated else ""
         content = [t for t in inside if note.forms[t] not in STOP_WORDS and note.cue[t] < 0]
-        other = [t for t in content if max(fit.rows[t - first], default=0) < STANDS_FOR]
+        other = sum(max(fit.rows[t - first], default=0) < STANDS_FOR for t in content)
         mean = sum(logits) / len(logits)
-        family = bool(reading.family[inside].any())
+        family = any(reading.family[inside].tolist())
         weighed = list(zip(wording.weights, fit.inside, fit.around, strict=True))
         values: dict[str, float] = {
             "bias": 1,
@@ -172,14 +172,14 @@ class CreditWords:
             "covered around": sum(w * b for w, _, b in weighed),
             "surely covered": sum(w for w, a, _ in weighed if a > SURE),
             "least covered": min(fit.around, default=1),
-            "other words": len(other) / len(content) if content else 0,
+            "other words": other / len(content) if content else 0,
             "behind another": behind,
             "below": mean < 0,
             "denial asked": asked.negated,
-            "denied" + said: any(note.scope[t] >= 0 for t in inside),
-            "all denied" + said: bool(content) and all(note.scope[t] >= 0 for t in content),
-            "cue" + said: any(note.cue[t] >= 0 for t in inside),
-            "denying word" + said: any(note.forms[t] in DENYING for t in near),
+            "denied" + said: max([note.scope[t] for t in inside]) >= 0,
+            "all denied" + said: min([note.scope[t] for t in content], default=-1) >= 0,
+            "cue" + said: max([note.cue[t] for t in inside]) >= 0,
+            "denying word" + said: not DENYING.isdisjoint(note.forms[first:end]),
             "relative asked": asked.family,
             "relative asked and near": asked.family and family,
             "relative near": not asked.family and family,
@@ -277,9 +277,10 @@ def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
     """Tell whether something in a clause, or behind a colon that ends it, may deny what it says."""
     if ":" in note.forms[end - 1 : end + 1]:  # "tattoos: never"
         end += ANSWER
-    return any(
-        note.scope[t] >= 0 or note.cue[t] >= 0 or note.forms[t] in AS_A_DENIAL
-        for t in range(first, min(end, len(note.forms)))
+    return (
+        max(note.scope[first:end]) >= 0
+        or max(note.cue[first:end]) >= 0
+        or not AS_A_DENIAL.isdisjoint(note.forms[first:end])
     )
 
 

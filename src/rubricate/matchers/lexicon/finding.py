@@ -59,7 +59,7 @@ TOGETHER = 16
 
 
 class CaseFinder:
-    """Finds the features of one rubric in notes."""
+    """Finds the features of one rubric in notes; without ``reasons`` where nobody reads them."""
 
     def __init__(
         self,
@@ -67,6 +67,8 @@ class CaseFinder:
         model: LexiconModel,
         settings: WordSettings,
         lexicon: Lexicon | None = None,
+        *,
+        reasons: bool = True,
     ) -> None:
         learned = model.cases.get(rubric.case)
         if learned is not None and len(learned.cuts) != len(rubric):
@@ -88,10 +90,17 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
+        #: The columns of each feature's words.
+        self._asked = [
+            np.array([i for i, word in enumerate(prepared.words.words) if word in one.words], int)
+            for one in prepared.profiles
+        ]
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
-        self._reasons = ReasonWriter(self._reader, self._phrases, self._feature_of)
+        self._reasons = (
+            ReasonWriter(self._reader, self._phrases, self._feature_of) if reasons else None
+        )
 
     def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
         """Yield what is found in each note."""
@@ -211,7 +220,7 @@ class CaseFinder:
             logit = self._weigh(j, group, read, above, signs)
             best = max(best, logit)
             if logit > 0:
-                reason = self._reasons.write(j, group, read, folded)
+                reason = self._reason(j, group, read, folded)
                 mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
@@ -301,9 +310,13 @@ class CaseFinder:
                     against = against or Contradiction(words, None, why)
                     continue
             confidence = self._decision.span(float(inside.mean()))
-            reason = self._reasons.write(j, group, read, folded)
+            reason = self._reason(j, group, read, folded)
             found.append(Found(self._features[j], spans, confidence, reason))
         return found, against
+
+    def _reason(self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str) -> str:
+        """Return why words are found for a feature; nothing where nobody reads it."""
+        return "" if self._reasons is None else self._reasons.write(j, group, read, folded)
 
     def _may_contradict(self, profile: FeatureProfile, mean: float) -> bool:
         """Tell whether the rules against contradictions are asked about a stretch."""
@@ -344,9 +357,7 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        words = self._reader.prepared.words
-        own = {word for one in profile.alternatives for word in one.words}
-        asked = [i for i, word in enumerate(words.words) if word in own]
+        words, asked = self._reader.prepared.words, self._asked[j]
         stems = read.stems[run.first : run.end]
         return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
 
@@ -358,14 +369,15 @@ class CaseFinder:
         weighed: Mapping[str, float],
     ) -> dict[str, float]:
         marked = {one.feature for one in found}
+        highest = above.max(axis=0, initial=-math.inf).tolist()
         probabilities = {}
         for j, feature in enumerate(self._features):
-            highest = float(above[:, j].max()) if len(above) else -math.inf
-            # Where a rule removed the stretch, the highest logit is no evidence of presence.
-            highest = highest if feature in marked else min(highest, 0.0)
-            probability = self._decision.presence(highest)
             if feature in weighed:
                 probability = default_credit().presence(weighed[feature])
+            else:
+                # Where a rule removed the stretch, the highest logit is no evidence of presence.
+                own = highest[j] if feature in marked else min(highest[j], 0.0)
+                probability = self._decision.presence(own)
             if feature in contradictions:
                 probability = min(probability, CONTRADICTED)
             probabilities[feature] = probability

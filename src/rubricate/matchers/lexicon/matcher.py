@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -50,7 +50,7 @@ from rubricate.matchers.wording.learn_shared import learn_shared
 from rubricate.matchers.wording.logistic import Decision, calibrate, one_blas_thread
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.progress import Progress, silent, watched
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 
 
 class LexiconMatcher(Parametrised):
@@ -152,10 +152,8 @@ class LexiconMatcher(Parametrised):
     def _find(
         self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon
     ) -> Iterator[NoteFindings]:
-        if not any(one.isalnum() for feature in rubric for one in feature.text):
-            # Of features without a word nothing can be found.
-            nothing = {feature.id: 0.0 for feature in rubric}
-            return (NoteFindings([], nothing, {}) for _ in texts)
+        if not _has_words(rubric):
+            return (_nothing_in(rubric) for _ in texts)
         return CaseFinder(rubric, self.model_, self._settings, lexicon).find(texts)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -173,7 +171,7 @@ class LexiconMatcher(Parametrised):
 
 
 def findings_from_rubric(rubric: Rubric, texts: Sequence[str]) -> list[NoteFindings]:
-    """Return what the lexicon finds in texts from the rubric alone.
+    """Return what the lexicon finds in texts from the rubric alone, without its reasons.
 
     >>> from rubricate import Feature
     >>> rubric = Rubric("c", (Feature("1", "c", "Shortness of breath"),))
@@ -181,14 +179,32 @@ def findings_from_rubric(rubric: Rubric, texts: Sequence[str]) -> list[NoteFindi
     >>> one.probabilities["1"] > 0.5 > other.probabilities["1"]
     True
     """
-    matcher = _from_rubrics()
+    if not _has_words(rubric):
+        return [_nothing_in(rubric) for _ in texts]
     with one_blas_thread():
-        return list(matcher._find(rubric, texts, matcher._open_lexicon()))
+        return list(_finder_of(rubric.case, rubric.features).find(texts))
+
+
+@lru_cache(maxsize=8)
+def _finder_of(case: str, features: tuple[Feature, ...]) -> CaseFinder:
+    """Return what finds features from the rubric alone; thousands of notes may share a rubric."""
+    matcher = _from_rubrics()
+    rubric, lexicon = Rubric(case, features), matcher._open_lexicon()
+    return CaseFinder(rubric, matcher.model_, matcher._settings, lexicon, reasons=False)
 
 
 @cache
 def _from_rubrics() -> LexiconMatcher:
     return LexiconMatcher().fit(Corpus((), ()))
+
+
+def _has_words(rubric: Rubric) -> bool:
+    """Tell whether a rubric has a word: without one nothing can be found."""
+    return any(one.isalnum() for feature in rubric for one in feature.text)
+
+
+def _nothing_in(rubric: Rubric) -> NoteFindings:
+    return NoteFindings([], {feature.id: 0.0 for feature in rubric}, {})
 
 
 LEXICON_FILE, WORDS_FILE, CASES_FILE, SHARED_FILE = (

@@ -30,7 +30,7 @@ from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import Speller
 from rubricate.rubric import Rubric
-from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.senses import find_senses
 from rubricate.text.words import find_tokens
 
@@ -90,17 +90,7 @@ class ReadNote:
 
 @lru_cache(maxsize=1)
 def _as_text_reading(reading: NoteReading) -> TextReading:
-    return TextReading(
-        text=reading.text,
-        tokens=reading.tokens,
-        starts=[token.start for token in reading.tokens],
-        clause=reading.clause.tolist(),
-        scope=reading.scope.tolist(),
-        cue=reading.cue.tolist(),
-        negations=reading.negations,
-        quantities=reading.quantities,
-        quantity_starts=[quantity.span.start for quantity in reading.quantities],
-    )
+    return replace(read_text(reading.text), clause=reading.clause.tolist())
 
 
 class CaseReader:

@@ -104,7 +104,7 @@ class ReasonWriter:
         words = self._reader.prepared.words
         if profile.kind:
             return f"{profile.kind} {profile.feature.text!r}"
-        own = {word for one in profile.alternatives for word in one.words}
+        own = profile.words
         said: list[str] = []
         for t in tokens:
             form = read.reading.tokens[t].form

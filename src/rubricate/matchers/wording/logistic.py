@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +33,16 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _numpys_blas().limit(limits=1):
         yield
+
+
+@cache
+def _numpys_blas() -> Any:
+    """Return numpy's BLAS, looked for once: finding it takes longer than reading a short note."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def fit_one(
@@ -98,8 +105,10 @@ def fit_many(
 def _least(loss: Callable[[F64], tuple[float, F64]], size: int, options: Any) -> F64:
     """Return the weights of least loss, starting from zero."""
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
-    with one_blas_thread():
+    # Scipy brings a BLAS of its own.
+    with threadpool_limits(1, user_api="blas"):
         found = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
 

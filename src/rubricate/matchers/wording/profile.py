@@ -56,11 +56,16 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class FeatureProfile:
-    """A feature as a matcher reads it; ``kind`` is ``"age"``, ``"gender"`` or empty."""
+    """A feature as a matcher reads it; ``kind`` is ``"age"``, ``"gender"`` or empty.
+
+    ``words`` and ``quantities`` are those of all its alternatives.
+    """
 
     feature: Feature
     kind: str
     alternatives: tuple[Alternative, ...]
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
 
     @property
     def genders(self) -> frozenset[str]:
@@ -80,7 +85,9 @@ def read_feature(feature: Feature, place: int) -> FeatureProfile:
     'gender'
     """
     alternatives = tuple(read_alternative(text, place) for text in feature.wordings)
-    return FeatureProfile(feature, _kind(feature), alternatives)
+    words = frozenset(word for one in alternatives for word in one.words)
+    quantities = tuple(q for one in alternatives for q in one.quantities)
+    return FeatureProfile(feature, _kind(feature), alternatives, words, quantities)
 
 
 def _gender(feature: Feature) -> frozenset[str] | None:
@@ -130,7 +137,7 @@ def identity_logits(profile: FeatureProfile, reading: NoteReading) -> F32:
     """
     logits = np.full(len(reading), NOT_SAID, dtype=np.float32)
     if profile.kind == "age":
-        asked = [q for one in profile.alternatives for q in one.quantities]
+        asked = profile.quantities
         said = [
             i for i, q in enumerate(reading.quantities) if any(same_quantity(a, q) for a in asked)
         ]
@@ -170,7 +177,7 @@ def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
         said = _gender_words(FEMALE if profile.genders is MALE else MALE, reading)
         own = _gender_words(profile.genders, reading)
         return said[0] if said and not own else None
-    asked = [q for one in profile.alternatives for q in one.quantities]
+    asked = profile.quantities
     ages = [i for i, quantity in enumerate(reading.quantities) if quantity.kind == "age"]
     if not ages or any(same_quantity(q, reading.quantities[i]) for q in asked for i in ages):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import I32, Bools
-from rubricate.spans import Span
-from rubricate.text.clauses import clause_ranges
-from rubricate.text.negation import NegationScope, find_negations
-from rubricate.text.quantities import Quantity, find_quantities
-from rubricate.text.sections import SECTION_NAMES, find_sections
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.contradiction.place import TextReading, read_text
+from rubricate.text.negation import NegationScope
+from rubricate.text.quantities import Quantity
+from rubricate.text.sections import SECTION_NAMES, sections_of
+from rubricate.text.words import Token, word_set
 
 RELATIVES = word_set(
     "father mother dad mom mum brother sister sibling siblings parent parents grandfather uncle"
@@ -63,52 +63,32 @@ def read_note(text: str) -> NoteReading:
     >>> [t.form for t, f in zip(reading.tokens, reading.family) if f]
     ['fhx', ':', 'dad', 'mi', 'at', '52']
     """
-    raw = find_tokens(text)
-    tokens = [token for token in raw if token.kind != "newline"]
-    n = len(tokens)
-    place = np.zeros(len(text) + 2, dtype=np.int32)
-    starts = [token.start for token in tokens]
-    # place[c] = number of tokens that start before offset c: the first token at or after c.
-    place[np.array(starts, dtype=np.int64) + 1] = 1
-    np.cumsum(place, out=place)
-
-    def cover(spans: list[Span]) -> I32:
-        column = np.full(n, -1, dtype=np.int32)
-        for i, span in enumerate(spans):
-            column[place[span.start] : place[span.end]] = i
-        return column
-
-    def deny(negations: list[NegationScope]) -> tuple[I32, I32]:
-        """Return what is denied and what denies; a word that denies itself is the former."""
-        scope = cover([one.scope_span for one in negations])
-        cue = cover([one.cue_span for one in negations])
-        for i, one in enumerate(negations):
-            if one.is_one_word:
-                token = place[min(one.cue_span.start, one.scope_span.start)]
-                scope[token], cue[token] = i, -1
-        return scope, cue
-
-    negations = find_negations(text, raw)
-    quantities = find_quantities(text, raw)
-    clause, family = _clauses(text, raw, place, n)
-    scope, cue = deny(negations)
+    whole = read_text(text)
+    tokens, starts, n = whole.tokens, whole.starts, len(whole.tokens)
     section = np.zeros(n, dtype=np.int32)
-    for one in find_sections(text, raw):
+    for one in sections_of(text):
         end = one.heading.end if one.body is None else one.body.end
-        section[place[one.heading.start] : place[end]] = SECTION_NUMBER[one.name]
-    family |= section == SECTION_NUMBER["family"]
+        first = bisect_left(starts, one.heading.start)
+        section[first : bisect_left(starts, end)] = SECTION_NUMBER[one.name]
+    quantity = np.full(n, -1, dtype=np.int32)
+    for i, found in enumerate(whole.quantities):
+        first, last = bisect_left(starts, found.span.start), bisect_left(starts, found.span.end)
+        quantity[first:last] = i
+    # Marks before the first clause belong to it.
+    clause = np.maximum(np.array(whole.clause, dtype=np.int32) - 1, 0)
+    family = _about_relatives(whole) | (section == SECTION_NUMBER["family"])
     return NoteReading(
         text=text,
         tokens=tokens,
         kind=np.array([_KINDS[token.kind] for token in tokens], dtype=np.int32),
         clause=clause,
-        scope=scope,
-        cue=cue,
-        quantity=cover([one.span for one in quantities]),
+        scope=np.array(whole.scope, dtype=np.int32),
+        cue=np.array(whole.cue, dtype=np.int32),
+        quantity=quantity,
         section=section,
         family=family.astype(np.int32),
-        negations=negations,
-        quantities=quantities,
+        negations=whole.negations,
+        quantities=whole.quantities,
         item=_items(tokens, clause),
     )
 
@@ -122,15 +102,14 @@ def _items(tokens: Sequence[Token], clause: I32) -> I32:
     return np.cumsum(begins).astype(np.int32)
 
 
-def _clauses(text: str, raw: list[Token], place: I32, n: int) -> tuple[I32, Bools]:
-    begins = np.zeros(n + 1, dtype=np.int32)
-    family = np.zeros(n, dtype=np.bool_)
-    for i, (first, end) in enumerate(clause_ranges(text, raw)):
-        a, b = place[raw[first].start], place[raw[end - 1].end]
-        begins[a] = i
-        if any(raw[k].form in RELATIVES for k in range(first, end)):
-            family[a:b] = True
-    return np.maximum.accumulate(begins[:n]), family
+def _about_relatives(whole: TextReading) -> Bools:
+    """Tell which tokens are in a clause that names a relative."""
+    named = np.array([token.form in RELATIVES for token in whole.tokens], dtype=np.bool_)
+    family = np.zeros_like(named)
+    if named.any():
+        for first, end in whole.clauses:
+            family[first:end] = named[first:end].any()
+    return family
 
 
 #: A note of more tokens is compared with its rubric in parts, so that memory stays small.

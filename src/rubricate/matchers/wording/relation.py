@@ -40,7 +40,9 @@ class KeptEvidence:
     """Takes evidence columns and keeps them, (tokens, features, columns)."""
 
     def __init__(self, n_tokens: int, n_features: int) -> None:
-        self.columns = np.zeros((n_tokens, n_features, len(COLUMNS)), dtype=np.float32)
+        # Column by column in memory, as they are taken.
+        kept = np.zeros((len(COLUMNS), n_tokens, n_features), dtype=np.float32)
+        self.columns: F32 = np.moveaxis(kept, 0, -1)
 
     def __call__(self, name: str, values: npt.ArrayLike) -> None:
         """Keep one column."""
@@ -222,7 +224,7 @@ def _at_cues(target: F32, values: F32, reading: NoteReading) -> None:
 def _numbers(take: KeptEvidence, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
     right, wrong = np.zeros_like(cov), np.zeros_like(cov)
     for j, profile in enumerate(rubric.profiles):
-        asked = [q for a in profile.alternatives for q in a.quantities]
+        asked = profile.quantities
         if not asked:
             continue
         # One more than there are quantities: tokens in none of them have the number -1.

@@ -20,6 +20,8 @@ SURE = 5.0
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
+#: How the last stems compare is remembered, of so many: notes of one rubric have most in common.
+MOST_STEMS = 8192
 #: Between a stem and the key of its meaning.
 SENSE = "#"
 _Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
@@ -53,12 +55,13 @@ class RubricWords:
         self._synonyms = synonyms.words if synonyms else {}
         self._phrases = self._index_phrases(synonyms.phrases if synonyms else {})
         self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
+        self._part_stems = frozenset().union(*(part for p in self._parts.values() for part in p))
         self._neighbours = neighbours or {}
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
-        self._number: dict[str, int] = {}
         width = len(self.words) + 6 * len(self.alternatives) + 1
-        self._table: F32 = np.zeros((0, width), dtype=np.float32)
+        # Replaced as one, since threads may share a rubric.
+        self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
 
     def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
         """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
@@ -73,24 +76,25 @@ class RubricWords:
     def _index_phrases(self, phrases: Mapping[tuple[str, ...], Set[str]]) -> _Phrases:
         """Return the phrases by their first stem, with the columns of words and wordings meant."""
         found: _Phrases = {}
+        # Many phrases mean the same words.
+        known: dict[frozenset[str], tuple[I64, I64]] = {}
         for stems, meant in phrases.items():
-            words = np.array([i for i, one in enumerate(self.words) if one in meant], dtype=int)
-            wordings = np.flatnonzero(self.weights[words].any(axis=0))
-            found.setdefault(stems[0], []).append((stems, words, wordings))
+            own = frozenset(meant)
+            if own not in known:
+                words = np.array(sorted(self._place[w] for w in own if w in self._place), dtype=int)
+                known[own] = words, np.flatnonzero(self.weights[words].any(axis=0))
+            found.setdefault(stems[0], []).append((stems, *known[own]))
         return found
 
-    def _said_in_phrases(self, stems: Sequence[str], worth: StemWorth) -> None:
-        """Give the words of whole synonyms what these are worth together."""
+    def _said_in_phrases(self, stems: Sequence[str]) -> Iterator[tuple[int, I64, I64]]:
+        """Yield the places of whole synonyms' words, with the words and wordings they mean."""
         stems = [one.partition(SENSE)[0] for one in stems]
         for t, one in enumerate(stems):
             for phrase, words, wordings in self._phrases.get(one, ()):
                 near = stems[t : t + len(phrase) + PHRASE_SLACK]
                 if all(word in near for word in phrase[1:]):
-                    at = [t + near.index(word) for word in phrase]
-                    for s in at:
-                        _raise(worth.strength[s], words)
-                        _raise(worth.alike[s], wordings)
-                        _raise(worth.evidence[s], wordings)
+                    for word in phrase:
+                        yield t + near.index(word), words, wordings
 
     def compare(self, stem_: str) -> F32:
         """Return how a stem compares with each word: same, synonym, usual wording, neighbour.
@@ -122,11 +126,13 @@ class RubricWords:
 
     def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
         """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
-        meant = {stem_}.union(*parts_of(stem_))
-        for i, parts in self._parts.items():
-            shared = sum(not meant.isdisjoint(part) for part in parts)
-            if shared and self.words[i] != stem_:
-                yield i, shared / len(parts)
+        own_parts = parts_of(stem_)
+        meant = {stem_}.union(*own_parts)
+        if not meant.isdisjoint(self._part_stems):
+            for i, parts in self._parts.items():
+                shared = sum(not meant.isdisjoint(part) for part in parts)
+                if shared and self.words[i] != stem_:
+                    yield i, shared / len(parts)
         yield from ((self._place[one], 1.0) for one in meant - {stem_} if one in self._place)
 
     @property
@@ -136,31 +142,57 @@ class RubricWords:
 
     def closest(self, stem_: str) -> F32:
         """Return how a stem compares with each word at best; computed once."""
-        if stem_ not in self._closest:
-            self._closest[stem_] = self.compare(stem_).max(axis=0)
-        return self._closest[stem_]
+        found = self._closest.get(stem_)
+        if found is None:
+            if len(self._closest) >= MOST_STEMS:
+                self._closest.clear()
+            found = self._closest[stem_] = self.compare(stem_).max(axis=0)
+        return found
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
-        new = [one for one in dict.fromkeys(stems) if one not in self._number]
-        if new:
-            self._number |= {one: len(self._number) + i for i, one in enumerate(new)}
-            self._table = np.vstack([self._table, self._rows(new)])
-        numbers = [self._number[one] for one in stems]
-        rows = self._table[numbers]
+        rows = self._rows_of(stems)
         w, a = len(self.words), len(self.alternatives)
-        strength = rows[:, :w] * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
         same, share, alike, means, close, evidence = (
             rows[:, w + k * a : w + (k + 1) * a] for k in range(6)
         )
-        evidence = evidence * np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
-        worth = StemWorth(strength, same, share, alike, means, close, evidence, rows[:, -1])
-        self._said_in_phrases(stems, worth)
+        part = _part_of_stop_words(stop)
+        worth = StemWorth(
+            rows[:, :w] * part, same, share, alike, means, close, evidence * part, rows[:, -1]
+        )
+        for s, words, wordings in self._said_in_phrases(stems):
+            _raise(worth.strength[s], words)
+            _raise(worth.alike[s], wordings)
+            _raise(worth.evidence[s], wordings)
         return worth
+
+    def strength(self, stems: Sequence[str], stop: Bools) -> F32:
+        """Return how strongly the stems stand for the words, as `worth` has it."""
+        found: F32 = self._rows_of(stems, len(self.words)) * _part_of_stop_words(stop)
+        for s, words, _ in self._said_in_phrases(stems):
+            _raise(found[s], words)
+        return found
+
+    def _rows_of(self, stems: Sequence[str], width: int | None = None) -> F32:
+        """Return the first columns of the table for stems, which come to it where they are new."""
+        number, table = self._seen
+        new = [one for one in dict.fromkeys(stems) if one not in number]
+        if len(number) + len(new) > MOST_STEMS:
+            number, table, new = {}, table[:0], list(dict.fromkeys(stems))
+        if new:
+            number = number | {one: len(number) + i for i, one in enumerate(new)}
+            table = np.vstack([table, self._rows(new)])
+            self._seen = number, table
+        rows: F32 = table[[number[one] for one in stems], :width]
+        return rows
 
     def _rows(self, stems: Sequence[str]) -> F32:
         """Return the rows of the table for stems not seen before."""
-        same, alike, means, close = np.stack([self.compare(one) for one in stems], axis=1)
+        compared = np.stack([self.compare(one) for one in stems], axis=1)
+        if len(self._closest) + len(stems) > MOST_STEMS:
+            self._closest.clear()
+        self._closest.update(zip(stems, compared.max(axis=0), strict=True))
+        same, alike, means, close = compared
         strength = strengths(same, alike, means, close)
 
         def best(values: F32) -> F32:
@@ -178,6 +210,11 @@ def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
     """Return how strongly stems stand for words, whatever shows it."""
     strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
     return strongest
+
+
+def _part_of_stop_words(stop: Bools) -> F32:
+    """Return, in a column, what part of its worth each token has: words without meaning little."""
+    return np.where(stop, 0.3, 1.0)[:, None].astype(np.float32)
 
 
 class StemWorth(NamedTuple):

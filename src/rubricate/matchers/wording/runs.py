@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.reading import MARK, NoteReading
+from rubricate.matchers.wording.reading import NoteReading
 from rubricate.text.quantities import same_quantity
 from rubricate.text.subject import contexts_of
-from rubricate.text.words import word_set
+from rubricate.text.words import RECENT_TEXTS, word_set
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.
@@ -49,10 +49,13 @@ def find_runs(
     logits: npt.NDArray[Any], cuts: npt.NDArray[Any], reading: NoteReading
 ) -> list[list[TokenRun]]:
     """Return for each feature the runs of tokens above its cut, gaps closed and ends trimmed."""
-    over = logits > cuts
+    # Feature by feature, each with its tokens in order.
+    features, places = np.nonzero((logits > cuts).T)
+    above: dict[int, list[int]] = {}
+    for j, place in zip(features.tolist(), places.tolist(), strict=True):
+        above.setdefault(j, []).append(place)
     runs: list[list[TokenRun]] = [[] for _ in range(logits.shape[1])]
-    for j in np.flatnonzero(over.any(axis=0)).tolist():
-        tokens = np.flatnonzero(over[:, j]).tolist()
+    for j, tokens in above.items():
         first = last = tokens[0]
         raw: list[TokenRun] = []
         for t in [*tokens[1:], None]:
@@ -115,7 +118,7 @@ def says_something(run: TokenRun, reading: NoteReading) -> bool:
 
 def is_cue(run: TokenRun, reading: NoteReading) -> bool:
     """Tell whether a run is a negation cue and nothing else."""
-    return bool((reading.cue[run.first : run.end] >= 0).all())
+    return min(reading.cue[run.first : run.end].tolist(), default=0) >= 0
 
 
 def breaks_a_rule(
@@ -130,16 +133,16 @@ def breaks_a_rule(
     says of the patient, in a clause about a relative.
     """
     inside = slice(run.first, run.end)
-    asked = [q for one in profile.alternatives for q in one.quantities]
+    asked = profile.quantities
     if asked:
-        held = {int(i) for i in reading.quantity[inside] if i >= 0}
+        held = {i for i in reading.quantity[inside].tolist() if i >= 0}
         kinds = {q.kind for q in asked}
         same_kind = [reading.quantities[i] for i in held if reading.quantities[i].kind in kinds]
         if same_kind and not any(same_quantity(q, own) for q in asked for own in same_kind):
             return "wrong number"
     if profile.kind:
         return ""
-    named = {word for one in profile.alternatives for word in one.words} & set(stems[inside])
+    named = profile.words.intersection(stems[inside])
     negated = [one.negated for one in profile.alternatives]
     # "No period in 7 weeks" says that the last one was 7 weeks ago.
     if not any(negated) and not right_numbers(run, profile, reading):
@@ -156,7 +159,7 @@ def breaks_a_rule(
     return ""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     """Return where a note speaks of the ``"past"`` or the ``"family"``, with the words that say so.
 
@@ -170,7 +173,7 @@ def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def _scope_starts(text: str, kind: str) -> tuple[list[int], int]:
     """Return where the scopes of a kind start, and the length of the longest."""
     scopes = scopes_of(text, kind)
@@ -198,17 +201,19 @@ def _denied(run: TokenRun, reading: NoteReading, named: Collection[str]) -> bool
     With the cue in it, a run that does not name the rubric's own words may be what a feature asks
     for without saying so: "no fever" for "Afebrile".
     """
+    scopes = reading.scope[run.first : run.end].tolist()
+    if max(scopes) < 0:
+        return False
+    cues = reading.cue[run.first : run.end].tolist()
+    tokens = reading.tokens[run.first : run.end]
     own = [
-        t
-        for t in range(run.first, run.end)
-        if reading.cue[t] < 0
-        and reading.tokens[t].form not in STOP_WORDS
-        and reading.kind[t] != MARK
+        scope
+        for scope, cue, token in zip(scopes, cues, tokens, strict=True)
+        if cue < 0 and token.form not in STOP_WORDS and token.kind != "mark"
     ]
-    if not own or (len(own) < run.end - run.first and not named):
-        own = list(range(run.first, run.end))
-    scopes = [int(reading.scope[t]) for t in own]
-    return min(scopes) >= 0 and reading.negations[scopes[0]].kind == "negation"
+    if not own or (len(own) < len(scopes) and not named):
+        own = scopes
+    return bool(min(own) >= 0 and reading.negations[own[0]].kind == "negation")
 
 
 def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
@@ -229,11 +234,10 @@ def _named_beside(
     run: TokenRun, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
 ) -> bool:
     """Tell whether a word of the feature stands next to the run in its clause: "High" fever."""
-    words = {word for one in profile.alternatives for word in one.words}
     return any(
         0 <= t < len(reading)
         and reading.clause[t] == reading.clause[run.first]
-        and stems[t] in words
+        and stems[t] in profile.words
         for t in (run.first - 1, run.end)
     )
 
@@ -241,17 +245,17 @@ def _named_beside(
 def _of_relative(run: TokenRun, reading: NoteReading) -> bool:
     """Tell whether a run begins where the note speaks of what a relative has."""
     # Most notes name no relative near it, and finding the scopes takes time.
-    if not reading.family[run.first : run.end].any():
+    if not any(reading.family[run.first : run.end].tolist()):
         return False
     return bool(scopes_at(reading.text, "family", reading.tokens[run.first].start))
 
 
 def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
-    asked = [q for one in profile.alternatives for q in one.quantities]
+    asked = profile.quantities
     if not asked:
         return []
-    held = sorted({int(i) for i in reading.quantity[run.first : run.end] if i >= 0})
+    held = sorted(i for i in set(reading.quantity[run.first : run.end].tolist()) if i >= 0)
     return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
 
 
@@ -276,8 +280,13 @@ def group_runs(
     """
     if profile.kind:
         return [(runs[0],)] if runs else []
-    cues = _cues_by_number([run for run in runs if is_cue(run, reading)], reading)
-    items = [run for run in runs if not is_cue(run, reading) and says_something(run, reading)]
+    alone = [is_cue(run, reading) for run in runs]
+    cues = _cues_by_number([run for run, cue in zip(runs, alone, strict=True) if cue], reading)
+    items = [
+        run
+        for run, cue in zip(runs, alone, strict=True)
+        if not cue and says_something(run, reading)
+    ]
     grouped: list[tuple[TokenRun, ...]] = []
     single = len(profile.alternatives) == 1
     for run in items:
@@ -297,7 +306,7 @@ def group_runs(
 def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int, list[TokenRun]]:
     found: dict[int, list[TokenRun]] = {}
     for cue in cues:
-        for number in {int(i) for i in reading.cue[cue.first : cue.end]}:
+        for number in set(reading.cue[cue.first : cue.end].tolist()):
             found.setdefault(number, []).append(cue)
     return found
 
@@ -305,5 +314,7 @@ def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int,
 def _own_cues(
     group: tuple[TokenRun, ...], cues: dict[int, list[TokenRun]], reading: NoteReading
 ) -> list[TokenRun]:
-    scopes = {int(reading.scope[t]) for run in group for t in range(run.first, run.end)} - {-1}
+    if not cues:
+        return []
+    scopes = {i for run in group for i in reading.scope[run.first : run.end].tolist()} - {-1}
     return [cue for number in scopes for cue in cues.get(number, ())]

@@ -64,7 +64,7 @@ class SecondLook(NamedTuple):
         said = np.flatnonzero(logits.reshape(-1) > NOT_SAID)
         if not len(said):
             return logits
-        seen = columns.reshape(-1, columns.shape[-1])[said]
+        seen = np.ascontiguousarray(columns.reshape(-1, columns.shape[-1])[said])
         rows = np.hstack([seen, *self.around(logits, reading, stems, said)])
         found = logits.reshape(-1).copy()
         found[said] += self.layer(rows)
@@ -232,9 +232,10 @@ class PreparedRubric:
         # Most tokens have nothing to do with most features; only the others are weighed.
         close = np.flatnonzero((columns[:, _SIGNS] > LEAST_SIGN).any(axis=1))
         logits = np.full(n * f, NOT_SAID, dtype=np.float32)
-        logits[close] = columns[close] @ linear
+        weighed = np.ascontiguousarray(columns[close])
+        logits[close] = weighed @ linear
         if self.shared.hidden is not None:
-            logits[close] += self.shared.hidden(columns[close])
+            logits[close] += self.shared.hidden(weighed)
         first = logits.reshape(n, f)
         if self.shared.second is None:
             return first

@@ -16,6 +16,8 @@ _ENDINGS = (
 )  # fmt: skip
 _VOWEL = re.compile("[aeiouy]")
 _SHORTEST = 3
+#: So many corrections are remembered; then they are looked for again.
+MOST_CORRECTED = 65536
 
 
 @lru_cache(maxsize=65536)
@@ -68,6 +70,8 @@ class Speller:
             return form
         found = self._corrected.get(form)
         if found is None:
+            if len(self._corrected) >= MOST_CORRECTED:
+                self._corrected.clear()
             found = self._corrected[form] = self._nearest(form)
         return found
 

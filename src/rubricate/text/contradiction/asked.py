@@ -256,6 +256,8 @@ def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
 
 def _person_at(tokens: Sequence[Token], i: int) -> str:
     """Return whom a token names: the aunt in "mother's sister", nobody in "on dad's side"."""
+    if not opposites.names_person(tokens[i].form):
+        return ""
     form, *after = (token.form for token in tokens[i : i + 4])
     if opposites.names_reflexes(form, *after):
         return ""

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from rubricate.text.clauses import clause_ranges
 from rubricate.text.negation import NegationScope, find_negations
-from rubricate.text.quantities import Quantity, find_quantities
+from rubricate.text.quantities import Quantity, quantities_of
 from rubricate.text.subject import Context, contexts_of
-from rubricate.text.words import Token, find_tokens
+from rubricate.text.words import RECENT_TEXTS, Token, tokens_of
 
 #: So many words around the spans are looked at, and only within their clauses.
 REACH = 30
@@ -23,7 +23,7 @@ NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """A text read once for all its features."""
+    """A text read once for all its features; ``clauses`` are ranges of tokens, without marks."""
 
     text: str
     tokens: list[Token]
@@ -34,6 +34,7 @@ class TextReading:
     negations: list[NegationScope]
     quantities: list[Quantity]
     quantity_starts: list[int]
+    clauses: list[tuple[int, int]]
 
     @property
     def contexts(self) -> list[Context]:
@@ -61,16 +62,20 @@ class SpokenPlace:
         )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=RECENT_TEXTS)
 def read_text(text: str) -> TextReading:
     """Read a text: tokens, clauses, negations, quantities, and of whom it speaks."""
-    raw = find_tokens(text)
+    raw = tokens_of(text)
     tokens = [token for token in raw if token.kind != "newline"]
     starts = [token.start for token in tokens]
     negations = find_negations(text, raw)
-    quantities = find_quantities(text, raw)
-    begins = [bisect_left(starts, raw[first].start) for first, _ in clause_ranges(text, raw)]
+    quantities = list(quantities_of(text))
+    clauses = [
+        (bisect_left(starts, raw[first].start), bisect_left(starts, raw[end - 1].end))
+        for first, end in clause_ranges(text, raw)
+    ]
     clause = [0] * len(tokens)
+    begins = [begin for begin, _ in clauses]
     for number, (begin, end) in enumerate(pairwise([*begins, len(tokens)]), start=1):
         clause[begin:end] = [number] * (end - begin)
     scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in negations])
@@ -89,10 +94,11 @@ def read_text(text: str) -> TextReading:
         negations=negations,
         quantities=quantities,
         quantity_starts=[quantity.span.start for quantity in quantities],
+        clauses=clauses,
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=RECENT_TEXTS)
 def _others(text: str) -> list[Context]:
     return [one for one in contexts_of(text) if one.kind in ("family", "other")]
 

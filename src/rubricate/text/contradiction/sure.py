@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.words import RECENT_TEXTS
 
 #: A feature that is itself negative or normal.
 _NEGATIVE = re.compile(
@@ -122,20 +124,20 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
     start, end = spans[0][0], spans[-1][1]
     words, behind = text[start:end], re.split(r"[.;\n]", text[end : end + 30])[0]
     begin = max(text.rfind(mark, 0, start) for mark in ".;\n") + 1
-    if _RECENT.search(feature) and not any(one.negated for one in read_asked(feature)):
+    if _asks(_RECENT, feature) and not any(one.negated for one in read_asked(feature)):
         said = text[begin:end] + behind
         if not _LATELY.search(said) and (match := _LONG_AGO.search(said)):
             return f"says {match[0]}"
-    if _TOO_MUCH.search(feature) and not _NEGATIVE.search(feature):
+    if _asks(_TOO_MUCH, feature) and not _asks(_NEGATIVE, feature):
         said = text[begin:end] + behind
         if (match := _LITTLE.search(said)) and not _MUCH.search(said):
             return f"says {match[0]}"
     for asked, low, high in _TIMES_OF_LIFE:
-        if asked.search(feature):
+        if _asks(asked, feature):
             ages = _AGE.findall(words) or _AGE.findall(words + behind)
             if len(ages) == 1 and low <= int(ages[0]) <= high:
                 return f"says {ages[0]}"
-    if _NEGATIVE.search(feature):
+    if _asks(_NEGATIVE, feature):
         return None
     about_advice = any(one.about_advice for one in read_asked(feature))
     if not about_advice and end - start <= 60:
@@ -144,10 +146,22 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
         if _IN_CASE.search(text, max(begin, start - 120), start) or (
-            _IF.match(words) and not _UNDER.search(feature)
+            _IF.match(words) and not _asks(_UNDER, feature)
         ):
             return "only in case"
     return "denied" if _has_minus(text, start, end) else None
+
+
+@lru_cache(maxsize=4096)
+def _asks(pattern: re.Pattern[str], feature: str) -> bool:
+    """Tell whether a feature has words of a kind; it is asked again for every finding."""
+    return pattern.search(feature) is not None
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _has_signs(text: str) -> bool:
+    """Tell whether signs behind words of a text say what is there and what is not."""
+    return all(len(sign.findall(text)) >= _LEAST_SIGNS for sign in _SIGNS)
 
 
 def _has_minus(text: str, start: int, end: int) -> bool:
@@ -158,7 +172,7 @@ def _has_minus(text: str, start: int, end: int) -> bool:
     if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]
-    if all(len(sign.findall(text)) >= _LEAST_SIGNS for sign in _SIGNS) and (
+    if _has_signs(text) and (
         _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
     ):
         return True
