@@ -222,7 +222,7 @@ def _tasks(
     tasks = []
     for i, note in enumerate(notes):
         everywhere = [((0, len(note)), range(len(features)))]
-        for (begin, end), own in everywhere if places is None else _stretches(places[i]):
+        for (begin, end), own in everywhere if places is None else stretches_of(places[i]):
             fitting = _fitting([features[k] for k in own], features_per_pass)
             groups = [[own[k] for k in group] for group in fitting]
             for start in window_starts(end - begin):
@@ -234,12 +234,12 @@ def _tasks(
     return tasks
 
 
-def _stretches(places: Places) -> list[tuple[tuple[int, int], Sequence[int]]]:
+def stretches_of(places: Places) -> list[tuple[tuple[int, int], Sequence[int]]]:
     """Return the stretches of a note to read, each with the features that have a place in it.
 
     Places that touch or overlap are read together: one pass takes less than two.
 
-    >>> _stretches([[(0, 40)], [(30, 60), (90, 99)]])
+    >>> stretches_of([[(0, 40)], [(30, 60), (90, 99)]])
     [((0, 60), [0, 1]), ((90, 99), [1])]
     """
     out: list[tuple[tuple[int, int], Sequence[int]]] = []

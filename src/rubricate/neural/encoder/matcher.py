@@ -63,7 +63,6 @@ from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
-from rubricate.text.negation import find_negations
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
@@ -334,7 +333,7 @@ class EncoderMatcher(Parametrised):
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
         several = any(len(runs) > 1 for runs in decoded)
-        negations = find_negations(text) if several else []
+        negations = read_text(text).negations if several else ()
         for feature, runs in zip(rubric, decoded, strict=True):
             joined = join_fragments(text, runs, negations)
             chance = probabilities[feature.id]
