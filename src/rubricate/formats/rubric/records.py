@@ -217,23 +217,27 @@ def parse_weight(text: str) -> float | str:
 
     >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
     (2.5, 1.0, 1.0, -1.0)
+    >>> parse_weight("½ mark"), parse_weight("1½")
+    (0.5, 1.5)
     >>> parse_weight("two")
-    'the weight is not a number'
+    "the weight 'two' is not a number; write e.g. 1, 0.5, 2 pts or -1"
     """
     if not text:
         return 1.0
-    text = _UNIT.sub("", text.translate(_MINUS))
+    given, text = text, _UNIT.sub("", text.translate(_MINUS))
+    if half := re.fullmatch(r"(\d*)([¼½¾])", text):
+        return float(half[1] or 0) + unicodedata.numeric(half[2])
     if re.fullmatch(r"[+-]?\d+,\d{1,2}", text):
         text = text.replace(",", ".")
     try:
         weight = float("x" if "_" in text else text)
     except ValueError:
-        return "the weight is not a number"
+        return f"the weight {shown(given)} is not a number; write e.g. 1, 0.5, 2 pts or -1"
     return weight if math.isfinite(weight) else _BAD_WEIGHT
 
 
 _BAD_WEIGHT = "the weight must be finite"
-_UNIT = re.compile(r"(?<=[\d\s])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
+_UNIT = re.compile(r"(?<=[\d\s¼½¾])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
 #: The signs that programs write for minus, with the blank that people write after it.
 _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
