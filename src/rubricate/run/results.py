@@ -32,8 +32,8 @@ def certainty(
     annotation; None for absences the matcher gives no probability for. A matcher may find what it
     gives less than one half: such a decision is the least sure of all.
 
-    >>> certainty(True, 0.9), certainty(False, 0.1), certainty(True, 0.4), certainty(True, None, 0.8)
-    (0.9, 0.9, 0.4, 0.8)
+    >>> certainty(True, 0.4), certainty(False, 0.1), certainty(True, None, 0.8)
+    (0.4, 0.9, 0.8)
     >>> certainty(False, None, 0.8) is None
     True
     """
