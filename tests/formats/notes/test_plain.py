@@ -27,7 +27,7 @@ def as_text(rows: list[list[str]], delimiter: str) -> str:
     return "".join(delimiter.join(row) + "\r\n" for row in quoted)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "mac_roman"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_whatever_excel_writes_is_read(encoding: str, delimiter: str, tmp_path: Path) -> None:
     path = tmp_path / ("notes.txt" if encoding == "utf-16" else "notes.csv")
