@@ -61,6 +61,8 @@ def annotate_command(
     refuse_touching(notes_path, out, inside=True)
     if (models or name) and not suggest:
         raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
+    if not all(map(str.strip, annotators)):
+        raise click.UsageError("--annotator: a name must not be empty; or leave it out")
     with swapped_told(notes_path, rubric):
         corpus = open_corpus(notes_path, from_format=from_format, where=where)
         if rubric:

@@ -177,7 +177,10 @@ def read_record(folder: Path) -> RunRecord:
     """Return what run.json says; InputError if there is none, or it is something else."""
     path = folder / RUN
     if not path.exists():
-        message = f"there is no {RUN}: the run was not finished. Start the same command again"
+        message = (
+            f"no finished run: there is no {RUN}. Give the folder that `rubricate score` wrote, or "
+            "start a command that was stopped again"
+        )
         raise InputError([Fault(message, folder)])
     value = read_json(path)
     outputs = value.get("outputs")

@@ -214,7 +214,7 @@ def test_school_s_workbook() -> None:
     ]
     assert [(f.id, f.text) for f in headache] == [("Headache-aura", "Aura 😀")]
     assert [notice.split()[1] for notice in found.notices] == [
-        "'Old'", "'Chest", "'Sheet3'", "features"
+        "'Old'", "'Chest", "'Sheet3'", "feature"
     ]  # fmt: skip
 
 

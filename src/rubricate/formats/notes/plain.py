@@ -99,10 +99,15 @@ def stream_table(path: Path) -> NoteStream:
 
 
 def _missing(path: Path, part: _Part) -> Iterator[Fault]:
+    """Yield what is wrong with the columns: those that are missing, and those there twice."""
+    plain = [plain_name(name) for name in part.header]
+    for name in (one for one in NOTE_COLUMNS if one in part.columns):
+        column = part.header[part.columns[name]]
+        if plain.count(plain_name(column)) > 1:
+            message = f"{part.place}two columns are called {shown(column)}, which is the {name}"
+            yield Fault(f"{message} of a note: give the other one another name", path)
     given = understanding_now().columns
-    lost = [
-        n for n, column in given.items() if plain_name(column) not in map(plain_name, part.header)
-    ]
+    lost = [n for n, column in given.items() if plain_name(column) not in plain]
     needed = [name for name in ("id", "text") if name not in {*part.columns, *lost}]
     if not lost and not needed:
         return

@@ -98,7 +98,8 @@ def _settle(
 ) -> None:
     place, name, column = new
     if column in first:
-        fault(f"columns {first[column]!r} and {name!r} both mean the feature's {column}")
+        both = f"columns {first[column]!r} and {name!r} both mean the feature's {column}"
+        fault(f"{both}: begin the name of the other one with _")
         return
     first[column] = name
     found[place] = column
@@ -269,7 +270,8 @@ def _ids(records: Records, faults: Faults) -> list[str]:
     if made:
         listed = ", ".join(made[:_SHOWN]) + (", ..." if len(made) > _SHOWN else "")
         records.notices.append(
-            f"{len(made)} features have no id; made from case and text: {listed}"
+            f"{len(made)} {'feature has' if len(made) == 1 else 'features have'} no id; made from "
+            f"case and text: {listed}"
         )
     return given
 

@@ -171,7 +171,8 @@ class _TableReader:
         if lines and "title" not in self.place_of and "case" not in self.place_of:
             self.records.titles[self.table.case or self.records.default_case] = lines.pop(0)
         if lines:
-            self.notice(f"{len(lines)} lines above the names of the columns were left out")
+            said = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+            self.notice(f"left out above the names of the columns: {said}")
 
     def is_total(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
         """Tell whether the row is a sum, and tell people where it is a wrong one."""
