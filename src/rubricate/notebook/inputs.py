@@ -15,6 +15,7 @@ from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with
 from rubricate.formats.rubric.records import Records
 from rubricate.formats.rubric.school_tables import SchoolTable, add_table
 from rubricate.rubric import Feature, Rubric, plain_scalar
+from rubricate.rubric import odd_features as odd_in
 
 #: A corpus, a path, a pandas or polars data frame, or texts.
 Notes = Any
@@ -97,6 +98,23 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     if not all(isinstance(one, str) for one in given):
         raise InputError("a rubric must be a path, rubrics, a data frame, or a list of texts")
     return _table([["text"], *([text] for text in given)])
+
+
+def odd_features(rubric: Rubrics) -> list[str]:
+    """Return what looks odd in rubrics: features alike, one inside another, a small "or".
+
+    Parameters
+    ----------
+    rubric
+        As `as_rubric_file`.
+
+    Examples
+    --------
+    >>> odd_features(["Cough or wheeze"])
+    ["'rubric-cough-or-wheeze' has a small 'or': write OR if either side alone is enough"]
+    """
+    given = as_rubric_file(rubric)
+    return [odd for one in (given.rubrics if given else ()) for odd in odd_in(one)]
 
 
 def _text(value: Any) -> str:
