@@ -134,6 +134,13 @@ def test_the_page_opens_with_what_is_least_sure(tmp_path: Path) -> None:
     assert ">sure<" not in table
 
 
+def test_features_of_one_case_are_drawn_without_its_name(tmp_path: Path) -> None:
+    items = [Evidence((((0, 5),),), 0.6).to_json(), Evidence((), 0.4).to_json()]
+    page = report_of([{"note": "n", "items": items}], tmp_path, "fever")
+    drawing = page[page.index('id="review"') :]
+    assert "Fever" in drawing and "Case c: Fever" not in drawing
+
+
 def test_unsure_items_show_the_words_that_say_otherwise(tmp_path: Path) -> None:
     items = [Evidence((((0, 5),),), 0.99).to_json(), Evidence((), 0.4, against=AGAINST).to_json()]
     page = report_of([{"note": "n", "items": items}], tmp_path, "fever no cough")

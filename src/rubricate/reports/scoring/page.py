@@ -287,8 +287,12 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
         why = cohort.review_reasons.most_common(20)
         parts.append(html_table(["why", "decisions"], why, caption="Why decisions wait."))
         most = asked[:15]
+        several = len(cohort.tallies) > 1
         drawn = bar_plot(
-            [f"{case_title(tally.feature.case)}: {tally.feature.text}" for tally in most],
+            [
+                f"{case_title(tally.feature.case)}: " * several + tally.feature.text
+                for tally in most
+            ],
             [Series("to review", tuple(Point(float(tally.review)) for tally in most))],
             Labels("Features most often sent to review", "decisions"),
         )
