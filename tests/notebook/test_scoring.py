@@ -166,3 +166,10 @@ def test_odd_features_of_a_rubric_in_any_form() -> None:
     as_list = r.odd_features(texts)
     assert len(as_list) == 2
     assert r.odd_features(pandas.DataFrame({"Item": texts})) == as_list
+
+
+def test_what_a_rubric_file_leaves_open_is_told(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("No.,Item,Points\n1,Cough,1\n2,Fever,\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="row 3"):
+        found = as_rubric_file(tmp_path / "r.csv")
+    assert found is not None and len(found.rubrics[0]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,11 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     if rubric is None or isinstance(rubric, RubricFile):
         return rubric
     if isinstance(rubric, str | Path):
-        return read_rubric_file(rubric)
+        read = read_rubric_file(rubric)
+        if read.notices:
+            # What the file left open, and what was left out of it, as the commands say it.
+            warnings.warn(f"{read.name}: {'; '.join(read.notices)}", stacklevel=3)
+        return read
     if isinstance(rubric, Rubric):
         return RubricFile((rubric,), name="rubric")
     if is_frame(rubric):
