@@ -168,10 +168,10 @@ def test_letters_that_the_output_has_no_place_for_end_nothing(verb: str, tmp_pat
             assert verb == "describe" or "≥" in json.dumps(found, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("verb", ["fit", "match"])
+@pytest.mark.parametrize("verb", ["fit", "match", "annotate"])
 def test_notes_without_a_rubric_are_refused(verb: str, tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("id,note\n1,no fever\n", encoding="utf-8")
-    out = tmp_path / "out"
+    out = tmp_path / "out.html"
     done = CliRunner().invoke(main, [verb, str(tmp_path / "n.csv"), "--out", str(out)])
     assert done.exit_code == 2 and "--rubric" in done.output
     assert not out.exists()

@@ -12,6 +12,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     models_option,
+    need_features,
     open_corpus,
     out_option,
     overwrite_option,
@@ -67,6 +68,7 @@ def annotate_command(
         corpus = open_corpus(notes_path, from_format=from_format, where=where)
         if rubric:
             corpus = put_rubric(corpus.select(annotators=()), rubric)
+    need_features(corpus)
     suggested = None
     if suggest:
         matcher = find_matcher(corpus, models, name)
