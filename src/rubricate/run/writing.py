@@ -178,8 +178,8 @@ def read_record(folder: Path) -> RunRecord:
     path = folder / RUN
     if not path.exists():
         message = (
-            f"no finished run: there is no {RUN}. Give the folder that `rubricate score` wrote, or "
-            "start a command that was stopped again"
+            f"there is no {RUN}: it is no run, or one that was not finished. Give the folder that "
+            "`rubricate score` wrote, or start the command that was stopped again"
         )
         raise InputError([Fault(message, folder)])
     value = read_json(path)
