@@ -172,6 +172,9 @@ export class Annotating {
       suggested.length ? el("p", { class: "hint" }, "Suggested: ",
         ...suggested.map((mark) => el("q", {}, wordsOf(mark, this.drawing.map)))) : "",
       marks.length ? el("ul", { class: "marks", "aria-label": "Marks" }, ...marks) : "",
+      // Whoever begins a note is told the one thing that no button says.
+      features.some((one) => this.#of(one).answer) ? "" : el("p", { class: "hint" },
+        "Drag over the words that say so, or click the first and the last one; or choose:"),
       el("p", { class: "answers" },
         suggested.length || former !== undefined
           ? button(suggested.length ? "Accept" : `Keep: ${now.answer}`, "accept", null, () => this.#accept()) : "",

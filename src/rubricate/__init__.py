@@ -27,7 +27,7 @@ _PLACES = {
     "load_corpus": "rubricate.formats",
     "load_matcher": "rubricate.matchers",
     "match": "rubricate.notebook",
-    "odd_features": "rubricate.rubric",
+    "odd_features": "rubricate.notebook",
     "plan": "rubricate.notebook",
     "plot": "rubricate.notebook",
     "read_corpus": "rubricate.formats",
@@ -80,8 +80,18 @@ if TYPE_CHECKING:
     from rubricate.formats import load_corpus, read_corpus, write_corpus
     from rubricate.formats.rubric import read_rubrics, with_rubrics, write_rubrics
     from rubricate.matchers import fit_matcher, load_matcher
-    from rubricate.notebook import agree, evaluate, fit, match, plan, route, score, show_note
-    from rubricate.rubric import Feature, Metadata, Rubric, odd_features
+    from rubricate.notebook import (
+        agree,
+        evaluate,
+        fit,
+        match,
+        odd_features,
+        plan,
+        route,
+        score,
+        show_note,
+    )
+    from rubricate.rubric import Feature, Metadata, Rubric
     from rubricate.spans import Span
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from rubricate.errors import shown
+
 #: What the columns may be called, the surest first; every other column becomes metadata.
 NOTE_COLUMNS = {
     "id": ("note id", "pn num", "id", "student id", "student", "student number", "student no",
@@ -54,6 +56,32 @@ def find_note_columns(header: Sequence[str], given: Mapping[str, str]) -> dict[s
     return found
 
 
+def twin_columns(header: Sequence[str], found: Mapping[str, int]) -> list[str]:
+    """Return which of the columns of ids, texts and cases is there twice under one name.
+
+    >>> twin_columns(["id", "note", "Note ", "seen", "seen"], {"id": 0, "text": 1})
+    ["two columns are called 'note', and one holds the text of the notes: rename the other"]
+    """
+    plain = [plain_name(name) for name in header]
+    return [
+        f"two columns are called {shown(header[place])}, and one holds the {name} of the notes: "
+        "rename the other"
+        for name, place in found.items()
+        if name in NOTE_COLUMNS and plain.count(plain[place]) > 1
+    ]
+
+
+def cell_text(value: object) -> str:
+    """Return a cell of a data frame as text; whole numbers stay whole, nothing is empty.
+
+    >>> cell_text(7.0), cell_text(None), cell_text("7.0")
+    ('7', '', '7.0')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
 def own_ids(names: Iterable[tuple[str, str]]) -> bool:
     """Tell whether names of notes, each with its case, do without the case.
 
@@ -67,3 +95,14 @@ def own_ids(names: Iterable[tuple[str, str]]) -> bool:
 def note_id(name: str, case: str, alone: bool) -> str:
     """Return a note's id: its name alone, or with its case where names come again in others."""
     return name if alone or not case else f"{name}-{case}"
+
+
+def note_ids(names: Sequence[str], cases: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the ids of notes, and whether their names alone tell them apart.
+
+    >>> note_ids(["s1", "s1"], ["a", "b"])
+    (['s1-a', 's1-b'], False)
+    """
+    pairs = list(zip(names, cases, strict=True))
+    alone = own_ids(pairs)
+    return [note_id(*pair, alone) for pair in pairs], alone

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids
+from rubricate.columns import NOTE_COLUMNS, cell_text, find_note_columns, note_ids, twin_columns
 from rubricate.display import table_html
 from rubricate.errors import Fault, InputError, shown
 from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
@@ -323,6 +323,7 @@ class Corpus:
         """
         header = [str(name) for name in frame.columns]
         found = find_note_columns(header, columns or {})
+        InputError.raise_any([Fault(said) for said in twin_columns(header, found)])
         lost = [f"{n}={c}" for n, c in (columns or {}).items() if n not in found]
         if lost or "text" not in found:
             wanted = ", ".join(lost) or f"of texts ({', '.join(NOTE_COLUMNS['text'][:6])}, ...)"
@@ -335,11 +336,9 @@ class Corpus:
         cells += [[*range(1, len(frame) + 1)], [case] * len(frame)]
         of_case = -1 if case else found.get("case", -1)
         names, texts, cases = (
-            ["" if value is None else str(value) for value in cells[place]]
-            for place in (found.get("id", -2), found["text"], of_case)
+            [*map(cell_text, cells[i])] for i in (found.get("id", -2), found["text"], of_case)
         )
-        alone = own_ids(zip(names, cases, strict=True))
-        ids = [note_id(*pair, alone) for pair in zip(names, cases, strict=True)]
+        ids, alone = note_ids(names, cases)
         twice = [name for name, n in Counter(ids).items() if n > 1]
         if twice:
             raise InputError([Fault(f"note {shown(name)} occurs again") for name in twice])

@@ -129,8 +129,8 @@ def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
     small = [case for case, ids in by_case.items() if len(ids) < n_folds]
     if small:
         raise ArgumentError(
-            f"--folds {n_folds}: {len(small)} cases have fewer notes than that, e.g. case "
-            f"{small[0]} with {len(by_case[small[0]])}. Choose cases with --where, or fewer folds."
+            f"--folds {n_folds}: {len(small)} cases have fewer notes than that, e.g. {small[0]!r} "
+            f"with {len(by_case[small[0]])}. Choose cases with --where, or fewer folds."
         )
     rng = np.random.default_rng(seed)
     folds: list[list[str]] = [[] for _ in range(n_folds)]

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,48 @@ def test_wrong_usage_exits_with_2(
     done = CliRunner().invoke(main, wrong.split())
     assert done.exit_code == 2, done.output
     assert not Path("o").exists()
+
+
+@pytest.mark.parametrize("verb", ["describe", "rubric"])
+def test_letters_that_the_output_has_no_place_for_end_nothing(verb: str, tmp_path: Path) -> None:
+    if verb == "rubric":
+        (tmp_path / "r.csv").write_text("Item\nFever ≥ 38 °C – café\n", encoding="utf-8")
+        told = ["rubric", str(tmp_path / "r.csv")]
+    else:
+        (tmp_path / "n.csv").write_text("id,note,Größe ≥\n1,fever,2\n", encoding="utf-8")
+        told = ["describe", str(tmp_path / "n.csv")]
+    for more in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "rubricate", *told, *more], capture_output=True, check=False,
+            env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        if more:
+            found = json.loads(done.stdout)
+            assert verb == "describe" or "≥" in json.dumps(found, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("verb", ["fit", "match", "annotate"])
+def test_notes_without_a_rubric_are_refused(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("id,note\n1,no fever\n", encoding="utf-8")
+    out = tmp_path / "out.html"
+    done = CliRunner().invoke(main, [verb, str(tmp_path / "n.csv"), "--out", str(out)])
+    assert done.exit_code == 2 and "--rubric" in done.output
+    assert not out.exists()
+
+
+def test_a_dial_the_wrong_way_round_is_wrong_usage(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = CliRunner().invoke(
+        main, ["score", "open-notes", "--model", "cascade=0.9,0.1", "--out", str(out)]
+    )
+    assert done.exit_code == 2 and "--model" in done.output
+    assert not out.exists()
+
+
+def test_an_annotator_needs_a_name(tmp_path: Path) -> None:
+    out = tmp_path / "m.html"
+    done = CliRunner().invoke(
+        main, ["annotate", "open-notes", "--annotator", " ", "--out", str(out)]
+    )
+    assert done.exit_code == 2 and not out.exists()

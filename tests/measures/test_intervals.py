@@ -302,3 +302,13 @@ def test_cases_like_these_are_less_certain_than_these_cases() -> None:
 def test_one_case_says_nothing_of_cases_like_it() -> None:
     with pytest.raises(InputError, match="two cases"):
         add_intervals(raters(["0"]), Resampling(resamples=9, population="cases-like-these"))
+
+
+def test_the_mean_over_one_case_is_the_value_of_all_rows_with_its_interval() -> None:
+    one, two = (add_intervals(raters(cases), FEW) for cases in (["0"], ["0", "1"]))
+    for key in one.levels:
+        for statistic in one.evaluation.tables[key].measure.statistics:
+            overall = one.overall(*key, statistic=statistic)
+            mean = one.macro_mean(*key, level="cases", statistic=statistic)
+            assert str(mean) == str(overall)
+    assert two.macro_mean("characters", level="cases") != two.overall("characters")

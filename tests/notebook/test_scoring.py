@@ -142,3 +142,34 @@ def test_a_model_of_the_package_is_meant_by_its_name() -> None:
     found = r.score(note, rubric, model="fast")
     assert found.scores["score"].to_list() == [1.0]
     assert r.match(note, rubric, model="fast").annotators[0].id == "encoder"
+
+
+def test_columns_that_are_there_twice_are_refused() -> None:
+    frame = pandas.DataFrame([["s1", "cough", "fever"]], columns=["id", "note", "note"])
+    with pytest.raises(InputError, match="two columns"):
+        r.score(frame, ["Cough"], matcher="lexicon")
+    frame.columns = pandas.Index(["id", "Note", "note "])
+    with pytest.raises(InputError, match="two columns"):
+        r.score(frame, ["Cough"], matcher="lexicon")
+    # A column that nobody else is called by decides.
+    frame.columns = pandas.Index(["id", "note", "text"])
+    assert r.score(frame, ["Fever"], matcher="lexicon").scores["score"].item() == 1
+
+
+def test_whole_numbers_of_a_column_with_gaps_are_ids_without_a_point() -> None:
+    frame = pandas.DataFrame({"student_id": [7.0, 8.0], "note": ["cough", "fever"]})
+    assert list(r.score(frame, ["Cough"], matcher="lexicon").scores["note"]) == ["7", "8"]
+
+
+def test_odd_features_of_a_rubric_in_any_form() -> None:
+    texts = ["Chest pain", "chest pain.", "Cough or wheeze"]
+    as_list = r.odd_features(texts)
+    assert len(as_list) == 2
+    assert r.odd_features(pandas.DataFrame({"Item": texts})) == as_list
+
+
+def test_what_a_rubric_file_leaves_open_is_told(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("No.,Item,Points\n1,Cough,1\n2,Fever,\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="row 3"):
+        found = as_rubric_file(tmp_path / "r.csv")
+    assert found is not None and len(found.rubrics[0]) == 2

@@ -99,6 +99,8 @@ def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     browser.get(path.as_uri())
     yield browser
     assert browser.get_log("browser") == []
+    # Keys that a test changed are kept for all pages.
+    browser.execute_script("localStorage.clear()")
 
 
 def saved(page: Any, downloads: Path) -> Corpus:
@@ -279,3 +281,14 @@ def test_everybody_can_use_the_page(page: Any, frontend: Path) -> None:
     wait_for(page, "document.querySelectorAll('dialog li').length", 2)
     assert faults_of_access(page, frontend) == []
     press(page, "\ue00c")
+
+
+@pytest.mark.browser
+def test_who_begins_a_note_is_told_how_to_mark(page: Any) -> None:
+    told = "document.querySelectorAll('.hint').length"
+    wait_for(page, JUDGED, "suggested open open open")
+    before = page.execute_script(f"return {told}")
+    press(page, "j", "x")
+    wait_for(page, JUDGED, "suggested absent open open")
+    press(page, "k", "k")
+    wait_for(page, told, before - 1)

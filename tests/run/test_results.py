@@ -1,10 +1,12 @@
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import Feature, Rubric
 from rubricate.run import total_score
+from rubricate.run.results import Evidence, ItemResult
 
 FEATURES = st.lists(
     st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0, 0.1]), st.sampled_from(["", "", "g", "h"])),
@@ -71,3 +73,12 @@ def test_a_group_of_nothing_but_zeros_and_penalties_counts_its_heaviest() -> Non
     )
     assert total_score(rubric, ["a", "b"]).score == 0.0
     assert total_score(rubric, ["a"]).score == -1.0
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_people_are_told_how_likely_the_decision_is_right(found: bool) -> None:
+    for probability in (0.42, 0.58, 0.9, 0.1):
+        evidence = Evidence(spans=(((0, 5),),) if found else (), probability=probability)
+        item = ItemResult(Feature("f", "c", "Fever"), evidence, found, 0.0, "")
+        assert item.certainty == pytest.approx(probability if found else 1 - probability)
+        assert item._replace(found=None).certainty is None

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,14 @@ def test_a_feature_that_is_misspelt_is_told_the_nearest(tmp_path: Path) -> None:
     rubric = Rubric("c", (Feature("f1", "c", "Fever"), Feature("f2", "c", "Cough")))
     (fault,) = read_corrections(path).check("n", rubric, "fever")
     assert "did you mean 'Fever'?" in fault.message
+
+
+def test_a_date_in_the_future_is_refused_however_far_clocks_differ(tmp_path: Path) -> None:
+    head = "note,feature,found,by,at\n"
+    soon, later = (datetime.now(UTC) + timedelta(hours=hours) for hours in (12, 60))
+    path = write(tmp_path / "c.csv", f"{head}n,f,yes,Ann,{soon.isoformat()}\n")
+    assert read_corrections(path).of("n")["f"].by == "Ann"
+    rows = f"n,f,yes,Ann,2999-01-01\nn,g,yes,Ann,{later.isoformat()}\n"
+    with pytest.raises(InputError) as caught:
+        read_corrections(write(tmp_path / "d.csv", head + rows))
+    assert [fault.line for fault in caught.value.faults] == [2, 3]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
+import sys
 from typing import Any
 
 import click
@@ -122,3 +124,7 @@ def main(traceback: bool) -> None:
 
     CORPUS is a file or folder in any format, or an embedded corpus: open-notes.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A letter that the terminal or file has no place for must not end the command.
+            stream.reconfigure(errors="backslashreplace")

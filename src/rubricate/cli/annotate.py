@@ -12,6 +12,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     models_option,
+    need_features,
     open_corpus,
     out_option,
     overwrite_option,
@@ -61,10 +62,13 @@ def annotate_command(
     refuse_touching(notes_path, out, inside=True)
     if (models or name) and not suggest:
         raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
+    if not all(map(str.strip, annotators)):
+        raise click.UsageError("--annotator: a name must not be empty; or leave it out")
     with swapped_told(notes_path, rubric):
         corpus = open_corpus(notes_path, from_format=from_format, where=where)
         if rubric:
             corpus = put_rubric(corpus.select(annotators=()), rubric)
+    need_features(corpus)
     suggested = None
     if suggest:
         matcher = find_matcher(corpus, models, name)

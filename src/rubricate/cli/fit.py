@@ -16,6 +16,7 @@ from rubricate.cli.options import (
     input_hashes,
     json_option,
     load_models,
+    need_features,
     open_corpus,
     out_option,
     overwrite_option,
@@ -68,6 +69,7 @@ def fit_command(
     if report is not None:
         _need_report(matcher, report, out, overwrite=overwrite)
     corpus = open_corpus(corpus_path, from_format=from_format, where=where, rubric=rubric)
+    need_features(corpus)
     begun = time.monotonic()
     with shown_progress() as progress:
         matcher.fit(corpus, annotator=annotator, progress=progress)

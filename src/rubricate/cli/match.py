@@ -15,6 +15,7 @@ from rubricate.cli.options import (
     load_models,
     matcher_option,
     models_option,
+    need_features,
     open_corpus,
     out_option,
     overwrite_option,
@@ -63,6 +64,7 @@ def match_command(
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)
     if rubric:
         corpus = put_rubric(corpus.select(annotators=()), rubric)
+    need_features(corpus)
     finder = find_matcher(corpus, models, matcher)
     set_features_per_pass(finder, features_per_pass)
     with shown_progress() as progress:

@@ -177,6 +177,14 @@ def put_rubric(corpus: Corpus, path: Path) -> Corpus:
     return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
 
 
+def need_features(corpus: Corpus) -> None:
+    """Refuse notes without a rubric: there is nothing to look for."""
+    from rubricate.errors import ArgumentError
+
+    if not corpus.features:
+        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
+
+
 def open_rubric(path: Path) -> RubricFile:
     """Read a rubric file, and say what a person should know about it."""
     from rubricate.formats.rubric import read_rubric_file
@@ -264,7 +272,12 @@ class ModelName(click.ParamType[Path | str]):
             return Path(value)
         from rubricate.matchers import SHIPPED_MODELS, shipped_model
 
-        if shipped_model(value) is None:
+        shipped = shipped_model(value)
+        if shipped is not None and not (
+            shipped[1].get("low", 0.0) <= shipped[1].get("high", 1.0) <= 1
+        ):
+            self.fail(f"{value}: LOW must not be above HIGH, e.g. cascade=0.2,0.8", param, ctx)
+        if shipped is None:
             known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH,WRONG"))
             near = near_paths(Path(value), *SHIPPED_MODELS)
             said = f"{value}: no such folder{near} Give a model of `fit`, or one of: {known}"

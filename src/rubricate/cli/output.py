@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,9 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON; undefined numbers become null."""
     from rubricate.formats.encoding import plain_json
 
-    click.echo(json.dumps(plain_json(value), ensure_ascii=False, indent=indent))
+    # Where the output cannot hold all letters, JSON can still name them by number.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(plain_json(value), ensure_ascii=plain, indent=indent))
 
 
 def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

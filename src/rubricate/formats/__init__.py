@@ -83,6 +83,8 @@ def detect_format(path: Path) -> str:
     whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path}: the file is empty")
+    if path.is_dir() and not any(path.iterdir()):
+        raise InputError(f"{path}: the folder is empty")
     # No table is part of a folder of BRAT's, or of texts, that it happens to lie in.
     if whole in ("", "texts", "brat") and (loose := _loosely(path)):
         return loose

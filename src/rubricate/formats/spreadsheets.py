@@ -34,6 +34,9 @@ _MULTIBYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 _NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_ASCII = bytes(range(128))
+#: Letters and signs beyond ASCII that notes and checklists have.
+_USUAL = frozenset("äöüßÄÖÜàâéèêëîïôûùçñáíóúåøæÉÈÇÑ°±µ½–—‘’“”…•≥≤×€§²³\xa0")
 _BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
@@ -45,9 +48,11 @@ def find_encoding(chunks: Iterable[bytes]) -> str:
 
     >>> find_encoding([b"\xff\xfea\x00"]), find_encoding([b"na\xefve"]), find_encoding([b"plain"])
     ('utf-16', 'cp1252', 'utf-8-sig')
+    >>> find_encoding(["the patient’s café".encode("mac_roman")])
+    'mac_roman'
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    valid, multibyte, cp1252 = True, False, True
+    valid, multibyte, high = True, False, bytearray()
     for number, chunk in enumerate(chunks):
         if not number and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
@@ -58,8 +63,23 @@ def find_encoding(chunks: Iterable[bytes]) -> str:
         except UnicodeDecodeError:
             valid = False
         multibyte = multibyte or bool(_MULTIBYTE.search(chunk))
-        cp1252 = cp1252 and not _NOT_CP1252.search(chunk)
-    return "cp1252" if cp1252 and not valid and not multibyte else "utf-8-sig"
+        high += chunk.translate(None, _ASCII)
+    return "utf-8-sig" if valid or multibyte else _one_byte_encoding(bytes(high))
+
+
+def _one_byte_encoding(high: bytes) -> str:
+    """Return which encoding of one byte per letter makes more usual letters and signs of a text.
+
+    Excel on a Mac writes Mac Roman; of equals it is Windows-1252. Where neither can be meant it is
+    damaged UTF-8.
+    """
+    windows, mac = (
+        sum(char in _USUAL for char in high.decode(encoding, "replace"))
+        for encoding in ("cp1252", "mac_roman")
+    )
+    if mac > windows and 2 * mac > len(high):
+        return "mac_roman"
+    return "utf-8-sig" if _NOT_CP1252.search(high) else "cp1252"
 
 
 def decode_text(raw: bytes) -> str:

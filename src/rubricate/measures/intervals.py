@@ -209,10 +209,14 @@ def add_intervals(
             table.values, _layout(table), table.measure.values, keep, weights=row_weights
         )
         support = None if unequal else _overall_support(table, by_case=new_cases)
+        levels[key] = _widen_levels(found, table, support)
         for level, groups in (("features", found.groups), ("cases", found.strata)):
+            if len(groups.estimate) == 1:
+                # The mean of one group is the value over all rows: one value, one interval.
+                macro[key, level] = levels[key].overall
+                continue
             mean = _macro_of_cases if new_cases else _macro
             macro[key, level] = _widen(mean(groups, table, level, settings), table, support)
-        levels[key] = _widen_levels(found, table, support)
     return EvaluationWithIntervals(evaluation, settings, levels, macro, weights)
 
 

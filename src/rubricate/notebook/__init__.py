@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
+from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file, odd_features
 from rubricate.notebook.measuring import Drawing, agree, evaluate, plan, plot, route
 from rubricate.notebook.scoring import NoteView, ScoredNotes, fit, match, score, show_note
 
@@ -18,6 +18,7 @@ __all__ = [
     "evaluate",
     "fit",
     "match",
+    "odd_features",
     "plan",
     "plot",
     "route",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with
 from rubricate.formats.rubric.records import Records
 from rubricate.formats.rubric.school_tables import SchoolTable, add_table
 from rubricate.rubric import Feature, Rubric, plain_scalar
+from rubricate.rubric import odd_features as odd_in
 
 #: A corpus, a path, a pandas or polars data frame, or texts.
 Notes = Any
@@ -80,7 +82,11 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     if rubric is None or isinstance(rubric, RubricFile):
         return rubric
     if isinstance(rubric, str | Path):
-        return read_rubric_file(rubric)
+        read = read_rubric_file(rubric)
+        if read.notices:
+            # What the file left open, and what was left out of it, as the commands say it.
+            warnings.warn(f"{read.name}: {'; '.join(read.notices)}", stacklevel=3)
+        return read
     if isinstance(rubric, Rubric):
         return RubricFile((rubric,), name="rubric")
     if is_frame(rubric):
@@ -97,6 +103,23 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
     if not all(isinstance(one, str) for one in given):
         raise InputError("a rubric must be a path, rubrics, a data frame, or a list of texts")
     return _table([["text"], *([text] for text in given)])
+
+
+def odd_features(rubric: Rubrics) -> list[str]:
+    """Return what looks odd in rubrics: features alike, one inside another, a small "or".
+
+    Parameters
+    ----------
+    rubric
+        As `as_rubric_file`.
+
+    Examples
+    --------
+    >>> odd_features(["Cough or wheeze"])
+    ["'rubric-cough-or-wheeze' has a small 'or': write OR if either side alone is enough"]
+    """
+    given = as_rubric_file(rubric)
+    return [odd for one in (given.rubrics if given else ()) for odd in odd_in(one)]
 
 
 def _text(value: Any) -> str:

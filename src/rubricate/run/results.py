@@ -28,32 +28,18 @@ def certainty(
 ) -> float | None:
     """Return how likely a decision is right: of presence where found, else of absence.
 
-    Policies are chosen by it. The probability of what was decided; where there is none, the
-    confidence of the surest annotation; None for absences the matcher gives no probability for.
+    The probability of what was decided; where there is none, the confidence of the surest
+    annotation; None for absences the matcher gives no probability for. A matcher may find what it
+    gives less than one half: such a decision is the least sure of all.
 
-    >>> certainty(True, 0.9), certainty(False, 0.1), certainty(True, None, 0.8)
-    (0.9, 0.9, 0.8)
+    >>> certainty(True, 0.4), certainty(False, 0.1), certainty(True, None, 0.8)
+    (0.4, 0.9, 0.8)
     >>> certainty(False, None, 0.8) is None
     True
     """
     if probability is None:
         return confidence if found else None
     return probability if found else round(1.0 - probability, DIGITS)
-
-
-def shown_certainty(
-    found: bool, probability: float | None, confidence: float | None = None
-) -> float | None:
-    """Return the certainty that people are told: the larger of probability and 1 - probability.
-
-    A matcher may find what it gives less than one half; it is unsure then, not against itself.
-
-    >>> shown_certainty(True, 0.42), shown_certainty(False, 0.42), shown_certainty(True, None, 0.8)
-    (0.58, 0.58, 0.8)
-    """
-    if probability is None:
-        return certainty(found, probability, confidence)
-    return max(probability, round(1.0 - probability, DIGITS))
 
 
 class CounterEvidence(NamedTuple):
@@ -215,11 +201,10 @@ class ItemResult(NamedTuple):
 
     @property
     def certainty(self) -> float | None:
-        """How sure the matcher is of the decision; None where a person made it."""
-        if self.correction is not None:
+        """How sure the matcher is of the decision; None where it made none, or a person did."""
+        if self.correction is not None or self.found is None:
             return None
-        own = self.evidence
-        return shown_certainty(bool(self.found), own.probability, own.confidence)
+        return certainty(self.found, self.evidence.probability, self.evidence.confidence)
 
     @property
     def outcome(self) -> Outcome | None:

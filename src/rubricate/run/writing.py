@@ -177,7 +177,10 @@ def read_record(folder: Path) -> RunRecord:
     """Return what run.json says; InputError if there is none, or it is something else."""
     path = folder / RUN
     if not path.exists():
-        message = f"there is no {RUN}: the run was not finished. Start the same command again"
+        message = (
+            f"there is no {RUN}: it is no run, or one that was not finished. Give the folder that "
+            "`rubricate score` wrote, or start the command that was stopped again"
+        )
         raise InputError([Fault(message, folder)])
     value = read_json(path)
     outputs = value.get("outputs")

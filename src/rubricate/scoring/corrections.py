@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rubricate.errors import Fault, did_you_mean, shown
@@ -47,6 +47,8 @@ _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "
             CONTRADICTED: False}  # fmt: skip
 _DAY_FIRST = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?:[T ,]+(.+))?")
 _WHEN = "column 'at' needs a date, e.g. 2026-11-14 or 14/11/2026 (day first), with or without 09:30"
+#: How far clocks and time zones may be ahead of ours.
+_AHEAD = timedelta(days=1)
 Row = Mapping[str, str]
 
 
@@ -173,6 +175,9 @@ def _correction(values: Mapping[str, str], row: int, faults: Faults) -> Correcti
     at = _iso(values["at"])
     if values["at"] and not at:
         faults.add(_WHEN, line=row)
+    elif at and moment(at) > datetime.now(UTC) + _AHEAD:
+        message = "lies in the future, so it would hold against every later decision: mend the date"
+        faults.add(f"column 'at': {at} {message}", line=row)
     spans: Spans | None = None
     if values.get("spans"):
         try:

@@ -343,7 +343,7 @@ def why_not_scored(note: Note, cases: Container[str], *, longest: int = LONGEST)
     if not text.strip():
         return "the note is empty"
     if len(text) > longest:
-        return f"the note has {len(text):,} characters; at most {longest:,} are scored"
+        return f"the note is too long: {len(text):,} characters, at most {longest:,} are scored"
     if "\0" in text or len(_STRANGE.findall(text)) > _MOST_STRANGE * len(text):
         return "the note is not text: it holds control characters"
     try:

@@ -12,7 +12,7 @@ from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import Correction, shown_certainty
+from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
 from rubricate.run.writing import (
     LOG,
@@ -245,7 +245,7 @@ def _lines(
             ), one  # fmt: skip
         elif entry["kind"] == "machine" and entry["note"] == note:
             for feature, (found, probability, spans) in entry["items"].items():
-                sure = None if found is None else shown_certainty(found, probability)
+                sure = None if found is None else certainty(found, probability)
                 yield AuditLine(
                     entry["note"], feature, wordings.get(feature, ""), at, matcher, True, found,
                     spans or None, sure, "", entry["score"], entry["maximum"], "",

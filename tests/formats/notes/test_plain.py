@@ -27,7 +27,7 @@ def as_text(rows: list[list[str]], delimiter: str) -> str:
     return "".join(delimiter.join(row) + "\r\n" for row in quoted)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "mac_roman"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_whatever_excel_writes_is_read(encoding: str, delimiter: str, tmp_path: Path) -> None:
     path = tmp_path / ("notes.txt" if encoding == "utf-16" else "notes.csv")
@@ -269,3 +269,16 @@ def test_a_column_that_was_named_and_is_not_there_is_one_fault(tmp_path: Path) -
         read_corpus(path)
     assert len(raised.value.faults) == 1
     assert "did you mean 'Freitext'?" in str(raised.value)
+
+
+@pytest.mark.parametrize("header", ["id,note,Note", "id,id,note", "id,note,case,Case"])
+def test_a_column_that_is_there_twice_is_refused(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "n.csv"
+    path.write_text(header + "\n" + ",".join("abcd"[: header.count(",") + 1]) + "\n", "utf-8")
+    with pytest.raises(InputError, match="two columns"):
+        read_corpus(path)
+
+
+def test_an_empty_folder_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the folder is empty"):
+        read_corpus(tmp_path)

@@ -105,7 +105,7 @@ def test_titles_and_cases_without_features() -> None:
 
 @pytest.mark.parametrize(
     ("said", "weight"),
-    [("2", 2.0), ("1,5 pts", 1.5), ("", 1.0), ("-1", -1.0), ("0", 0.0), ("x", None), ("nan", None),
+    [("2", 2.0), ("1,5 pts", 1.5), ("", 1.0), ("-1", -1.0), ("0", 0.0), ("½", 0.5), ("2½ pts", 2.5), ("x", None), ("nan", None),
      ("inf", None)],
 )  # fmt: skip
 def test_points_are_numbers(said: str, weight: float | None) -> None:

@@ -213,7 +213,9 @@ def test_school_s_workbook() -> None:
         ("Chest pain-3", "Dyspnoea", 1.0, ""),
     ]
     assert [(f.id, f.text) for f in headache] == [("Headache-aura", "Aura 😀")]
-    assert [notice.split()[1] for notice in found.notices] == ["'Old'", "'Sheet3'", "features"]
+    assert [notice.split()[1] for notice in found.notices] == [
+        "'Old'", "'Chest", "'Sheet3'", "feature"
+    ]  # fmt: skip
 
 
 def test_every_fault_of_a_workbook_is_reported(tmp_path: Path) -> None:
@@ -289,7 +291,50 @@ def test_capitals_or_a_colon_make_a_heading(row: str, is_heading: bool, tmp_path
     (rubric,) = found.rubrics
     assert len(rubric) == 3 - is_heading
     assert rubric.features[-1].kind.upper() == ("HISTORY" if is_heading else "")
-    assert any("row 3" in notice for notice in found.notices) == is_heading
+    assert any("heading" in notice for notice in found.notices) == is_heading
+    # A feature without points among others that have some is told, too.
+    assert any("row 3" in notice for notice in found.notices) == (row[-1] != "1")
+
+
+def test_words_without_number_and_points_are_headings(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["No.", "Checklist item", "Marks"],
+        ["History"],
+        [1, "Cough", "½"],
+        [None, "Physical examination"],
+        [2, "Wheeze", 1],
+        [3, "Rash"],
+        [4, "Rales", 2],
+    ]
+    (rubric,) = read_rubrics(workbook(tmp_path / "r.xlsx", {"Chest": rows}))
+    assert [(f.text, f.weight, f.kind) for f in rubric] == [
+        ("Cough", 0.5, "History"),
+        ("Wheeze", 1.0, "Physical examination"),
+        ("Rash", 1.0, "Physical examination"),
+        ("Rales", 2.0, "Physical examination"),
+    ]
+    rows.append([5])  # a number is no heading: the text was forgotten
+    with pytest.raises(InputError) as caught:
+        read_rubrics(workbook(tmp_path / "s.xlsx", {"Chest": rows}))
+    assert [fault.line for fault in caught.value.faults] == [8]
+
+
+def test_sheets_that_are_no_rubric_are_left_out_and_named(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[object]]] = {
+        "Read me": [["Please score each item."], ["Half points are allowed."]],
+        "Chest": [["Item", "Points"], ["Cough", 1]],
+        "Grades": [["Grade", "From"], ["A", 12]],
+    }
+    found = read_rubric_file(workbook(tmp_path / "r.xlsx", sheets))
+    assert [rubric.case for rubric in found.rubrics] == ["Chest"]
+    assert [notice.split("'")[1] for notice in found.notices[:2]] == ["Read me", "Grades"]
+    # A sheet whose columns are nearly called as a rubric's is one that must be mended.
+    sheets["Head"] = [["Itme", "Pionts"], ["Aura", 1]]
+    with pytest.raises(InputError, match=r"'Head'.*did you mean"):
+        read_rubrics(workbook(tmp_path / "s.xlsx", sheets))
+    del sheets["Chest"], sheets["Head"]
+    with pytest.raises(InputError, match="texts"):
+        read_rubrics(workbook(tmp_path / "t.xlsx", sheets))
 
 
 def test_rows_are_numbered_as_the_opened_file_shows_them(tmp_path: Path) -> None:

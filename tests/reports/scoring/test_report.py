@@ -120,6 +120,7 @@ def test_the_page_opens_with_what_is_least_sure(tmp_path: Path) -> None:
             {"note": "sure", "items": items(0.99, 0.01)},
             {"note": "nearly", "items": items(0.75, 0.01)},
             {"note": "least", "items": items(0.99, 0.6)},
+            {"note": "unlikely", "items": items(0.3, 0.01)},
         ],
         tmp_path,
         "fever",
@@ -127,8 +128,23 @@ def test_the_page_opens_with_what_is_least_sure(tmp_path: Path) -> None:
     first = page.index('id="first"')
     assert first < page.index('id="overview"')
     table = page[first : page.index('id="overview"')]
-    assert table.index(">least<") < table.index(">nearly<")
+    # What was found with less than one half is the least sure of all, and told so.
+    assert table.index(">unlikely<") < table.index(">least<") < table.index(">nearly<")
+    assert "30 % sure" in table and "70 % sure" not in table
     assert ">sure<" not in table
+
+
+def test_features_of_one_case_are_drawn_without_its_name(tmp_path: Path) -> None:
+    items = [Evidence((((0, 5),),), 0.6).to_json(), Evidence((), 0.4).to_json()]
+    page = report_of([{"note": "n", "items": items}], tmp_path, "fever")
+    drawing = page[page.index('id="review"') :]
+    assert "Fever" in drawing and "Case c: Fever" not in drawing
+
+
+def test_unsure_items_show_the_words_that_say_otherwise(tmp_path: Path) -> None:
+    items = [Evidence((((0, 5),),), 0.99).to_json(), Evidence((), 0.4, against=AGAINST).to_json()]
+    page = report_of([{"note": "n", "items": items}], tmp_path, "fever no cough")
+    assert "no cough" in page[page.index('id="first"') : page.index('id="overview"')]
 
 
 def test_the_page_does_not_open_with_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from rubricate.columns import NOTE_COLUMNS, find_note_columns, note_id, own_ids, plain_name
+from rubricate.columns import (
+    NOTE_COLUMNS,
+    find_note_columns,
+    note_id,
+    own_ids,
+    plain_name,
+    twin_columns,
+)
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, shown
 from rubricate.formats.annotations import has_lone_surrogate
@@ -99,10 +106,12 @@ def stream_table(path: Path) -> NoteStream:
 
 
 def _missing(path: Path, part: _Part) -> Iterator[Fault]:
+    """Yield what is wrong with the columns: those that are missing, and those there twice."""
+    twins = twin_columns(part.header, part.columns)
+    yield from (Fault(f"{part.place}{said}", path) for said in twins)
     given = understanding_now().columns
-    lost = [
-        n for n, column in given.items() if plain_name(column) not in map(plain_name, part.header)
-    ]
+    plain = [*map(plain_name, part.header)]
+    lost = [n for n, column in given.items() if plain_name(column) not in plain]
     needed = [name for name in ("id", "text") if name not in {*part.columns, *lost}]
     if not lost and not needed:
         return

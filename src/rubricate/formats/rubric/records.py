@@ -98,7 +98,8 @@ def _settle(
 ) -> None:
     place, name, column = new
     if column in first:
-        fault(f"columns {first[column]!r} and {name!r} both mean the feature's {column}")
+        both = f"columns {first[column]!r} and {name!r} both mean the feature's {column}"
+        fault(f"{both}: begin the name of the other one with _")
         return
     first[column] = name
     found[place] = column
@@ -217,23 +218,27 @@ def parse_weight(text: str) -> float | str:
 
     >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
     (2.5, 1.0, 1.0, -1.0)
+    >>> parse_weight("½ mark"), parse_weight("1½")
+    (0.5, 1.5)
     >>> parse_weight("two")
-    'the weight is not a number'
+    "the weight 'two' is not a number; write e.g. 1, 0.5, 2 pts or -1"
     """
     if not text:
         return 1.0
-    text = _UNIT.sub("", text.translate(_MINUS))
+    given, text = text, _UNIT.sub("", text.translate(_MINUS))
+    if half := re.fullmatch(r"(\d*)([¼½¾])", text):
+        return float(half[1] or 0) + unicodedata.numeric(half[2])
     if re.fullmatch(r"[+-]?\d+,\d{1,2}", text):
         text = text.replace(",", ".")
     try:
         weight = float("x" if "_" in text else text)
     except ValueError:
-        return "the weight is not a number"
+        return f"the weight {shown(given)} is not a number; write e.g. 1, 0.5, 2 pts or -1"
     return weight if math.isfinite(weight) else _BAD_WEIGHT
 
 
 _BAD_WEIGHT = "the weight must be finite"
-_UNIT = re.compile(r"(?<=[\d\s])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
+_UNIT = re.compile(r"(?<=[\d\s¼½¾])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
 #: The signs that programs write for minus, with the blank that people write after it.
 _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
@@ -265,7 +270,8 @@ def _ids(records: Records, faults: Faults) -> list[str]:
     if made:
         listed = ", ".join(made[:_SHOWN]) + (", ..." if len(made) > _SHOWN else "")
         records.notices.append(
-            f"{len(made)} features have no id; made from case and text: {listed}"
+            f"{len(made)} {'feature has' if len(made) == 1 else 'features have'} no id; made from "
+            f"case and text: {listed}"
         )
     return given
 

@@ -38,6 +38,9 @@ _TOTAL = re.compile(
     r"(?P<part>sub\W?)?(?:total|sum|max(?:imum)?)(?:\s+(?:points?|pts|marks?|scores?|possible|for|of)\b.*)?",
     re.IGNORECASE,
 )
+#: Columns that count the items, and what stands there that counts nothing.
+_NUMBERS = ("number", "id")
+_WORDS = re.compile(r"[^\W\d_]{3,}(?:\W+[^\W\d_]+)*\W*")
 #: Columns whose merged cells speak of all rows they cover.
 _SHARED = ("case", "kind", "group", "title")
 
@@ -121,6 +124,13 @@ class _TableReader:
         )
         self.place_of = {name: i for i, name in self.columns.items()}
         self.cells = dict(table.rows)
+        numbers = [i for i, name in self.columns.items() if name in _NUMBERS]
+        points, text = (self.place_of.get(name, len(header)) for name in ("weight", "text"))
+        whole = [row for _, row in self.rows if _cell(row, points) and _cell(row, text)]
+        self.mostly_numbered = 2 * sum(any(_cell(row, i) for i in numbers) for row in whole) > sum(
+            bool(_cell(row, text)) for _, row in self.rows
+        )
+        self.has_points = bool(whole)
         self.heading = ""
         #: Points and groups since the last subtotal, and since the last total.
         self.part: list[tuple[float, str]] = []
@@ -132,9 +142,10 @@ class _TableReader:
     def read(self) -> None:
         if "text" not in self.place_of:
             named = [name for name in self.header if name and len(name) <= 40]
+            hint = "; hide the sheet if it is no rubric" if self.table.place else ""
             self.faults.add(
                 f"{self.table.place}no column holds the features' texts: name it 'text' or "
-                f"'feature'; there are {', '.join(map(shown, named)) or 'none with a name'}"
+                f"'feature'; there are {', '.join(map(shown, named)) or 'none with a name'}{hint}"
             )
             return
         self.read_title()
@@ -160,7 +171,8 @@ class _TableReader:
         if lines and "title" not in self.place_of and "case" not in self.place_of:
             self.records.titles[self.table.case or self.records.default_case] = lines.pop(0)
         if lines:
-            self.notice(f"{len(lines)} lines above the names of the columns were left out")
+            said = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+            self.notice(f"left out above the names of the columns: {said}")
 
     def is_total(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
         """Tell whether the row is a sum, and tell people where it is a wrong one."""
@@ -192,14 +204,19 @@ class _TableReader:
         text = row[place].strip()
         wide = any(first == (number, place) for cell, first in self.table.merged.items()
                    if cell[0] == number)  # fmt: skip
-        if not wide and not (
-            place == self.place_of["text"] and (text.isupper() or text[-1] == ":")
-        ):
+        if not wide and not self.reads_like_heading(self.columns.get(place, ""), text):
             return False
         if not wide:
             self.notice(f"row {number}: {text!r} has no points and was taken for a heading")
         self.heading = text.rstrip(" :")
         return True
+
+    def reads_like_heading(self, column: str, text: str) -> bool:
+        """Tell whether words that stand alone in a row are a heading, not a feature."""
+        if column == "text":
+            # Where rows have numbers and points, one with neither is no item.
+            return text.isupper() or text[-1] == ":" or self.mostly_numbered
+        return column in _NUMBERS and bool(_WORDS.fullmatch(text))
 
     def check_beyond(self, number: int, row: Sequence[str]) -> None:
         beyond = [i for i, cell in enumerate(row) if cell and not _cell(self.header, i)]
@@ -235,6 +252,8 @@ class _TableReader:
         if self.heading:
             values.setdefault("kind", self.heading)
         self.records.add(values, self.table.case, number, self.table.place)
+        if self.has_points and "weight" not in values and values.get("text"):
+            self.notice(f"row {number}: {shown(values['text'])} has no points; it counts 1")
         weight = parse_weight(values.get("weight", ""))
         if isinstance(weight, float):
             self.part.append((weight, values.get("group", "")))
@@ -272,19 +291,36 @@ def read_excel_records(path: Path, faults: Faults) -> Records:
     records = Records(path.stem)
     sheets, hidden = read_sheets(path)
     records.notices += [f"sheet {title!r} is hidden and was left out" for title in hidden]
+    tables = [sheet for sheet in sheets if _is_table(sheet.rows)]
     for sheet in sheets:
         if not sheet.rows:
             records.notices.append(f"sheet {sheet.title!r} is empty and was left out")
             continue
+        if tables and sheet not in tables:
+            # Instructions, grades: schools keep them beside the checklist.
+            records.notices.append(
+                f"sheet {sheet.title!r} has no column of a rubric and was left out"
+            )
+            continue
         case = sheet.title.strip()
-        if len([one for one in sheets if one.rows]) == 1 and _UNNAMED.fullmatch(case):
+        if len(tables) <= 1 and _UNNAMED.fullmatch(case):
             case = ""
-        before = len(records.features)
+        before = len(records.features), len(faults.found)
         place = f"sheet {sheet.title!r}: "
         add_table(records, SchoolTable(sheet.rows, case, place, sheet.merged), faults)
-        if len(records.features) == before:
+        if (len(records.features), len(faults.found)) == before:
             records.cases.append(case)
     return records
+
+
+def _is_table(rows: Sequence[tuple[int, Sequence[str]]]) -> bool:
+    """Tell whether a sheet has texts or points of features, or columns nearly called so."""
+    if not rows:
+        return False
+    near: list[str] = []
+    header = rows[find_header([row for _, row in rows], is_known)][1]
+    columns = match_columns(header, near.append, left_out=lambda name: None)
+    return bool(near or {"text", "weight"} & set(columns.values()))
 
 
 def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:

@@ -76,10 +76,11 @@ def cohort_page(shown: Shown, *, title: str = "Scores") -> str:
     ]
     if shown.facts:
         sections.append(Section("run", "How it was done", _facts(shown.facts)))
-    n_cases = len(cohort.cases)
+    known = cohort.percentage[~np.isnan(cohort.percentage)]
+    mean = f", {known.mean():.1f} % of the points on average" if len(known) else ""
     lead = (
-        f"{len(cohort):,} notes of {n_cases:,} {'case' if n_cases == 1 else 'cases'}, "
-        "each score with the words it rests on."
+        f"{counted(len(cohort), 'note')} of {counted(len(cohort.cases), 'case')}: "
+        f"{len(known):,} scored{mean}. Each score shows the words it rests on."
     )
     warnings = _warnings(shown) + [one for check in shown.checks for one in check.warnings()]
     return render_page(
@@ -108,8 +109,7 @@ def _look_first(shown: Shown) -> list[Section]:
     if listed:
         lines: list[list[Value]] = [
             [Cell(notes_link(one.note, n=one.note), one.note), one.item.feature.text,
-             Cell(_decision(one.item), one.certainty), BETWEEN.join(one.item.evidence.text),
-             one.item.review_reason]
+             Cell(_decision(one.item), one.certainty), _words(one.item), one.item.review_reason]
             for one in listed
         ]  # fmt: skip
         left = cohort.n_listed - len(lines)
@@ -123,6 +123,14 @@ def _decision(item: ItemResult) -> str:
     """Return what was decided, and how sure the machine is of that."""
     said = {"stated": "found", "not mentioned": "not found"}.get(item.outcome or "", item.outcome)
     return f"{said}" + ("" if item.certainty is None else f" · {100 * item.certainty:.0f} % sure")
+
+
+def _words(item: ItemResult) -> str:
+    """Return the words the decision rests on: those found, or those that say otherwise."""
+    against = item.evidence.against
+    if item.found or against is None:
+        return BETWEEN.join(item.evidence.text)
+    return against.text
 
 
 def _more(n: int) -> str:
@@ -151,8 +159,6 @@ def _contradicted(cohort: Cohort) -> list[Section]:
 
 def _warnings(shown: Shown) -> list[str]:
     cohort, found = shown.cohort, []
-    if not shown.policy and "policy" not in shown.facts:
-        found.append("No review policy: nothing is promised about errors (see rubricate route).")
     review = cohort.counts.review
     if review:
         found.append(
@@ -168,6 +174,11 @@ def _warnings(shown: Shown) -> list[str]:
     if cohort.failed:
         words = f"{counted(len(cohort.failed), 'note')} could not be scored"
         found.append(named_notes(words, cohort.failed, "failed"))
+    if not shown.policy and "policy" not in shown.facts:
+        found.append(
+            "No review policy: nothing is promised about errors in the decisions that nobody looks "
+            "at (rubricate route chooses a policy that does)."
+        )
     return found
 
 
@@ -276,8 +287,12 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
         why = cohort.review_reasons.most_common(20)
         parts.append(html_table(["why", "decisions"], why, caption="Why decisions wait."))
         most = asked[:15]
+        several = len(cohort.tallies) > 1
         drawn = bar_plot(
-            [f"{case_title(tally.feature.case)}: {tally.feature.text}" for tally in most],
+            [
+                f"{case_title(tally.feature.case)}: " * several + tally.feature.text
+                for tally in most
+            ],
             [Series("to review", tuple(Point(float(tally.review)) for tally in most))],
             Labels("Features most often sent to review", "decisions"),
         )

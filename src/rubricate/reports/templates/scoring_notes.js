@@ -298,8 +298,10 @@
     });
     const parts = [one.title];
     if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
-    if (items.length) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
-    const against = items.filter((item) => item.against.length).length;
+    const undecided = items.filter((item) => item.found === null).length;
+    if (items.length > undecided) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
+    if (undecided) parts.push(`${undecided} of ${items.length} features undecided`);
+    const against = items.filter((item) => item.found === false && item.against.length).length;
     if (against) parts.push(`${against} contradicted`);
     const asked = items.filter((item) => item.ask && !item.own).length;
     if (asked) parts.push(`${asked} to review`);
