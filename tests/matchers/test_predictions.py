@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rubricate import Feature, Rubric
-from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values
+from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values, take_answers
 from rubricate.rows import Contradiction
 from rubricate.text.contradiction.place import read_text
 
@@ -88,3 +88,33 @@ def test_a_value_contradicts_bare_values_and_nothing_but_not_words() -> None:
         assert not said.found
         assert said.contradictions["1"].reason == "says T 36.6"
     assert held("Fever", text, ["fever at home"]).found
+
+
+@pytest.mark.parametrize(
+    ("feature", "asks"),
+    [
+        ("Last menstrual period (LMP) asked", True),
+        ("Asks about alcohol", True),
+        ("Candidate enquires about travel", True),
+        ("Family history obtained", True),
+        ("Allergies documented", True),
+        ("Patient asked", False),
+        ("Asks for a scan", False),
+        ("Attends because family asked", False),
+        ("Fever documented", False),
+        ("Aspirin taken", False),
+    ],
+)
+def test_a_denial_answers_features_that_want_to_know_who_asked(feature: str, asks: bool) -> None:
+    rubric = Rubric("c", (Feature("1", "c", feature),))
+    said = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 7),), None, "denied")})
+    found = take_answers(rubric, "nothing at all", said)
+    assert bool(found.found) is asks
+    assert bool(found.contradictions) is not asks
+    assert (found.probabilities["1"] > 0.5) is asks
+
+
+def test_what_was_not_asked_is_no_answer() -> None:
+    rubric = Rubric("c", (Feature("1", "c", "Smoking history asked"),))
+    said = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 17),), 0.9, "denied")})
+    assert take_answers(rubric, "Smoking not asked.", said) == said

@@ -112,6 +112,61 @@ def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequenc
     return worded or own
 
 
+_PERSON = r"(?:patient|pt|family|mother|father|parents?|wife|husband|partner|he|she|they)"
+#: Features of checklists that want to know whether the examinee asked, whatever the answer was.
+_ASKS = re.compile(
+    r"(?:(?:student|examinee|candidate|doctor|physician|clinician) )?"
+    r"(?:asks?|asked|enquires?|enquired|inquires?|inquired) (?:about|into|regarding)\b.*"
+    rf"|(?:.* )?(?!{_PERSON}\b)[\w/()-]+ (?:(?:was|were|is|are) )?asked(?: about)?"
+    r"|.*\bhistory (?:was )?(?:asked|taken|obtained|elicited|documented|recorded)"
+    r"|.*\b(?:status|allerg(?:y|ies)|medications?|lmp|last menstrual period|occupation)(?: \(.*\))?"
+    r" (?:documented|recorded|obtained|elicited)",
+    re.IGNORECASE,
+)
+_UNASKED = re.compile(
+    r"n[o']t (?:been )?(?:ask|document|record|obtain|elicit|discuss|taken|known)"
+    r"|\bun(?:asked|known)",
+    re.IGNORECASE,
+)
+
+
+def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindings:
+    """Return the findings with every answer as evidence of features that want to know who asked.
+
+    "Denies smoking" contradicts "Smoker", but shows that smoking was asked about.
+
+    >>> from rubricate import Feature
+    >>> rubric = Rubric("c", (Feature("1", "c", "Smoking history asked"),))
+    >>> denied = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 14),), 0.9, "denied")})
+    >>> said = take_answers(rubric, "Denies smoking", denied)
+    >>> [one.spans for one in said.found], said.probabilities, said.contradictions
+    ([((0, 14),)], {'1': 0.9}, {})
+    """
+    answers = {
+        feature.id: said
+        for feature in rubric
+        if (said := findings.contradictions.get(feature.id)) is not None
+        and _ASKS.fullmatch(feature.text.strip())
+        and not any(_UNASKED.search(text[slice(*span)]) for span in said.spans)
+    }
+    if not answers:
+        return findings
+    sure = {
+        k: MEASURED if one.probability is None else one.probability for k, one in answers.items()
+    }
+    return NoteFindings(
+        [
+            *findings.found,
+            *(
+                Found(k, one.spans, sure[k], f"answered: {one.reason}")
+                for k, one in answers.items()
+            ),
+        ],
+        {**findings.probabilities, **sure},
+        {k: v for k, v in findings.contradictions.items() if k not in answers},
+    )
+
+
 def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
     """Return the corpus with one annotator, whose rows hold what ``find`` finds case by case."""
     feature_index = corpus.feature_index
@@ -124,7 +179,8 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
         own = [feature_index[f.id] for f in rubric]
         place = {f.id: k for k, f in enumerate(rubric)}
         notes = [corpus.notes[i] for i in numbers]
-        for i, findings in zip(numbers, find(rubric, notes), strict=True):
+        for i, said in zip(numbers, find(rubric, notes), strict=True):
+            findings = take_answers(rubric, corpus.notes[i].text, said)
             first_row = len(row_note)
             row_note.extend([i] * len(own))
             row_feature.extend(own)
@@ -132,8 +188,8 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
             probability.extend([known.get(feature, np.nan) for feature in place])
             for found in findings.found:
                 columns.add(first_row + place[found.feature], found)
-            for feature, said in findings.contradictions.items():
-                contradictions[first_row + place[feature]] = said
+            for feature, other in findings.contradictions.items():
+                contradictions[first_row + place[feature]] = other
     rows = Rows.build(
         note=row_note,
         annotator=np.zeros(len(row_note), dtype=np.int32),
