@@ -22,8 +22,12 @@ from rubricate.text.numbers import figure
 from rubricate.text.quantities import Quantity, same_quantity
 from rubricate.text.words import word_set
 
-#: A feature with such a word is stated by another drug: "Pain controlled without opioids".
-_NOT_TAKEN = word_set("without not limits limit instead caused unnecessary")
+#: A feature with such a word is stated by another drug too: "Pain controlled without opioids",
+#: "Steroid-induced diabetes".
+_NOT_TAKEN = word_set(
+    "without not limits limit instead caused unnecessary induced malignant syndrome toxicity"
+    " deficiency deficient resistant resistance withdrawal related associated secondary indicated"
+)
 #: Features of how much a weight has changed, and the least that is a body's own, in kg.
 _CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
 _LEAST_WEIGHT = 35
@@ -31,8 +35,16 @@ _CYCLE = word_set("cycle cycles menses periods menstrual")
 #: What stands in the middle, and the words that say so.
 _MIDDLE_PARTS = word_set("uvula trachea tongue windpipe")
 _MIDDLE = word_set("midline central")
-#: One drug to those who prescribe it: the body makes the one of the other.
-_SAME_DRUG = ("prednisone", "prednisolone")
+#: Names of one drug: its spellings, or what the body makes of the other.
+_SAME_DRUG = (
+    word_set("prednisone prednisolone"),
+    word_set("furosemide frusemide"),
+    word_set("torsemide torasemide"),
+    word_set("bendroflumethiazide bendrofluazide"),
+    word_set("aciclovir acyclovir"),
+    word_set("valaciclovir valacyclovir"),
+    word_set("beclometasone beclomethasone"),
+)
 #: How generic names of drugs end.
 _GENERIC = re.compile(
     "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
@@ -194,9 +206,9 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
     names = [name for name, _ in said]
     drugs = (*asked.drugs, *(drug for _, drug in said))
-    same = all(name in _SAME_DRUG for name in (*asked.drug_names, *names))
-    both = (*asked.drug_names, *names)
-    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & set(both)
+    both = {*asked.drug_names, *names}
+    same = any(one & asked.drug_names and not one.isdisjoint(names) for one in _SAME_DRUG)
+    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & both
     two = two and not any(drug.is_class for drug in drugs)
     return f"another drug: {names[0]}" if two else None
 
