@@ -46,6 +46,10 @@ _POSTURES = (
 )
 
 
+#: "E3V4M6": eyes, voice and movement of the Glasgow coma scale.
+_COMA = re.compile(r"\bE([1-4])[ ,/]?V([1-5])[ ,/]?M([1-6])\b", re.IGNORECASE)
+
+
 class DerivedValue(NamedTuple):
     """A value of the table ``measured_values.tsv``, and where it stands."""
 
@@ -64,6 +68,8 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
     """
     yield from _pregnancies(text)
     yield from _pack_years(text)
+    for match in _COMA.finditer(text):
+        yield DerivedValue("coma scale", float(sum(map(int, match.groups()))), match.span())
     for match in _BORN.finditer(text):
         days = int(match["days"] or match["sevenths"] or 0)
         yield DerivedValue(

@@ -73,7 +73,7 @@ _OTHER_UNITS = {
     "cholesterol": (1.5, 15, 38.67),
     "ldl": (0.3, 9.9, 38.67),
     "hdl": (0.3, 5, 38.67),
-    "triglycerides": (0.2, 19.9, 88.57),
+    "triglycerides": (0.2, 39.9, 88.57),
     "bilirubin": (60, 900, 1 / 17.1),
     "total protein": (30, 150, 0.1),
     "neutrophils": (100, 90_000, 0.001),
@@ -81,18 +81,39 @@ _OTHER_UNITS = {
     "eosinophils": (0, 0.6, 1_000),
     "fibrinogen": (0.2, 15, 100),
     "free t4": (8, 100, 1 / 12.87),
+    "magnesium": (0.2, 0.6, 2.43),
+    "phosphate": (0.1, 1.69, 3.1),
+    "carbon dioxide": (1.5, 14.9, 7.5),
+    "birth weight": (0.3, 6.5, 1_000),
+    "airflow ratio": (20, 100, 0.01),
+    "qt interval": (0.25, 0.8, 1_000),
+}
+#: What a value in mmol/L is in the table's unit.
+_PER_MMOL = {
+    "glucose": 18.0,
+    "magnesium": 2.43,
+    "phosphate": 3.1,
+    "calcium": 4.0,
+    "cholesterol": 38.67,
+    "ldl": 38.67,
+    "hdl": 38.67,
+    "triglycerides": 88.57,
 }
 #: Whose table is in mmol/L already, or tells it by its range.
 _MOLAR = word_set(
-    "sodium potassium lactate calcium creatinine cholesterol ldl hdl triglycerides chloride"
-    " bicarbonate"
-) | {"anion gap"}
+    "sodium potassium lactate creatinine chloride bicarbonate ketones urea"
+) | {"anion gap", "carbon dioxide"}
+#: Values of HbA1c that are in mmol/mol.
+_IFCC = (20, 200)
 _PERCENT = word_set("a1c haematocrit reticulocytes") | {
-    "oxygen saturation", "ejection fraction", "red cell width", "transferrin saturation",
+    "airflow ratio", "oxygen saturation", "ejection fraction", "red cell width", "transferrin saturation",
 }  # fmt: skip
 #: Whose values are times: elsewhere a number of seconds is no result.
 _IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
 _SECONDS = word_set("s sec secs second seconds")
+_GRAMS = word_set("g grams gram gm kg")
+#: Beyond this two numbers are no pressures of two eyes.
+_HIGHEST_EYE = 80
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
 
@@ -144,8 +165,10 @@ def in_unit(measured: str, value: float, unit: str = "") -> float | None:
     """Return a value in the table's unit; None where it cannot be one."""
     if measured == "temperature":
         return in_celsius(value, unit)
-    if unit == "mmol" and measured == "glucose":
-        return value * 18.0
+    if unit == "mmol" and measured in _PER_MMOL:
+        return value * _PER_MMOL[measured]
+    if measured == "a1c" and _IFCC[0] <= value <= _IFCC[1]:
+        return 0.0915 * value + 2.15  # mmol/mol to percent (Hoelzel et al. 2004)
     if unit in ("mmol", "umol", "µmol", "nmol", "kpa") and measured not in _MOLAR:
         return None
     low, high = measure_table().limits[measured]
@@ -235,7 +258,7 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
 def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
-    if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr"):
+    if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr", "ph"):
         return False
     forms = _before(tokens, i, 5)
     # "An old value" is of another time, "8-month-old" and "2 year old" are not.
@@ -298,6 +321,7 @@ def _read_value(
             form, j = f"{form}/{second.form}", j + 2
     after = form_at(tokens, j + 1)
     timed = measured in _IN_SECONDS and after in _SECONDS
+    timed = timed or (measured == "birth weight" and after in _GRAMS)
     if not (timed or _is_value(text, tokens, j)) or _is_list_number(text, tokens, i, j):
         return
     last = j + 1 if after in ("%", "°") else j
@@ -314,6 +338,9 @@ def _read_value(
             yield Measurement(measured, max(value, other + 50) if other >= 85 else value, span)
             yield Measurement("systolic", value, span)
             yield Measurement("diastolic", other, span)
+        return
+    if measured == "eye pressure" and other is not None and max(value, other) <= _HIGHEST_EYE:
+        yield Measurement(measured, max(value, other), span)  # of both eyes
         return
     if (bottom and other != measure_table().limits[measured][1]) or (
         after == "%" and measured not in _PERCENT

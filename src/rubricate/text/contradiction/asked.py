@@ -146,10 +146,12 @@ _NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other th
 
 _AT_MOST = word_set(
     "within last past recent recently under before younger below less up smaller fewer shorter"
+    " thinner narrower lighter slower"
 )
 
 _AT_LEAST = word_set(
-    "over more least greater exceeding beyond older above after longer larger bigger"
+    "over more least greater exceeding beyond older above after longer larger bigger thicker wider"
+    " deeper heavier taller faster"
 )
 
 _COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")

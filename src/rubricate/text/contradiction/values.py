@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ _NOT_TAKEN = word_set(
 #: Features of how much a weight has changed, and the least that is a body's own, in kg.
 _CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
 _LEAST_WEIGHT = 35
+#: A dose "daily" is the sum of all of a day.
+_IN_A_DAY = word_set("daily day /d /24h weekly week")
 _CYCLE = word_set("cycle cycles menses periods menstrual")
 #: What stands in the middle, and the words that say so.
 _MIDDLE_PARTS = word_set("uvula trachea tongue windpipe")
@@ -99,11 +102,21 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
             said = [q for q in said if q.low < _LEAST_WEIGHT or wanted[0].low >= _LEAST_WEIGHT]
         if kind == "duration" and asked.forms & _CYCLE and _is_repeated(around):
             continue
+        if kind == "length" and said and _is_last_of_several(place, said[0]):
+            continue
+        if kind == "dose" and wanted[0].high == math.inf and asked.forms & _IN_A_DAY:
+            continue  # "MST 60 mg twice a day": two doses make the sum.
         if said and not asked.numerals & numerals_of(
             forms_at(place, _outside(place, around, kind))
         ):
             return f"says {said[0].span.text(place.reading.text)}"
     return _beyond_limit(asked, place) or _another_count(asked, place)
+
+
+def _is_last_of_several(place: SpokenPlace, quantity: Quantity) -> bool:
+    """Tell whether a length is the last side of several: "14 x 11 x 9 cm" is 14 cm large."""
+    before = place.reading.text[: quantity.span.start].rstrip()
+    return before.endswith(("x", "×", "X")) and before[-2:-1] in (" ", *"0123456789")
 
 
 def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
