@@ -34,7 +34,11 @@ _NOT_NOW = word_set(
 )
 #: Before a further number: a value of before, or one that follows.
 _EARLIER = word_set("was from prev previously prior last baseline bl before")
+_WHEN = word_set("in on last at from before previously baseline usual yesterday")
 _AND_THEN = word_set("to then now and at or x repeat rpt again later up down")
+_VITAL = word_set("pulse temperature systolic diastolic") | {
+    "blood pressure", "respiratory rate", "oxygen saturation",
+}  # fmt: skip
 _DOSES = word_set(
     "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
 )
@@ -82,6 +86,7 @@ _OTHER_UNITS = {
     "fibrinogen": (0.2, 15, 100),
     "free t4": (8, 100, 1 / 12.87),
     "magnesium": (0.2, 0.6, 2.43),
+    "haematocrit": (0.1, 0.75, 100),
     "phosphate": (0.1, 1.69, 3.1),
     "carbon dioxide": (1.5, 14.9, 7.5),
     "birth weight": (0.3, 6.5, 1_000),
@@ -100,9 +105,10 @@ _PER_MMOL = {
     "triglycerides": 88.57,
 }
 #: Whose table is in mmol/L already, or tells it by its range.
-_MOLAR = word_set(
-    "sodium potassium lactate creatinine chloride bicarbonate ketones urea"
-) | {"anion gap", "carbon dioxide"}
+_MOLAR = word_set("sodium potassium lactate creatinine chloride bicarbonate ketones urea") | {
+    "anion gap",
+    "carbon dioxide",
+}
 #: Values of HbA1c that are in mmol/mol.
 _IFCC = (20, 200)
 _PERCENT = word_set("a1c haematocrit reticulocytes") | {
@@ -167,6 +173,8 @@ def in_unit(measured: str, value: float, unit: str = "") -> float | None:
         return in_celsius(value, unit)
     if unit == "mmol" and measured in _PER_MMOL:
         return value * _PER_MMOL[measured]
+    if unit == "nmol" and measured == "vitamin d":
+        return value / 2.496
     if measured == "a1c" and _IFCC[0] <= value <= _IFCC[1]:
         return 0.0915 * value + 2.15  # mmol/mol to percent (Hoelzel et al. 2004)
     if unit in ("mmol", "umol", "µmol", "nmol", "kpa") and measured not in _MOLAR:
@@ -200,7 +208,11 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
         i = named[1]
     starts = [token.start for token in tokens]
     for one in derive_values(text):
-        if not _of_another(tokens, bisect_left(starts, one.span[0])):
+        read = any(
+            x.measured == one.measured and x.span[1] >= one.span[0] and x.span[0] <= one.span[1]
+            for x in found
+        )
+        if not read and not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
     years = child_years(text)
     unclear = _CHILD.search(text) or (first_age(text) is None and _CHILDISH.search(text))
@@ -258,7 +270,11 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
 def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
-    if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr", "ph"):
+    if (
+        short
+        and not text[tokens[i].start].isupper()
+        and tokens[i].form not in ("bp", "hr", "rr", "ph")
+    ):
         return False
     forms = _before(tokens, i, 5)
     # "An old value" is of another time, "8-month-old" and "2 year old" are not.
@@ -274,6 +290,9 @@ def _read_values(
 ) -> Iterator[Measurement]:
     """Yield the value after a name, and those that follow it in a trend or a range."""
     j = _skip_to_number(tokens, j)
+    # "CRP <5" is a result; of vital signs it is what is wished for.
+    if form_at(tokens, j) in ("<", "under") and measured not in _VITAL | {"inr"}:
+        j += 1
     names = measure_table().names
     first = True
     for k in range(j, min(j + (1 if measured == "blood pressure" else _TREND), len(tokens))):
@@ -288,6 +307,8 @@ def _read_values(
                 continue
             if before not in _AND_THEN:  # another name, which the table does not know
                 return
+        if before == "(" and form_at(tokens, k + 1) in _WHEN and not first:
+            continue  # "Cr 268 (88 in Jan)"
         if token.kind == "number" and before not in ("x", "^"):
             own = list(_read_value(text, tokens, measured, i, k))
             if first and not own:
