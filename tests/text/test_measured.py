@@ -114,7 +114,7 @@ def test_features_that_ask_for_more_than_a_value_are_left_to_the_reader(feature:
         ("he sat 95 minutes", None, 0),
         ("k 4.1", None, 0),
         ("TSH <0.01", "tsh", 0.01),
-        ("HbA1c 53 mmol/mol", "a1c", 7.0),
+        ("HbA1c 53 mmol/mol", "a1c", 6.9995),
         ("IOP 14/31", "eye pressure", 31.0),
         ("GCS E3V4M6", "coma scale", 13.0),
         ("Mg 0.88", None, 0),

@@ -55,7 +55,7 @@ _POSTURES = (
 
 #: A temperature that stands alone, in degrees Celsius or Fahrenheit: "O/E: 38.3, HR 104".
 _ALONE = re.compile(
-    r"(?:(?<=[.;:] )|(?<=\n)|^)(3[5-9]\.\d|4[01]\.\d|9[5-9]\.\d|10[0-5]\.\d)(?=[.,;]? |[.,;]?\n|[.,;]?$)"
+    r"(?:(?<=[.;:] )|(?<=\n)|^)(3[5-9]\.\d|4[01]\.\d|9[5-9]\.\d|10[0-5]\.\d)(?=[.,;]?(?: |\n|$))"
     r"(?! ?(?:kg|cm|mg|g|mm|ml|mmol|lb|lbs|%|m|x|weeks|yrs)\b)"
     r"|\b(3[5-9](?:\.\d)?|4[01](?:\.\d)?)(?: ?°C?\b| ?degrees C\b| tympanic\b| axillary\b)"
     r"|\b(9[5-9](?:\.\d)?|10[0-5](?:\.\d)?) ?(?:°F?|F)\b"
