@@ -76,6 +76,9 @@ _SECONDS = word_set("s sec secs second seconds")
 _GRAMS = word_set("g grams gram gm kg")
 #: Beyond this two numbers are no pressures of two eyes.
 _HIGHEST_EYE = 80
+#: The ages at which women have children.
+_MOTHERS = (12, 60)
+_STATED_AGE = re.compile(r"(?:\w+:? )?\d+|[\w-]+")
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
 
@@ -157,8 +160,13 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
         )
         if not read and not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
+    aged = first_age(text)
+    stated = _STATED_AGE.match(text, aged[1]) if aged else None
+    if aged and stated and _MOTHERS[0] <= aged[0] <= _MOTHERS[1]:
+        # Whether she is with child is for the feature to ask.
+        found.append(Measurement("maternal age", aged[0], stated.span()))
     years = child_years(text)
-    unclear = _CHILD.search(text) or (first_age(text) is None and _CHILDISH.search(text))
+    unclear = _CHILD.search(text) or (aged is None and _CHILDISH.search(text))
     if years is None and not unclear:
         return tuple(found)
     return tuple(one for one in found if _may_be_childs(one.measured, years))

@@ -28,6 +28,7 @@ from rubricate.text.words import word_set
 _NOT_TAKEN = word_set(
     "without not limits limit instead caused unnecessary induced malignant syndrome toxicity"
     " deficiency deficient resistant resistance withdrawal related associated secondary indicated"
+    " avoid avoids avoided avoidance sparing interaction washout tapered non antibody cough from"
 )
 #: Features of how much a weight has changed, and the least that is a body's own, in kg.
 _CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
@@ -230,7 +231,7 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
 _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
 
 
-def _other_type(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_type(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the type said where the feature asks for another."""
     said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
     return f"says {min(said)}" if said and said.isdisjoint(asked.types) else None
@@ -258,7 +259,7 @@ def _other_weight(asked: AskedFor, place: SpokenPlace) -> str | None:
 
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the word said that excludes one of the feature's: better for worse."""
-    if other := _other_type(asked, place) or _not_the_first(asked, place):
+    if other := another_type(asked, place) or _not_the_first(asked, place):
         return other
     if not asked.matters:
         return None
