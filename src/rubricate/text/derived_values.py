@@ -118,8 +118,8 @@ def _unnamed(text: str) -> Iterator[DerivedValue]:
         if not match[1]:
             yield DerivedValue("gravidity", 0.0, match.span())
     for match in _BOTH_ENZYMES.finditer(text):
-        for name, value in zip(match.groups()[:2], match.groups()[2:], strict=True):
-            yield DerivedValue(name.lower(), float(value), match.span())
+        for name, figure in zip(match.groups()[:2], match.groups()[2:], strict=True):
+            yield DerivedValue(name.lower(), float(figure), match.span())
 
 
 def _pregnancies(text: str) -> Iterator[DerivedValue]:

@@ -18,10 +18,10 @@ from rubricate.text.measurements import (
     Measurement,
     child_years,
     find_measurements,
-    in_unit,
     measure_table,
 )
 from rubricate.text.numbers import figure
+from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import find_tokens, word_set
 
 _RAISED = word_set("elevated high raised increased abnormal")
@@ -155,7 +155,8 @@ def _asked(
             return ()
         (measured,) = all_measured
         unit = "mmol" if "mmol" in rest else ""
-        (value,) = (in_unit(measured, x, unit) for x in figures)
+        limits = measure_table().limits[measured]
+        (value,) = (in_table_unit(measured, x, unit, limits) for x in figures)
         if value is None:
             return ()
         bound = (value, math.inf) if above else (-math.inf, value)

@@ -127,11 +127,6 @@ def measure_table() -> MeasureTable:
     return MeasureTable(scales, limits, CueTable(names), words, phrases, finding)
 
 
-def in_unit(measured: str, value: float, unit: str = "") -> float | None:
-    """Return a value in the table's unit; None where it cannot be one."""
-    return in_table_unit(measured, value, unit, measure_table().limits[measured])
-
-
 @lru_cache(maxsize=8)
 def find_measurements(text: str) -> tuple[Measurement, ...]:
     """Return the measured values of a note, in order; wishes and other people's are left out.
@@ -320,7 +315,7 @@ def _read_value(
         return
     if after == "k" and tokens[j + 1].start == tokens[j].end:  # "CK 44k"
         value *= 1000
-    known = in_unit(measured, value, after)
+    known = in_table_unit(measured, value, after, measure_table().limits[measured])
     if known is None:
         return
     around = {form_at(tokens, k) for k in range(max(0, i - 8), j + 9)}
