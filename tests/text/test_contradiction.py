@@ -454,3 +454,31 @@ def test_words_known_to_stand_for_the_feature_are_denied_as_it_is() -> None:
     reading = read_text(text)
     said = why_contradicted_in(reading, "Loss of consciousness", [(3, 6)], meant=meant)
     assert said == "denied"
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("NYHA class III or IV", "[[NYHA II]] at present", "says class 2"),
+        ("NYHA class III or IV", "[[NYHA IV]] at present", None),
+        ("ASA class III or higher", "I put her at [[ASA II]]", "says class 2"),
+        ("ASA grade 3 or higher", "[[ASA III]], spinal", None),
+        ("CKD stage 4", "[[CKD 3b]], stable", "says stage 3"),
+        ("Grade 1 to 2 tear", "[[grade 2 tear]]", None),
+        ("Taking aspirin", "[[ASA 81 mg]]", None),
+        ("Furosemide", "[[frusemide 40 mg]] each morning", None),
+        ("Furosemide", "[[torasemide 10 mg]]", "another drug: torasemide"),
+        ("Steroid-induced diabetes", "[[A1c 9, on metformin for it]]", None),
+        ("Avoids NSAIDs", "[[Tylenol only]]", None),
+        ("Stimulant laxative", "[[Senokot]] two at night and Laxido was stopped", None),
+        ("Osmotic laxative", "Senokot two at night and [[Laxido]] was stopped", "stopped"),
+        ("Spironolactone", "frusemide stopped in Feb, too dry, [[spironolactone 25]]", None),
+        ("Spironolactone", "furosemide daily, stopped [[spironolactone]]", "stopped"),
+        ("Ovarian mass larger than 10 cm", "[[ovarian mass 14 x 11 x 9 cm]]", None),
+        ("Hematoma thicker than 10 mm", "[[hematoma 22 mm]]", None),
+        ("Hematoma thicker than 10 mm", "[[hematoma 4 mm]]", "says 4 mm"),
+        ("Morphine over 90 mg daily", "[[MST 60 mg]] twice a day", None),
+    ],
+)
+def test_grades_drugs_and_sizes(feature: str, marked: str, reason: str | None) -> None:
+    assert why(feature, marked) == reason

@@ -22,6 +22,9 @@ def test_broader_classes_exist_by_name() -> None:
         ("Glucophage 1g bd", {"biguanide"}),
         ("two ACE inhibitors", {"ace inhibitor"}),
         ("aspirin", {"antiplatelet", "nsaid"}),
+        ("Mirena in situ", {"levonorgestrel intrauterine system"}),
+        ("MST 60 mg", {"strong opioid"}),
+        ("the pills run out", set()),
         ("nothing", set()),
     ],
 )
@@ -35,3 +38,11 @@ def test_a_class_is_fitted_by_narrower_and_broader_ones() -> None:
     asked = [drug for _, drug in find_drugs("ramipril")]
     assert other_class(asked, find_drugs("blood pressure tablet")) == ""
     assert "antihypertensive" in classes_above("thiazide diuretic")
+
+
+def test_a_narrower_class_excludes_its_sisters() -> None:
+    asked = [drug for _, drug in find_drugs("Weak opioid use")]
+    assert other_class(asked, find_drugs("MST 60 mg")) == "strong opioid"
+    assert other_class(asked, find_drugs("co-codamol 30/500")) == ""
+    asked = [drug for _, drug in find_drugs("Opioid use")]
+    assert other_class(asked, find_drugs("MST 60 mg")) == ""

@@ -12,7 +12,7 @@ import numpy as np
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
-from rubricate.text.contradiction import why_contradicted_in
+from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
@@ -45,7 +45,7 @@ FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned, and how
 #: probable a feature is that they, or measured values, speak against; that measured values state.
-SURE_RULES = ("another number", "another side", "another drug")
+SURE_RULES = ("another number", "another side", "another drug", TYPE)
 OVERRULED, MEASURED = 0.05, 0.95
 
 

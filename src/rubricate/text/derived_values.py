@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubricate.text.numbers import days_in
+from rubricate.text.numbers import days_in, in_celsius
 from rubricate.text.quantities import Quantity, quantities_of
 
 _YEAR = days_in("year")
@@ -27,6 +27,7 @@ _FOR = re.compile(
 _BORN = re.compile(
     r"\b(?:born|delivered)(?: [a-z-]+){0,4}? ?(?:@ ?)?~?(?P<weeks>2[2-9]|3\d|4[0-3])"
     r"(?:\+(?P<days>[0-6])\b| (?P<sevenths>[0-6])/7|/40|[ -]?(?:w|wk|wks|weeks?)\b)(?! ago)"
+    r"|\bbirth: ?(?P<at>2[2-9]|3\d|4[0-3])\+[0-6]\b|\bex[- ](?P<ex>2[2-9]|3\d)[- ]?(?:wk|week|/40)"
     r"|\b(?P<weeker>2[2-9]|3\d|4[0-3])[ -]?(?:wk|week)er\b",
     re.IGNORECASE,
 )
@@ -40,10 +41,32 @@ _POSTURES = (
     ),
     re.compile(
         rf"\b(\d{{2,3}})/(\d{{2,3}})\W{{0,3}}{_LYING}\D{{0,30}}(\d{{2,3}})/(\d{{2,3}})"
-        rf"[^\n;/\d]{{0,12}}{_STANDING}",
+        rf"[^\n;/]{{0,16}}?{_STANDING}",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"\b(\d{2,3})/(\d{2,3}) ?(?:→|->|to) ?(\d{2,3})/(\d{2,3})"
+        rf"[^\n;/.]{{0,16}}?(?:{_STANDING}|@ ?\d ?min)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\bL(?:y)?:? (\d{2,3})/(\d{2,3})[ ,]+St?:? (\d{2,3})/(\d{2,3})\b"),
 )
+
+
+#: A temperature that stands alone, in degrees Celsius or Fahrenheit: "O/E: 38.3, HR 104".
+_ALONE = re.compile(
+    r"(?:(?<=[.;:] )|(?<=\n)|^)(3[5-9]\.\d|4[01]\.\d|9[5-9]\.\d|10[0-5]\.\d)(?=[.,;]?(?: |\n|$))"
+    r"(?! ?(?:kg|cm|mg|g|mm|ml|mmol|lb|lbs|%|m|x|weeks|yrs)\b)"
+    r"|\b(3[5-9](?:\.\d)?|4[01](?:\.\d)?)(?: ?°C?\b| ?degrees C\b| tympanic\b| axillary\b)"
+    r"|\b(9[5-9](?:\.\d)?|10[0-5](?:\.\d)?) ?(?:°F?|F)\b"
+)
+#: "97% RA".
+_ON_AIR = re.compile(r"\b([7-9]\d|100) ?% (?:on |in )?(?:RA|room air|air)\b")
+#: "Para 2", and no pregnancy at all.
+_BIRTHS = re.compile(r"\b(?:para (\d)|G0(?: ?P0)?)\b(?![+\d])", re.IGNORECASE)
+_BOTH_ENZYMES = re.compile(r"\b(AST|ALT) ?/ ?(AST|ALT):? (\d{1,5}) ?/ ?(\d{1,5})\b")
+#: "E3V4M6": eyes, voice and movement of the Glasgow coma scale.
+_COMA = re.compile(r"\bE([1-4])[ ,/]?V([1-5])[ ,/]?M([1-6])\b", re.IGNORECASE)
 
 
 class DerivedValue(NamedTuple):
@@ -64,10 +87,15 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
     """
     yield from _pregnancies(text)
     yield from _pack_years(text)
+    yield from _unnamed(text)
+    for match in _COMA.finditer(text):
+        yield DerivedValue("coma scale", float(sum(map(int, match.groups()))), match.span())
     for match in _BORN.finditer(text):
         days = int(match["days"] or match["sevenths"] or 0)
         yield DerivedValue(
-            "gestation at birth", int(match["weeks"] or match["weeker"]) + days / 7, match.span()
+            "gestation at birth",
+            int(match["weeks"] or match["weeker"] or match["at"] or match["ex"]) + days / 7,
+            match.span(),
         )
     for pattern in _POSTURES:
         for match in pattern.finditer(text):
@@ -75,6 +103,23 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
             # A fall of 20 in the first number or of 10 in the second is one (Freeman et al. 2011).
             fall = max(high - upright_high, 2 * (low - upright_low))
             yield DerivedValue("postural fall", float(fall), match.span())
+
+
+def _unnamed(text: str) -> Iterator[DerivedValue]:
+    """Yield values that their looks tell: temperatures, saturations on air, births, two enzymes."""
+    for match in _ALONE.finditer(text):
+        value = in_celsius(float(next(filter(None, match.groups()))), "")
+        if value is not None:
+            yield DerivedValue("temperature", value, match.span())
+    for match in _ON_AIR.finditer(text):
+        yield DerivedValue("oxygen saturation", float(match[1]), match.span())
+    for match in _BIRTHS.finditer(text):
+        yield DerivedValue("parity", float(match[1] or 0), match.span())
+        if not match[1]:
+            yield DerivedValue("gravidity", 0.0, match.span())
+    for match in _BOTH_ENZYMES.finditer(text):
+        for name, figure in zip(match.groups()[:2], match.groups()[2:], strict=True):
+            yield DerivedValue(name.lower(), float(figure), match.span())
 
 
 def _pregnancies(text: str) -> Iterator[DerivedValue]:

@@ -109,7 +109,7 @@ def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
         if words[i].form in firsts:
             for length in range(min(_LONGEST, len(words) - i), 0, -1):
                 key = " ".join(word.form for word in words[i : i + length])
-                if key not in table and key.endswith("s"):
+                if key not in table and key.endswith("s") and key != "the pills":
                     key = key[:-1]
                 if key in table:
                     found.append((key, table[key]))

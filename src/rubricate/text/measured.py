@@ -18,10 +18,10 @@ from rubricate.text.measurements import (
     Measurement,
     child_years,
     find_measurements,
-    in_unit,
     measure_table,
 )
 from rubricate.text.numbers import figure
+from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import find_tokens, word_set
 
 _RAISED = word_set("elevated high raised increased abnormal")
@@ -39,7 +39,7 @@ _FILLING = word_set(
     " presentation triage today current currently level levels value values reading count lab labs"
     " laboratory serum blood plasma resting rate room air ra admission arrival documented measured"
     " recorded found during visit clinic vitals vital signs sign physical percent mmhg bpm kg m2 mg"
-    " dl degrees celsius fahrenheit present evidence score result born"
+    " dl degrees celsius fahrenheit present evidence score result born mmol mol l / ms umol g ng ml"
 )
 
 
@@ -154,7 +154,9 @@ def _asked(
         if len(all_measured) != 1 or above == below or raised or lowered or ordinary or denied:
             return ()
         (measured,) = all_measured
-        (value,) = (in_unit(measured, x) for x in figures)
+        unit = "mmol" if "mmol" in rest else ""
+        limits = measure_table().limits[measured]
+        (value,) = (in_table_unit(measured, x, unit, limits) for x in figures)
         if value is None:
             return ()
         bound = (value, math.inf) if above else (-math.inf, value)

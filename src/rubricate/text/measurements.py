@@ -13,8 +13,9 @@ from typing import NamedTuple
 from rubricate.files import packaged_text
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
-from rubricate.text.numbers import figure, form_at, in_celsius, time_unit
+from rubricate.text.numbers import figure, form_at, time_unit
 from rubricate.text.opposites import PERSONS
+from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
 
 _SEPARATOR = " | "
@@ -34,7 +35,11 @@ _NOT_NOW = word_set(
 )
 #: Before a further number: a value of before, or one that follows.
 _EARLIER = word_set("was from prev previously prior last baseline bl before")
+_WHEN = word_set("in on last at from before previously baseline usual yesterday")
 _AND_THEN = word_set("to then now and at or x repeat rpt again later up down")
+_VITAL = word_set("pulse temperature systolic diastolic") | {
+    "blood pressure", "respiratory rate", "oxygen saturation",
+}  # fmt: skip
 _DOSES = word_set(
     "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
 )
@@ -61,38 +66,19 @@ _OF_ADULTS = word_set(
     "respiratory rate", "blood pressure", "white cells", "mean cell volume", "alkaline phosphatase",
     "indirect bilirubin",
 }  # fmt: skip
-#: Values in another unit: the range that tells it, and the factor to the table's unit.
-_OTHER_UNITS = {
-    "haemoglobin": (30, 250, 0.1),
-    "white cells": (300, 120_000, 0.001),
-    "platelets": (5_000, 2_000_000, 0.001),
-    "creatinine": (30, 1_800, 1 / 88.4),
-    "glucose": (1, 19.9, 18.0),
-    "calcium": (1, 3.99, 4.0),
-    "albumin": (10, 60, 0.1),
-    "cholesterol": (1.5, 15, 38.67),
-    "ldl": (0.3, 9.9, 38.67),
-    "hdl": (0.3, 5, 38.67),
-    "triglycerides": (0.2, 19.9, 88.57),
-    "bilirubin": (60, 900, 1 / 17.1),
-    "total protein": (30, 150, 0.1),
-    "neutrophils": (100, 90_000, 0.001),
-    "lymphocytes": (100, 500_000, 0.001),
-    "eosinophils": (0, 0.6, 1_000),
-    "fibrinogen": (0.2, 15, 100),
-    "free t4": (8, 100, 1 / 12.87),
-}
-#: Whose table is in mmol/L already, or tells it by its range.
-_MOLAR = word_set(
-    "sodium potassium lactate calcium creatinine cholesterol ldl hdl triglycerides chloride"
-    " bicarbonate"
-) | {"anion gap"}
 _PERCENT = word_set("a1c haematocrit reticulocytes") | {
-    "oxygen saturation", "ejection fraction", "red cell width", "transferrin saturation",
+    "airflow ratio", "oxygen saturation", "ejection fraction", "red cell width",
+    "transferrin saturation",
 }  # fmt: skip
 #: Whose values are times: elsewhere a number of seconds is no result.
 _IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
 _SECONDS = word_set("s sec secs second seconds")
+_GRAMS = word_set("g grams gram gm kg")
+#: Beyond this two numbers are no pressures of two eyes.
+_HIGHEST_EYE = 80
+#: The ages at which women have children.
+_MOTHERS = (12, 60)
+_STATED_AGE = re.compile(r"(?:\w+:? )?\d+|[\w-]+")
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
 
@@ -135,24 +121,10 @@ def measure_table() -> MeasureTable:
             for phrase in cell.split(_SEPARATOR) if cell else ():
                 words.setdefault(phrase, []).append((scale, state))
     named = {word for name in names for word in name.split()}
-    finding = frozenset(word for phrase in words for word in phrase.split()) - named
+    said = {word for phrase in words for word in phrase.split() if not word.isdigit()}
+    finding = frozenset(said - named)
     phrases = CueTable({phrase: phrase for phrase in words})
     return MeasureTable(scales, limits, CueTable(names), words, phrases, finding)
-
-
-def in_unit(measured: str, value: float, unit: str = "") -> float | None:
-    """Return a value in the table's unit; None where it cannot be one."""
-    if measured == "temperature":
-        return in_celsius(value, unit)
-    if unit == "mmol" and measured == "glucose":
-        return value * 18.0
-    if unit in ("mmol", "umol", "µmol", "nmol", "kpa") and measured not in _MOLAR:
-        return None
-    low, high = measure_table().limits[measured]
-    if low <= value <= high:
-        return value
-    least, most, scale = _OTHER_UNITS.get(measured, (1.0, 0.0, 1.0))
-    return value * scale if least <= value <= most else None
 
 
 @lru_cache(maxsize=RECENT_TEXTS)
@@ -177,10 +149,19 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
         i = named[1]
     starts = [token.start for token in tokens]
     for one in derive_values(text):
-        if not _of_another(tokens, bisect_left(starts, one.span[0])):
+        read = any(
+            x.measured == one.measured and x.span[1] >= one.span[0] and x.span[0] <= one.span[1]
+            for x in found
+        )
+        if not read and not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
+    aged = first_age(text)
+    stated = _STATED_AGE.match(text, aged[1]) if aged else None
+    if aged and stated and _MOTHERS[0] <= aged[0] <= _MOTHERS[1]:
+        # Whether she is with child is for the feature to ask.
+        found.append(Measurement("maternal age", aged[0], stated.span()))
     years = child_years(text)
-    unclear = _CHILD.search(text) or (first_age(text) is None and _CHILDISH.search(text))
+    unclear = _CHILD.search(text) or (aged is None and _CHILDISH.search(text))
     if years is None and not unclear:
         return tuple(found)
     return tuple(one for one in found if _may_be_childs(one.measured, years))
@@ -239,7 +220,11 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
 def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
-    if short and not text[tokens[i].start].isupper() and tokens[i].form not in ("bp", "hr", "rr"):
+    if (
+        short
+        and not text[tokens[i].start].isupper()
+        and tokens[i].form not in ("bp", "hr", "rr", "ph")
+    ):
         return False
     forms = _before(tokens, i, 5)
     # "An old value" is of another time, "8-month-old" and "2 year old" are not.
@@ -255,6 +240,9 @@ def _read_values(
 ) -> Iterator[Measurement]:
     """Yield the value after a name, and those that follow it in a trend or a range."""
     j = _skip_to_number(tokens, j)
+    # "CRP <5" is a result; of vital signs it is what is wished for.
+    if form_at(tokens, j) in ("<", "under") and measured not in _VITAL | {"inr"}:
+        j += 1
     names = measure_table().names
     first = True
     for k in range(j, min(j + (1 if measured == "blood pressure" else _TREND), len(tokens))):
@@ -269,6 +257,8 @@ def _read_values(
                 continue
             if before not in _AND_THEN:  # another name, which the table does not know
                 return
+        if before == "(" and form_at(tokens, k + 1) in _WHEN and not first:
+            continue  # "Cr 268 (88 in Jan)"
         if token.kind == "number" and before not in ("x", "^"):
             own = list(_read_value(text, tokens, measured, i, k))
             if first and not own:
@@ -302,6 +292,7 @@ def _read_value(
             form, j = f"{form}/{second.form}", j + 2
     after = form_at(tokens, j + 1)
     timed = measured in _IN_SECONDS and after in _SECONDS
+    timed = timed or (measured == "birth weight" and after in _GRAMS)
     if not (timed or _is_value(text, tokens, j)) or _is_list_number(text, tokens, i, j):
         return
     last = j + 1 if after in ("%", "°") else j
@@ -319,13 +310,16 @@ def _read_value(
             yield Measurement("systolic", value, span)
             yield Measurement("diastolic", other, span)
         return
+    if measured == "eye pressure" and other is not None and max(value, other) <= _HIGHEST_EYE:
+        yield Measurement(measured, max(value, other), span)  # of both eyes
+        return
     if (bottom and other != measure_table().limits[measured][1]) or (
         after == "%" and measured not in _PERCENT
     ):
         return
     if after == "k" and tokens[j + 1].start == tokens[j].end:  # "CK 44k"
         value *= 1000
-    known = in_unit(measured, value, after)
+    known = in_table_unit(measured, value, after, measure_table().limits[measured])
     if known is None:
         return
     around = {form_at(tokens, k) for k in range(max(0, i - 8), j + 9)}

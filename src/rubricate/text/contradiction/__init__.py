@@ -14,6 +14,7 @@ from rubricate.text.contradiction.values import (
     another_number,
     another_side,
     another_site,
+    another_type,
     opposite,
 )
 
@@ -71,7 +72,7 @@ def broken_rule(
     asked: AskedFor, place: SpokenPlace, rules: Collection[str] | None = None
 ) -> tuple[str, str] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
-    for rule in _CHECKS if rules is None else rules:
+    for rule in RULES if rules is None else rules:
         if said := _CHECKS[rule](asked, place):
             return rule, said
     return None
@@ -93,3 +94,6 @@ _CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {
 }
 #: The names of the rules.
 RULES = tuple(_CHECKS)
+#: The part of the last rule that is sure enough to go by alone: types, stages, classes, grades.
+TYPE = "another type"
+_CHECKS[TYPE] = another_type

@@ -103,17 +103,45 @@ _TYPES = {
 }
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "one": "1", "two": "2"}
 _NUMBERED = word_set("type stage class grade")
-_KINDS = word_set("1 2 3 4 5")
+
+
+#: Scales that are named without the word for their steps: "NYHA III", "CKD 3b".
+_SCALES = {"asa": "class", "nyha": "class", "killip": "class", "ckd": "stage"}
+_STEP = re.compile(r"(iv|v|i{1,3}|[1-5])[abc]?")
+_OR = word_set("or and / - to")
+_UPWARDS = word_set("worse higher more above greater")
+_DOWNWARDS = word_set("better lower less below")
 
 
 def types_in(forms: Sequence[str]) -> frozenset[str]:
-    """Return the types and stages that word forms name: "type 2", "T1DM", "stage IV"."""
-    named = {
-        f"{a} {number}"
-        for a, b in pairwise(forms)
-        if a in _NUMBERED and (number := _ROMAN.get(b, b)) in _KINDS
-    }
-    return frozenset(named | {f"type {_TYPES[form]}" for form in forms if form in _TYPES})
+    """Return the types and stages that word forms name: "type 2", "T1DM", "stage IV".
+
+    >>> sorted(types_in("nyha class iii or iv".split())), sorted(types_in(["asa", "ii"]))
+    (['class 3', 'class 4'], ['class 2'])
+    """
+    named = {f"type {_TYPES[form]}" for form in forms if form in _TYPES}
+    for i, form in enumerate(forms[:-1]):
+        before = forms[i - 1] if i else ""
+        kind = _SCALES.get(before, form) if form in _NUMBERED else _SCALES.get(form)
+        step = _step(forms[i + 1])
+        if kind is None or step is None:
+            continue
+        steps, joined, *further = {step}, *forms[i + 2 : i + 4], ""
+        if joined in _OR and further:
+            if further[0] in _UPWARDS:
+                steps |= set(range(step, 6))
+            elif further[0] in _DOWNWARDS:
+                steps |= set(range(1, step))
+            elif (other := _step(further[0])) is not None:
+                steps |= set(range(step, other + 1)) | {other}
+        named |= {f"{kind} {one}" for one in steps}
+    return frozenset(named)
+
+
+def _step(form: str) -> int | None:
+    """Return the number of a step: 3 of "III", "3" and "IIIb"."""
+    match = _STEP.fullmatch(_ROMAN.get(form, form))
+    return None if match is None else int(_ROMAN.get(match[1], match[1]))
 
 
 def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
@@ -146,10 +174,12 @@ _NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other th
 
 _AT_MOST = word_set(
     "within last past recent recently under before younger below less up smaller fewer shorter"
+    " thinner narrower lighter slower"
 )
 
 _AT_LEAST = word_set(
-    "over more least greater exceeding beyond older above after longer larger bigger"
+    "over more least greater exceeding beyond older above after longer larger bigger thicker wider"
+    " deeper heavier taller faster"
 )
 
 _COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")

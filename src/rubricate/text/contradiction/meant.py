@@ -6,6 +6,7 @@ from rubricate.text.clauses import begins_item
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
 from rubricate.text.contradiction.polarity import DENYING
+from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.words import CueTable, cue_kinds, stem, word_set
 
 #: Verbs that begin an order: "Start aspirin".
@@ -317,7 +318,7 @@ def not_now(asked: AskedFor, place: SpokenPlace) -> str | None:
         hit = table.at(tokens, i) if tokens[i].form in table else None
         if hit is None or (not taken and i in range(place.inside[0], last_named(asked, place))):
             continue
-        if _goes_on(place, i):
+        if _goes_on(place, i) or _of_another_drug(asked, place, i, hit[1]):
             continue
         if not _comma_between(place, i) or tokens[i].form in _SINCE:
             return _NOT_NOW_REASONS[hit[0]]
@@ -355,6 +356,21 @@ def _goes_on(place: SpokenPlace, i: int) -> bool:
         if tokens[k].form in _NOT_STOPPED:
             return tokens[i].form not in _NOT_STOPPED
     return False
+
+
+def _of_another_drug(asked: AskedFor, place: SpokenPlace, cue: int, end: int) -> bool:
+    """Tell whether what was stopped is another drug: "Senokot nightly and Laxido was stopped"."""
+    if not asked.drugs:
+        return False
+    tokens, first, last = place.reading.tokens, place.inside[0], place.inside[-1]
+    if cue > last:
+        words = tokens[last + 1 : cue]
+    elif first - end > 1:  # Right before the words it is theirs: "stopped the Senokot".
+        words = [*tokens[max(place.first, cue - 4) : cue], *tokens[end:first]]
+    else:
+        return False
+    named = drugs_among([token for token in words if token.kind != "mark"])
+    return bool(other_class(asked.drugs, named))
 
 
 #: After "gone" these make it a movement: "has gone to 94 percent".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -22,17 +23,32 @@ from rubricate.text.numbers import figure
 from rubricate.text.quantities import Quantity, same_quantity
 from rubricate.text.words import word_set
 
-#: A feature with such a word is stated by another drug: "Pain controlled without opioids".
-_NOT_TAKEN = word_set("without not limits limit instead caused unnecessary")
+#: A feature with such a word is stated by another drug too: "Pain controlled without opioids",
+#: "Steroid-induced diabetes".
+_NOT_TAKEN = word_set(
+    "without not limits limit instead caused unnecessary induced malignant syndrome toxicity"
+    " deficiency deficient resistant resistance withdrawal related associated secondary indicated"
+    " avoid avoids avoided avoidance sparing interaction washout tapered non antibody cough from"
+)
 #: Features of how much a weight has changed, and the least that is a body's own, in kg.
 _CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
 _LEAST_WEIGHT = 35
+#: A dose "daily" is the sum of all of a day.
+_IN_A_DAY = word_set("daily day /d /24h weekly week")
 _CYCLE = word_set("cycle cycles menses periods menstrual")
 #: What stands in the middle, and the words that say so.
 _MIDDLE_PARTS = word_set("uvula trachea tongue windpipe")
 _MIDDLE = word_set("midline central")
-#: One drug to those who prescribe it: the body makes the one of the other.
-_SAME_DRUG = ("prednisone", "prednisolone")
+#: Names of one drug: its spellings, or what the body makes of the other.
+_SAME_DRUG = (
+    word_set("prednisone prednisolone"),
+    word_set("furosemide frusemide"),
+    word_set("torsemide torasemide"),
+    word_set("bendroflumethiazide bendrofluazide"),
+    word_set("aciclovir acyclovir"),
+    word_set("valaciclovir valacyclovir"),
+    word_set("beclometasone beclomethasone"),
+)
 #: How generic names of drugs end.
 _GENERIC = re.compile(
     "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
@@ -87,11 +103,21 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
             said = [q for q in said if q.low < _LEAST_WEIGHT or wanted[0].low >= _LEAST_WEIGHT]
         if kind == "duration" and asked.forms & _CYCLE and _is_repeated(around):
             continue
+        if kind == "length" and said and _is_last_of_several(place, said[0]):
+            continue
+        if kind == "dose" and wanted[0].high == math.inf and asked.forms & _IN_A_DAY:
+            continue  # "MST 60 mg twice a day": two doses make the sum.
         if said and not asked.numerals & numerals_of(
             forms_at(place, _outside(place, around, kind))
         ):
             return f"says {said[0].span.text(place.reading.text)}"
     return _beyond_limit(asked, place) or _another_count(asked, place)
+
+
+def _is_last_of_several(place: SpokenPlace, quantity: Quantity) -> bool:
+    """Tell whether a length is the last side of several: "14 x 11 x 9 cm" is 14 cm large."""
+    before = place.reading.text[: quantity.span.start].rstrip()
+    return before.endswith(("x", "×", "X")) and before[-2:-1] in (" ", *"0123456789")
 
 
 def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -194,9 +220,9 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
     names = [name for name, _ in said]
     drugs = (*asked.drugs, *(drug for _, drug in said))
-    same = all(name in _SAME_DRUG for name in (*asked.drug_names, *names))
-    both = (*asked.drug_names, *names)
-    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & set(both)
+    both = {*asked.drug_names, *names}
+    same = any(one & asked.drug_names and not one.isdisjoint(names) for one in _SAME_DRUG)
+    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & both
     two = two and not any(drug.is_class for drug in drugs)
     return f"another drug: {names[0]}" if two else None
 
@@ -205,7 +231,7 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
 _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
 
 
-def _other_type(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_type(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the type said where the feature asks for another."""
     said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
     return f"says {min(said)}" if said and said.isdisjoint(asked.types) else None
@@ -233,7 +259,7 @@ def _other_weight(asked: AskedFor, place: SpokenPlace) -> str | None:
 
 def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the word said that excludes one of the feature's: better for worse."""
-    if other := _other_type(asked, place) or _not_the_first(asked, place):
+    if other := another_type(asked, place) or _not_the_first(asked, place):
         return other
     if not asked.matters:
         return None
