@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header, reading_model
-from rubricate.progress import Progress, silent
+from rubricate.progress import Pace, Progress, silent
 from rubricate.registry import Registry
 from rubricate.rows import Rows
 
@@ -109,7 +110,7 @@ def fit_matcher(
 def predict_in_parts(
     matcher: Matcher, corpus: Corpus, *, size: int = 200, progress: Progress = silent
 ) -> Corpus:
-    """Return what ``matcher.predict(corpus)`` does, some notes at a time.
+    """Return what ``matcher.predict(corpus)`` does, some notes at a time, at most ``size``.
 
     Matchers look at one note at a time, so the result is the same; memory stays low and progress
     can be shown.
@@ -123,16 +124,18 @@ def predict_in_parts(
     True
     """
     n_notes = len(corpus.notes)
-    parts = [range(i, min(i + size, n_notes)) for i in range(0, n_notes, size)]
-    if len(parts) < 2:
+    if not n_notes:
         return matcher.predict(corpus)
-    found = []
+    pace, done, found = Pace(size), 0, []
     progress(0, n_notes, "matching")
-    for part in parts:
-        own = corpus.select(notes={corpus.notes[i].id for i in part})
-        predicted = matcher.predict(own)
+    while done < n_notes:
+        started = time.monotonic()
+        part = range(done, min(done + pace.size, n_notes))
+        predicted = matcher.predict(corpus.select(notes={corpus.notes[i].id for i in part}))
         found.append(predicted.rows.relabel(note=list(part)))
-        progress(part.stop, n_notes, "matching")
+        done = part.stop
+        pace.took(len(part), time.monotonic() - started)
+        progress(done, n_notes, "matching")
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 

@@ -62,7 +62,9 @@ def test_long_work_shows_how_far_it_has_come(notes: Corpus, tmp_path: Path) -> N
     ]  # fmt: skip
     for steps in seen.values():
         assert steps == sorted(steps)
+        assert steps[0][0] == 0
         assert steps[-1][0] == steps[-1][1]
+    assert seen["finding evidence"][0] == (0, len(notes.notes))
     write_scoring_report(tmp_path, notes.notes, overwrite=True, progress=progress)
     assert {"reading items", "reading results"} < set(seen)
 
