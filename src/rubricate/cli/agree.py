@@ -81,7 +81,7 @@ def agree_command(
     from rubricate.agreement import agree
     from rubricate.formats import stored_tokens
     from rubricate.formats.notes import keep_where
-    from rubricate.joining import join_corpora, share_labels
+    from rubricate.merge import join_corpora, share_labels
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")

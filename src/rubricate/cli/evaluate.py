@@ -98,7 +98,7 @@ def evaluate_command(
     """
     from rubricate.evaluation import evaluate_systems
     from rubricate.formats.notes import keep_where
-    from rubricate.joining import share_labels
+    from rubricate.merge import share_labels
 
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")

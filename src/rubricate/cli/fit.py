@@ -176,7 +176,7 @@ def check_settings(matcher: str, settings: Json) -> None:
 
 
 def parse_settings(settings: Sequence[str]) -> Json:
-    """Return ``NAME=VALUE`` pairs with numbers, truth values and texts told apart."""
+    """Return ``NAME=VALUE`` pairs with numbers, true or false, and texts told apart."""
     import json
 
     found: Json = {}

@@ -93,7 +93,7 @@ def matching_options(default: str) -> Callable[[F], F]:
 def warn_of_lone_labels(*corpora: Corpus) -> None:
     """Name the labels that nothing lists and one annotator alone used: it may be a slip."""
     from rubricate.errors import SHOWN_NAMES
-    from rubricate.joining import lone_labels
+    from rubricate.merge import lone_labels
 
     labels = lone_labels(*corpora)
     if labels:

@@ -1,4 +1,4 @@
-"""Joining corpora of the same notes, and the labels that each of them knows by their use alone."""
+"""Merging corpora of the same notes, and the labels that each of them knows by their use alone."""
 
 from __future__ import annotations
 
