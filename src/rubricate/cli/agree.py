@@ -114,7 +114,8 @@ def agree_command(
             progress=progress,
         )
     if report:
-        from rubricate.reports import agreement_page, write_report
+        from rubricate.reports.agreement import agreement_page
+        from rubricate.reports.page import write_report
 
         with shown_progress() as progress:
             page = agreement_page(found, inputs=input_hashes(paths), progress=progress)

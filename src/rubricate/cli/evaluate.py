@@ -131,7 +131,7 @@ def evaluate_command(
         if path == reference_path and own.predicted_annotator == own.reference_annotator:
             click.echo(f"warning: {path} is measured against itself", err=True)
     if report:
-        from rubricate.reports import write_evaluation_report
+        from rubricate.reports.evaluation import write_evaluation_report
 
         with shown_progress() as progress:
             write_evaluation_report(

@@ -145,7 +145,7 @@ def _write_report(
     report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
 ) -> Path:
     from rubricate.errors import InputError
-    from rubricate.reports import write_training_report
+    from rubricate.reports.training import write_training_report
 
     found = getattr(matcher, "training_report_", None)
     if found is None:

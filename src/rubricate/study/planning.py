@@ -16,7 +16,7 @@ from rubricate.formats.encoding import Json
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
-from rubricate.reports import Section, facts_table, figure, render_page
+from rubricate.reports.page import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.ink import drawing, element, label, wrap
 from rubricate.rubric import Feature, folded
