@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubricate import __version__
+from rubricate.display import counted
 from rubricate.reports.page import (
     Cell,
     Section,
     Value,
-    counted,
     facts_table,
     figure,
     folded,
@@ -78,7 +78,7 @@ def cohort_page(shown: Shown, *, title: str = "Scores") -> str:
         sections.append(Section("run", "How it was done", _facts(shown.facts)))
     n_cases = len(cohort.cases)
     lead = (
-        f"{len(cohort):,} notes of {n_cases:,} {'case' if n_cases == 1 else 'cases'}, "
+        f"{len(cohort):,} notes of {counted(n_cases, 'case')}, "
         "each score with the words it rests on."
     )
     warnings = _warnings(shown) + [one for check in shown.checks for one in check.warnings()]
