@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from rubricate.progress import Pace, shown_progress, silent, watched
+from rubricate.progress import shown_progress, silent, watched
 
 
 class Terminal(io.StringIO):
@@ -29,17 +29,3 @@ def test_nothing_is_shown_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> 
         progress(1, 2, "reading")
     assert progress is silent
     assert capsys.readouterr().err == ""
-
-
-def test_a_pace_follows_what_items_take() -> None:
-    pace = Pace(200)
-    assert pace.size <= 10
-    pace.took(pace.size, seconds=0.001)
-    assert pace.size == 200
-    pace.took(200, seconds=50.0)
-    assert pace.size == 4
-    pace.took(4, seconds=1000.0)
-    assert pace.size == 1
-    pace.took(0, seconds=0.0)
-    assert pace.size == 1
-    assert Pace(3).size == 3

@@ -37,27 +37,6 @@ def watched(
         progress(done, total, label)
 
 
-class Pace:
-    """How many items to do at once, up to ``most``, so that a bar moves about every second.
-
-    >>> pace = Pace(200)
-    >>> pace.size
-    8
-    >>> pace.took(8, seconds=0.1)
-    >>> pace.size
-    80
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.size = min(8, most)
-
-    def took(self, n_items: int, seconds: float) -> None:
-        """Take what some items took as a measure of the next ones."""
-        if n_items:
-            self.size = max(1, min(self._most, int(n_items / max(seconds, 1e-6))))
-
-
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """Give what draws a bar with rate and time left on standard error; nothing off a terminal.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header, reading_model
-from rubricate.progress import Pace, Progress, silent
+from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 from rubricate.rows import Rows
 
@@ -22,6 +21,7 @@ __all__ = [
     "fit_matcher",
     "load_matcher",
     "make_matcher",
+    "notes_at_once",
     "predict_in_parts",
 ]
 
@@ -107,14 +107,24 @@ def fit_matcher(
     return make_matcher(name, **parameters).fit(corpus, annotator=annotator, progress=progress)
 
 
+def notes_at_once(matcher: Matcher) -> int:
+    """Return how many notes a matcher is given together: few where they take long, for the bar.
+
+    A number of its own, not one that follows the clock: what a matcher adds up over several notes
+    may differ in the last digit with the notes that are searched together.
+    """
+    return getattr(matcher, "notes_at_once", 200)
+
+
 def predict_in_parts(
-    matcher: Matcher, corpus: Corpus, *, size: int = 200, progress: Progress = silent
+    matcher: Matcher, corpus: Corpus, *, size: int | None = None, progress: Progress = silent
 ) -> Corpus:
-    """Return what ``matcher.predict(corpus)`` does, some notes at a time, at most ``size``.
+    """Return what ``matcher.predict(corpus)`` does, some notes at a time.
 
     Matchers look at one note at a time, so the result is the same; memory stays low and progress
     can be shown.
 
+    ``size``: notes of a part; by default `notes_at_once`.
     ``progress``: called with how many notes are done, how many there are, and ``"matching"``.
 
     >>> from rubricate import load_corpus
@@ -123,19 +133,18 @@ def predict_in_parts(
     >>> predict_in_parts(matcher, corpus, size=3) == matcher.predict(corpus)
     True
     """
-    n_notes = len(corpus.notes)
-    if not n_notes:
-        return matcher.predict(corpus)
-    pace, done, found = Pace(size), 0, []
+    n_notes, size = len(corpus.notes), size or notes_at_once(matcher)
     progress(0, n_notes, "matching")
-    while done < n_notes:
-        started = time.monotonic()
-        part = range(done, min(done + pace.size, n_notes))
+    if n_notes <= size:
+        predicted = matcher.predict(corpus)
+        progress(n_notes, n_notes, "matching")
+        return predicted
+    found = []
+    for first in range(0, n_notes, size):
+        part = range(first, min(first + size, n_notes))
         predicted = matcher.predict(corpus.select(notes={corpus.notes[i].id for i in part}))
         found.append(predicted.rows.relabel(note=list(part)))
-        done = part.stop
-        pace.took(len(part), time.monotonic() - started)
-        progress(done, n_notes, "matching")
+        progress(part.stop, n_notes, "matching")
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
 
 

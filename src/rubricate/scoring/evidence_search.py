@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -24,8 +23,8 @@ from rubricate.batch import (
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, RubricateError
 from rubricate.formats.format import Unreadable
-from rubricate.matchers import Matcher, load_matcher
-from rubricate.progress import Pace, Progress, silent
+from rubricate.matchers import Matcher, load_matcher, notes_at_once
+from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
 from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
@@ -70,15 +69,14 @@ def find_evidence(
 
 
 class _Piece(NamedTuple):
-    """Some lines of a batch that wait for a worker, and since when."""
+    """Some lines of a batch that wait for a worker."""
 
     batch: int
     lines: list[EvidenceLine]
-    since: float
 
 
 class _Pieces:
-    """The batches that are not done yet, handed out in pieces of about a second.
+    """The batches that are not done yet, handed out in pieces of `notes_at_once`.
 
     ``n_done``: the notes that need no further search, those of finished batches included.
     """
@@ -87,7 +85,7 @@ class _Pieces:
         size, n_notes = job.settings.batch_size, job.survey.n_notes
         self.n_done = sum(min(size, n_notes - key * size) for key in done)
         self._job, self._done = job, done
-        self._pace = Pace(size)
+        self._size = min(size, notes_at_once(job.matcher))
         self._out: dict[int, _Piece] = {}
         self._lines: dict[int, list[EvidenceLine]] = {}
         self._missing: dict[int, int] = {}
@@ -103,9 +101,9 @@ class _Pieces:
             first = 0
             # A batch without a note to search is one piece without any.
             while first < len(searched) or not first:
-                piece = searched[first : first + self._pace.size]
+                piece = searched[first : first + self._size]
                 own = next(number)
-                self._out[own] = _Piece(key, [line for line, _ in piece], time.monotonic())
+                self._out[own] = _Piece(key, [line for line, _ in piece])
                 yield own, [note for _, note in piece]
                 first += len(piece) or 1
 
@@ -113,8 +111,7 @@ class _Pieces:
         self, number: int, results: Sequence[EvidenceLine | Lost]
     ) -> tuple[int, list[EvidenceLine]] | None:
         """Take what was found in a piece; return the batch that is complete with it."""
-        key, lines, since = self._out.pop(number)
-        self._pace.took(len(lines), time.monotonic() - since)
+        key, lines = self._out.pop(number)
         for line, found in zip(lines, results, strict=True):
             line.update({"failed": found.reason} if isinstance(found, Lost) else found)
         self.n_done += len(lines)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, listed
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
@@ -184,8 +184,7 @@ def open_job(
 
 
 def _listed(cases: Iterable[str]) -> str:
-    names = sorted(cases)
-    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    return listed(map(repr, sorted(cases)), 10)
 
 
 def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[str, Rubric]:

@@ -13,7 +13,7 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
 from rubricate.display import counted
-from rubricate.errors import ArgumentError, InputError, did_you_mean
+from rubricate.errors import ArgumentError, InputError, did_you_mean, listed
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
@@ -220,8 +220,7 @@ def _left_out(sizes: Mapping[str, int], least: int, without: Sequence[str]) -> d
         if n < least
     }
     if without:
-        named = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-        reasons[NO_GROUP] = f"{len(without)} notes have no group: {named}"
+        reasons[NO_GROUP] = f"{len(without)} notes have no group: {listed(without, 5)}"
     return reasons
 
 

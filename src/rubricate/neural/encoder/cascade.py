@@ -51,6 +51,8 @@ class CascadeMatcher(Parametrised):
     """
 
     name: ClassVar[str] = "cascade"
+    #: A second's work or some: see `rubricate.matchers.notes_at_once`.
+    notes_at_once: ClassVar[int] = 16
 
     def __init__(self, *, low: float = 0.1, high: float = 0.9, threads: int | None = None) -> None:
         self.low = low
