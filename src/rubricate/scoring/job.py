@@ -22,6 +22,7 @@ from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, load_matcher, shipped_model
 from rubricate.matchers.model_files import DECIDING
+from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
@@ -135,7 +136,12 @@ class Given(NamedTuple):
 
 
 def open_job(
-    source: NoteSource, folder: Path, given: Given, settings: ScoreSettings, earlier: Path
+    source: NoteSource,
+    folder: Path,
+    given: Given,
+    settings: ScoreSettings,
+    earlier: Path,
+    progress: Progress = silent,
 ) -> Job:
     """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
 
@@ -156,7 +162,7 @@ def open_job(
     if policy is not None:
         policy.check(rubrics, matcher.name)
     survey = survey_notes(
-        with_only_case(source.notes(), rubrics),
+        watched(with_only_case(source.notes(), rubrics), progress, "reading notes"),
         batch_size=settings.batch_size,
         rubrics=rubrics,
         corrections=corrections,

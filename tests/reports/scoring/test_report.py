@@ -57,6 +57,8 @@ def test_long_work_shows_how_far_it_has_come(notes: Corpus, tmp_path: Path) -> N
     report = ScoringReport()
     settings = ScoreSettings(matcher="exact", batch_size=5)
     score_notes(notes, tmp_path, settings=settings, report=report, progress=progress)
+    # How many notes there are is known when they were read.
+    assert seen.pop("reading notes") == [(n, None) for n in range(len(notes.notes) + 1)]
     assert list(seen) == [
         "finding evidence", "writing results", "looking for copies", "writing the report",
     ]  # fmt: skip
