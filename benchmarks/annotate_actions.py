@@ -25,7 +25,7 @@ from browsing import drag, open_browser, press, wait_for
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.matchers import fit_matcher
-from rubricate.reports import write_annotation_pages
+from rubricate.reports.annotating import write_annotation_pages
 
 CONTROL, SHIFT, ALT = "\ue009", "\ue008", "\ue00a"
 COUNTING = """

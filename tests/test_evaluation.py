@@ -3,8 +3,8 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.evaluation import evaluate_systems, note_weights, refuse_unweighted
-from rubricate.joining import join_corpora
 from rubricate.measures import Matching
+from rubricate.merge import join_corpora
 from rubricate.stats import Resampling
 
 CORPUS = load_corpus("open-notes").select(cases=["0", "1"])

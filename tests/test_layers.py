@@ -17,7 +17,7 @@ LAYERS = [
     {"rubric"},
     {"rows"},
     {"corpus"},
-    {"builder", "joining", "splits", "summary", "text"},
+    {"builder", "merge", "splits", "summary", "text"},
     {"formats", "measures", "lexicon"},
     {"run"},
     {"agreement", "checking", "matchers"},

@@ -1,4 +1,4 @@
-"""How undefined numbers are shown, and small tables in HTML that a notebook shows by itself."""
+"""How numbers are shown and counted, and small tables in HTML that a notebook shows by itself."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def shown_number(value: float | None, form: str = ".3f") -> str:
     ('0.500', '–', '–')
     """
     return DASH if value is None or math.isnan(value) else format(value, form)
+
+
+def counted(n: int, one: str, more: str = "") -> str:
+    """Return a number with its word, in the plural where there are several.
+
+    >>> counted(1, "case"), counted(2040, "note"), counted(2, "item waits", "items wait")
+    ('1 case', '2,040 notes', '2 items wait')
+    """
+    return f"{n:,} {one if n == 1 else more or f'{one}s'}"
 
 
 def table_html(header: Sequence[str], lines: Iterable[Sequence[object]], *, title: str = "") -> str:

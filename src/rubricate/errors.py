@@ -41,6 +41,17 @@ def shown(name: str) -> str:
     return repr(name) if plain else f"({len(name)} characters)"
 
 
+def listed(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
+    """Return names as messages list them: the first of them where they are many.
+
+    >>> listed("abc"), listed("abcde", most=3)
+    ('a, b, c', 'a, b, c, ... and 2 more')
+    """
+    known = list(names)
+    more = f", ... and {len(known) - most:,} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
 class RubricateError(Exception):
     """Root of all errors raised on purpose; the command prints its message and exits.
 
@@ -135,8 +146,7 @@ class UnknownNameError(RubricateError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         hint = did_you_mean(name, known)
-        more = f", ... and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
-        super().__init__(f"no {kind} {name!r}{hint} Known: {', '.join(known[:SHOWN_NAMES])}{more}")
+        super().__init__(f"no {kind} {name!r}{hint} Known: {listed(known)}")
         self.name = name
 
 

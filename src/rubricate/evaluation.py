@@ -10,12 +10,12 @@ from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError, did_you_mean
-from rubricate.joining import share_labels
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.comparing import SystemsComparison, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.measures.pairing import Missing
+from rubricate.merge import share_labels
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM
 from rubricate.stats import Estimate, MarginTest, Resampling, adjust_margin_tests, margin_test

@@ -98,6 +98,10 @@ def test_predicting_in_parts_shows_the_notes_done(one_case: Corpus) -> None:
     found = predict_in_parts(matcher, one_case, size=3, progress=lambda *now: seen.append(now))
     assert found == matcher.predict(one_case)
     assert is_a_way_to_the_end(seen) and seen[-1] == (8, 8, "matching")
+    assert [done for done, _, _ in seen] == [0, 3, 6, 8]
+    seen.clear()
+    predict_in_parts(matcher, one_case, progress=lambda *now: seen.append(now))
+    assert seen == [(0, 8, "matching"), (8, 8, "matching")]
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -10,7 +10,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.agreement import Agreement, agree
-from rubricate.reports import agreement_page
+from rubricate.reports.agreement import agreement_page
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)

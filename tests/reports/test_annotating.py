@@ -14,7 +14,7 @@ from browsing import drag, faults_of_access, open_browser, press, set_width, tap
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric, read_corpus
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.reports import annotation_page, write_annotation_pages
+from rubricate.reports.annotating import annotation_page, write_annotation_pages
 from rubricate.rubric import Metadata
 
 TEXT = (

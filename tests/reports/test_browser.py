@@ -12,7 +12,7 @@ import pytest
 from rubricate import Corpus
 from rubricate.agreement import agree
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.reports import agreement_page
+from rubricate.reports.agreement import agreement_page
 from rubricate.reports.evaluation import evaluation_page
 from rubricate.reports.page import write_report
 from rubricate.stats import Resampling

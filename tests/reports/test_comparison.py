@@ -13,7 +13,7 @@ from rubricate.agreement import agree
 from rubricate.errors import InputError
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
-from rubricate.reports import comparison_page
+from rubricate.reports.comparison import comparison_page
 from rubricate.stats import Resampling
 from rubricate.trials import TrialResult
 

@@ -15,8 +15,7 @@ from rubricate.agreement import agree
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
-from rubricate.reports import write_evaluation_report
-from rubricate.reports.evaluation import evaluation_page
+from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)

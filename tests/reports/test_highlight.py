@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from strategies import TEXT
 
 from rubricate.errors import InputError
-from rubricate.reports import NoteMark, Sides, highlight_note, legend_html
-from rubricate.reports.highlight import MAX_LANES, cut_pieces, find_lanes, highlight_excerpt
+from rubricate.reports.highlight import (
+    MAX_LANES,
+    NoteMark,
+    Sides,
+    cut_pieces,
+    find_lanes,
+    highlight_excerpt,
+    highlight_note,
+    legend_html,
+)
 from rubricate.spans import Span
 
 Covered = list[frozenset[tuple[int, str]]]

@@ -12,8 +12,19 @@ from typing import Any
 import pytest
 
 from rubricate.errors import OutputExistsError
-from rubricate.reports import Section, facts_table, figures, folded, paragraph, render_page
-from rubricate.reports.page import Cell, html_table, number_text, percent, write_report
+from rubricate.reports.page import (
+    Cell,
+    Section,
+    facts_table,
+    figures,
+    folded,
+    html_table,
+    number_text,
+    paragraph,
+    percent,
+    render_page,
+    write_report,
+)
 from rubricate.reports.plots import UNDEFINED, Point
 
 TRAP = "<script>alert(1)</script>"

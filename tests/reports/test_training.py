@@ -10,7 +10,7 @@ import pytest
 
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.matchers.training_report import Course, Look, TrainingReport
-from rubricate.reports import training_page, write_training_report
+from rubricate.reports.training import training_page, write_training_report
 from rubricate.stats.calibration import Reliability
 
 TRAP = "<script>x</script>"

@@ -103,7 +103,7 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'z'.*'c', 'd'"):
         opened(tmp_path, [Note("1", "z", "Fever and cough.")])
     many = [Note(str(i), f"z{i:02}", "Fever and cough.") for i in range(11)]
-    with pytest.raises(InputError, match=r"'z09', \.\.\.;"):
+    with pytest.raises(InputError, match=r"'z09', \.\.\. and 1 more;"):
         opened(tmp_path, many)
     with pytest.raises(InputError, match="'z09'; cases with"):
         opened(tmp_path, many[:10])

@@ -21,12 +21,16 @@ SAME = ("scores.csv", "items.csv", "scores.xlsx", "run.json")
 # busy the machine is.
 CODE = """
 import json, os, signal, sys
+from pathlib import Path
 from rubricate.scoring import ScoreSettings, score_notes
 
 notes, model, out, stop_at, more = sys.argv[1:]
 
+stops = [int(stop_at)] if stop_at != "0" else []
+
 def stop(done, total, label):
-    if label == "finding evidence" and done == int(stop_at):
+    if len(list(Path(out, "evidence").glob("0*.gz"))) in stops:
+        stops.clear()
         os.kill(os.getpid(), signal.SIGSTOP)
 
 settings = ScoreSettings(batch_size=25, **json.loads(more))

@@ -13,6 +13,7 @@ import pytest
 from rubricate import Corpus, Feature, Note, Rubric, read_corpus, write_corpus
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.formats.notes import open_notes
+from rubricate.matchers import fit_matcher
 from rubricate.reports.scoring import ScoringReport
 from rubricate.run import ITEM_COLUMNS, SCORE_COLUMNS, parse_spans, read_rows, total_score
 from rubricate.scoring import ScoreSettings, score_notes
@@ -67,6 +68,21 @@ def test_the_same_inputs_give_the_same_bytes_however_they_come(
     # Another batch size changes how the work is cut, not what comes out.
     score_notes(path, tmp_path / "c", model=model, settings=ScoreSettings(batch_size=7))
     assert contents(tmp_path / "a")[:3] == contents(tmp_path / "c")[:3]
+
+
+def test_a_bar_moves_while_a_batch_is_searched_by_a_slow_matcher(
+    depth: Corpus, tmp_path: Path
+) -> None:
+    twelve = depth.select(notes=[note.id for note in depth.notes[:12]])
+    matcher = fit_matcher("exact", depth)
+    score_notes(twelve, tmp_path / "whole", model=matcher)
+    matcher.notes_at_once = 5  # type: ignore[attr-defined]
+    seen = []
+    progress = lambda done, total, label: seen.append((done, total, label))  # noqa: E731
+    score_notes(twelve, tmp_path / "pieces", model=matcher, progress=progress)
+    steps = [now[:2] for now in seen if now[2] == "finding evidence"]
+    assert steps == [(0, 12), (5, 12), (10, 12), (12, 12)]
+    assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
 
 
 def test_notes_that_cannot_be_scored_are_rows_with_a_reason(

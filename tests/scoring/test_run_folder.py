@@ -88,7 +88,7 @@ def test_evidence_of_another_state_of_the_program_is_found_again(
 
 
 class Rewriting:
-    """Rewrites the notes while they are scored, when so many batches are done."""
+    """Rewrites the notes while they are scored, when so many of them are done."""
 
     def __init__(self, notes: Path, body: str, at: int) -> None:
         self.notes, self.body, self.at = notes, body, at
@@ -121,7 +121,7 @@ def test_notes_that_change_stop_the_run_and_nothing_is_lost(
     assert changed != before
     score(notes, tmp_path / "undisturbed", model)
     with pytest.raises(InputError, match="changed"):
-        score(notes, out, model, progress=Rewriting(notes, changed, 2))
+        score(notes, out, model, progress=Rewriting(notes, changed, 10))
     assert not (out / "run.json").exists()
     kept = len(list((out / "evidence").glob("*.gz")))
     assert kept >= 2
@@ -143,7 +143,7 @@ def test_notes_that_change_under_the_report_stop_it(
     notes: Path, model: Path, tmp_path: Path
 ) -> None:
     out, before = tmp_path / "out", notes.read_text(encoding="utf-8")
-    last = Rewriting(notes, rewritten(before, "another word"), 6)
+    last = Rewriting(notes, rewritten(before, "another word"), len(before.splitlines()) - 1)
     with pytest.raises(InputError, match="changed"):
         score(notes, out, model, progress=last, report=ScoringReport())
     assert not (out / "run.json").exists() and not (out / "report.html").exists()
@@ -262,7 +262,7 @@ import os, signal, sys
 from rubricate.scoring import ScoreSettings, score_notes
 
 def stop(done, total, label):
-    if label == "finding evidence" and done == 2:
+    if label == "finding evidence" and done == 10:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 notes, model, out = sys.argv[1:]

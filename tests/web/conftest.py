@@ -4,7 +4,10 @@ import pytest
 from workbench import bench, browsers, postgres  # noqa: F401
 
 from rubricate import CorpusBuilder, Feature, Note, write_corpus
-from rubricate.study import Study, assign_study, define_population, plan_study, sample_study
+from rubricate.study.assignment import assign_study
+from rubricate.study.population import define_population
+from rubricate.study.record import Study
+from rubricate.study.sampling import plan_study, sample_study
 from rubricate.web.calls import Bench
 
 SETTINGS = """

@@ -18,9 +18,9 @@ from rubricate import read_corpus, write_corpus
 from rubricate.cli import main
 from rubricate.store import annotating, curating, people
 from rubricate.store.people import Identity
-from rubricate.study import Study
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import RETURNED
+from rubricate.study.record import Study
 from rubricate.web.calls import Bench
 
 

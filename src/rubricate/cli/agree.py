@@ -81,7 +81,7 @@ def agree_command(
     from rubricate.agreement import agree
     from rubricate.formats import stored_tokens
     from rubricate.formats.notes import keep_where
-    from rubricate.joining import join_corpora, share_labels
+    from rubricate.merge import join_corpora, share_labels
 
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")
@@ -114,7 +114,8 @@ def agree_command(
             progress=progress,
         )
     if report:
-        from rubricate.reports import agreement_page, write_report
+        from rubricate.reports.agreement import agreement_page
+        from rubricate.reports.page import write_report
 
         with shown_progress() as progress:
             page = agreement_page(found, inputs=input_hashes(paths), progress=progress)

@@ -57,7 +57,7 @@ def annotate_command(
     has already are not shown, so that two people work blind.
     """
     from rubricate.matchers import predict_in_parts
-    from rubricate.reports import write_annotation_pages
+    from rubricate.reports.annotating import write_annotation_pages
 
     refuse_touching(notes_path, out, inside=True)
     if (models or name) and not suggest:

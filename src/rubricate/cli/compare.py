@@ -86,7 +86,8 @@ def compare_command(
             settings=settings, keep=keep, progress=progress,
         )  # fmt: skip
     if report:
-        from rubricate.reports import comparison_page, write_report
+        from rubricate.reports.comparison import comparison_page
+        from rubricate.reports.page import write_report
 
         with shown_progress() as report_progress:
             page = comparison_page(result, corpus, dealing.in_words, progress=report_progress)

@@ -98,7 +98,7 @@ def evaluate_command(
     """
     from rubricate.evaluation import evaluate_systems
     from rubricate.formats.notes import keep_where
-    from rubricate.joining import share_labels
+    from rubricate.merge import share_labels
 
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
@@ -131,7 +131,7 @@ def evaluate_command(
         if path == reference_path and own.predicted_annotator == own.reference_annotator:
             click.echo(f"warning: {path} is measured against itself", err=True)
     if report:
-        from rubricate.reports import write_evaluation_report
+        from rubricate.reports.evaluation import write_evaluation_report
 
         with shown_progress() as progress:
             write_evaluation_report(

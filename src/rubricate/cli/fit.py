@@ -147,7 +147,7 @@ def _write_report(
     report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
 ) -> Path:
     from rubricate.errors import InputError
-    from rubricate.reports import write_training_report
+    from rubricate.reports.training import write_training_report
 
     found = getattr(matcher, "training_report_", None)
     if found is None:
@@ -178,7 +178,7 @@ def check_settings(matcher: str, settings: Json) -> None:
 
 
 def parse_settings(settings: Sequence[str]) -> Json:
-    """Return ``NAME=VALUE`` pairs with numbers, truth values and texts told apart."""
+    """Return ``NAME=VALUE`` pairs with numbers, true or false, and texts told apart."""
     import json
 
     found: Json = {}

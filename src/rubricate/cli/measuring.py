@@ -92,14 +92,13 @@ def matching_options(default: str) -> Callable[[F], F]:
 
 def warn_of_lone_labels(*corpora: Corpus) -> None:
     """Name the labels that nothing lists and one annotator alone used: it may be a slip."""
-    from rubricate.errors import SHOWN_NAMES
-    from rubricate.joining import lone_labels
+    from rubricate.errors import listed
+    from rubricate.merge import lone_labels
 
     labels = lone_labels(*corpora)
     if labels:
-        more = f" and {len(labels) - SHOWN_NAMES:,} more" if len(labels) > SHOWN_NAMES else ""
         warn(
-            f"one annotator alone used {', '.join(labels[:SHOWN_NAMES])}{more}; nothing lists the "
+            f"one annotator alone used {listed(labels)}; nothing lists the "
             "labels there were (in BRAT: annotation.conf), so the others count as not having "
             "found it"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,7 +11,7 @@ import click
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table, warn
-from rubricate.cli.plan_methods import KINDS, OWN, Given, answer, from_pilot, method_options
+from rubricate.cli.plan_methods import KINDS, Given, answer, from_pilot, method_options
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -118,12 +118,11 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
 
     Positives are notes in which the system finds the variable, negatives the others.
     """
-    others = {name: options[name] for name in (*OWN, "pilot", "reference_annotator", "measure")}
-    given = PlanOptions(**{name: options[name] for name in options.keys() - others.keys()})
-    if given.method in KINDS or others["pilot"]:
+    given = PlanOptions(**{one.name: options[one.name] for one in fields(PlanOptions)})
+    if given.method in KINDS or options["pilot"]:
         _answer(given.method, options, as_json)
         return
-    _refuse_idle(given, others)
+    _refuse_idle(given, options)
     if given.variables:
         _plan_several(given.variables, given, as_json)
         return
@@ -151,21 +150,21 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
 
 def _answer(method: str, options: Given, as_json: bool) -> None:
     """Plan for something else than precision and recall."""
-    from click.core import ParameterSource
-
-    context = click.get_current_context()
-
-    def stated(name: str) -> bool:
-        return context.get_parameter_source(name) is not ParameterSource.DEFAULT
-
     if options["pilot"]:
-        stored, words = from_pilot(options, stated)
+        stored, words = from_pilot(options, _stated)
     else:
-        stored, words = answer(method, options, stated)
+        stored, words = answer(method, options, _stated)
     if as_json:
         print_json(stored)
     else:
         click.echo(words)
+
+
+def _stated(name: str) -> bool:
+    from click.core import ParameterSource
+
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not ParameterSource.DEFAULT
 
 
 def _refuse_unknown(method: str) -> None:
@@ -176,13 +175,10 @@ def _refuse_unknown(method: str) -> None:
         raise UnknownNameError("--method", method, [*METHODS_OF_PLAN, *KINDS])
 
 
-def _refuse_idle(given: PlanOptions, others: Given) -> None:
+def _refuse_idle(given: PlanOptions, options: Given) -> None:
     """Refuse options that would change nothing beside the others."""
-    from click.core import ParameterSource
-
     from rubricate.errors import ArgumentError, Fault
 
-    context = click.get_current_context()
     rules = [
         ("needs --variables", not given.variables, ("total",)),
         ("needs --frequency-from", not given.frequency_from, ("variable", "annotator")),
@@ -194,15 +190,15 @@ def _refuse_idle(given: PlanOptions, others: Given) -> None:
     ]  # fmt: skip
     faults = [
         Fault(f"--{name.replace('_', '-')} means nothing to --method {given.method}")
-        for name, value in others.items()
-        if value is not None
+        for name, value in options.items()
+        if value is not None and not hasattr(given, name)
     ]
     faults += [
         Fault(f"--{name.replace('_', '-')} {why}")
         for why, idle, names in rules
         if idle
         for name in names
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if _stated(name)
     ]
     ArgumentError.raise_any(faults)
 

@@ -41,11 +41,12 @@ def method_options() -> tuple[Callable[[Any], Any], ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlanKind:
-    """What a method must and may be given, and what answers it."""
+    """What a method must and may be given, and the unit of its size, or else what answers it."""
 
     needs: tuple[str, ...]
     may: tuple[str, ...]
-    answer: Callable[[Given], Answer]
+    unit: str = ""
+    answer: Callable[[Given], Answer] | None = None
 
 
 def _set(given: Given, *names: str) -> Given:
@@ -61,49 +62,21 @@ def _route(given: Given) -> Answer:
     return plan.to_dict(), (
         f"{plan.total:,} judged notes, of which {plan.testing:,} test: so many let a policy pass "
         f"its test in {known.assurance:.0%} of routings, at most {known.max_error:.1%} wrong with "
-        f"{known.confidence:.0%} confidence, if {known.error_rate:.1%} of {known.items} items a "
+        f"{known.confidence:.0%} confidence, if {known.error_rate:.1%} of {known.items} items per "
         f"note are, by {known.unit}"
     )
 
 
-def _sized(method: str, n: int, what: str, given: Given, names: tuple[str, ...]) -> Answer:
-    expected = {"confidence": given["confidence"], **_set(given, *names)}
+def _sized(method: str, given: Given) -> Answer:
+    """Answer with what the function ``METHOD_size`` of `rubricate.stats` gives."""
+    from rubricate import stats
+
+    kind = KINDS[method]
+    expected = _set({**given, "raters": given["raters"] or 2}, "confidence", *kind.needs, *kind.may)
+    n = getattr(stats, f"{method.replace('-', '_')}_size")(**expected)
     words = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in expected.items())
-    return {"method": method, "n": n, "unit": what, "expected": expected}, f"{n:,} {what} ({words})"
-
-
-def _kappa(given: Given) -> Answer:
-    from rubricate.stats import kappa_size
-
-    names = ("kappa", "frequency", "half_width")
-    n = kappa_size(*(given[name] for name in names), confidence=given["confidence"])
-    return _sized("kappa", n, "units judged by both raters", given, names)
-
-
-def _icc(given: Given) -> Answer:
-    from rubricate.stats import icc_size
-
-    given = {**given, "raters": given["raters"] or 2}
-    names = ("icc", "raters", "half_width")
-    n = icc_size(*(given[name] for name in names), confidence=given["confidence"])
-    return _sized("icc", n, "notes scored by all raters", given, names)
-
-
-def _auc(given: Given) -> Answer:
-    from rubricate.stats import auc_size
-
-    names = ("auc", "frequency", "half_width")
-    n = auc_size(*(given[name] for name in names), confidence=given["confidence"])
-    return _sized("auc", n, "notes, drawn as they occur", given, names)
-
-
-def _non_inferiority(given: Given) -> Answer:
-    from rubricate.stats import non_inferiority_size
-
-    names = ("margin", "discordant", "difference", "power", "goal", "rate", "looks")
-    n = non_inferiority_size(confidence=given["confidence"], **_set(given, *names))
-    what = "items judged on both sides; times the design effect where notes hold several"
-    return _sized("non-inferiority", n, what, given, names)
+    stored = {"method": method, "n": n, "unit": kind.unit, "expected": expected}
+    return stored, f"{n:,} {kind.unit} ({words})"
 
 
 def _sequential(given: Given) -> Answer:
@@ -137,17 +110,15 @@ def _sequential(given: Given) -> Answer:
 
 #: The methods, by name.
 KINDS: Mapping[str, PlanKind] = {
-    "route": PlanKind((), ("max_error", "error_rate", "items", "unit", "assurance"), _route),
-    "kappa": PlanKind(("kappa", "frequency"), ("half_width",), _kappa),
-    "icc": PlanKind(("icc",), ("raters", "half_width"), _icc),
-    "auc": PlanKind(("auc", "frequency"), ("half_width",), _auc),
-    "non-inferiority": PlanKind(("margin", "discordant"), ("difference", "power"),
-                                _non_inferiority),
-    "sequential": PlanKind(("goal", "rate"), ("looks", "power", "frequency"), _sequential),
+    "route": PlanKind((), ("max_error", "error_rate", "items", "unit", "assurance"), answer=_route),
+    "kappa": PlanKind(("kappa", "frequency"), ("half_width",), "units judged by both raters"),
+    "icc": PlanKind(("icc",), ("raters", "half_width"), "notes scored by all raters"),
+    "auc": PlanKind(("auc", "frequency"), ("half_width",), "notes, drawn as they occur"),
+    "non-inferiority": PlanKind(
+        ("margin", "discordant"), ("difference", "power"),
+        "items judged on both sides; times the design effect where notes hold several"),
+    "sequential": PlanKind(("goal", "rate"), ("looks", "power", "frequency"), answer=_sequential),
 }  # fmt: skip
-#: Options that these methods alone, or a pilot, understand.
-OWN = ("max_error", "error_rate", "items", "unit", "kappa", "icc", "raters", "auc", "margin",
-       "discordant", "difference", "power", "goal", "rate", "looks")  # fmt: skip
 PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
 
 
@@ -169,7 +140,7 @@ def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
     ]
     ArgumentError.raise_any(faults)
     try:
-        return kind.answer(given)
+        return kind.answer(given) if kind.answer else _sized(method, given)
     except InputError as error:
         raise ArgumentError(Fault(f"--{fault.message}") for fault in error.faults) from error
 

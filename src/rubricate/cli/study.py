@@ -120,7 +120,7 @@ def new_command(
 @step("population")
 def population_command(study: Study, *, overwrite: bool) -> Done:
     """Select the target population and describe it (phase 1)."""
-    from rubricate.reports.page import counted
+    from rubricate.display import counted
     from rubricate.study.population import define_population
 
     def say(summary: summaries.PopulationSummary) -> None:

@@ -235,7 +235,7 @@ def fairness_command(
     as_json: bool,
 ) -> None:
     """Compare scores, and errors where there is a reference, between groups of notes."""
-    from rubricate.reports import write_fairness_report
+    from rubricate.reports.fairness import write_fairness_report
     from rubricate.trust import compare_groups, differential_items
     from rubricate.trust.fairness import FairnessSettings, write_groups
 

@@ -10,7 +10,7 @@ import click
 
 from rubricate.cli.options import F, There, from_option, json_option, overwrite_option, split_option
 from rubricate.cli.output import Told, tell
-from rubricate.display import DASH
+from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -78,9 +78,8 @@ def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
     lines = audit_run(run_folder, note)
     people = [line for line in lines if not line.machine]
     names = len({line.by for line in people})
-    decisions = "decision" if len(people) == 1 else "decisions"
     words = (
-        f"{len(people):,} {decisions} of {names:,} {'person' if names == 1 else 'people'}"
+        f"{counted(len(people), 'decision')} of {counted(names, 'person', 'people')}"
         + (f" on note {note}" if note else "")
         + "; the log is whole"
     )

@@ -42,16 +42,15 @@ def looks_like_jsonl(path: Path) -> bool:
 
 def write_jsonl(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write the corpus as JSON Lines."""
-    lines = watched(corpus_to_lines(corpus), progress, "writing notes", len(corpus.notes) + 1)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for value in lines:
+        for value in corpus_to_lines(corpus, progress=progress):
             stream.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def corpus_to_lines(corpus: Corpus) -> Iterator[Json]:
+def corpus_to_lines(corpus: Corpus, *, progress: Progress = silent) -> Iterator[Json]:
     """Yield the head, then one JSON object per note."""
     yield {"rubricate": VERSION, **head_to_json(corpus)}
-    for note in corpus.notes:
+    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
         line: Json = {"note": note.id, "case": note.case, "text": note.text}
         line |= given(metadata=dict(note.metadata))
         found: dict[str, Json] = {}

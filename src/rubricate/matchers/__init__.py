@@ -21,6 +21,7 @@ __all__ = [
     "fit_matcher",
     "load_matcher",
     "make_matcher",
+    "notes_at_once",
     "predict_in_parts",
 ]
 
@@ -106,14 +107,24 @@ def fit_matcher(
     return make_matcher(name, **parameters).fit(corpus, annotator=annotator, progress=progress)
 
 
+def notes_at_once(matcher: Matcher) -> int:
+    """Return how many notes a matcher is given together: few where they take long, for the bar.
+
+    A number of its own, not one that follows the clock: what a matcher adds up over several notes
+    may differ in the last digit with the notes that are searched together.
+    """
+    return getattr(matcher, "notes_at_once", 200)
+
+
 def predict_in_parts(
-    matcher: Matcher, corpus: Corpus, *, size: int = 200, progress: Progress = silent
+    matcher: Matcher, corpus: Corpus, *, size: int | None = None, progress: Progress = silent
 ) -> Corpus:
     """Return what ``matcher.predict(corpus)`` does, some notes at a time.
 
     Matchers look at one note at a time, so the result is the same; memory stays low and progress
     can be shown.
 
+    ``size``: notes of a part; by default `notes_at_once`.
     ``progress``: called with how many notes are done, how many there are, and ``"matching"``.
 
     >>> from rubricate import load_corpus
@@ -122,15 +133,16 @@ def predict_in_parts(
     >>> predict_in_parts(matcher, corpus, size=3) == matcher.predict(corpus)
     True
     """
-    n_notes = len(corpus.notes)
-    parts = [range(i, min(i + size, n_notes)) for i in range(0, n_notes, size)]
-    if len(parts) < 2:
-        return matcher.predict(corpus)
-    found = []
+    n_notes, size = len(corpus.notes), size or notes_at_once(matcher)
     progress(0, n_notes, "matching")
-    for part in parts:
-        own = corpus.select(notes={corpus.notes[i].id for i in part})
-        predicted = matcher.predict(own)
+    if n_notes <= size:
+        predicted = matcher.predict(corpus)
+        progress(n_notes, n_notes, "matching")
+        return predicted
+    found = []
+    for first in range(0, n_notes, size):
+        part = range(first, min(first + size, n_notes))
+        predicted = matcher.predict(corpus.select(notes={corpus.notes[i].id for i in part}))
         found.append(predicted.rows.relabel(note=list(part)))
         progress(part.stop, n_notes, "matching")
     return corpus.with_rows(Rows.concatenate(found), predicted.annotators)

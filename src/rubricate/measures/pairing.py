@@ -11,9 +11,9 @@ import numpy as np
 from rubricate.arrays import I32, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
-from rubricate.joining import share_labels
 from rubricate.measures.counts import RowKeys
 from rubricate.measures.marks import Marks, gather_marks
+from rubricate.merge import share_labels
 
 #: What to do with rows the reference judged and the prediction did not.
 Missing = Literal["error", "empty", "skip"]

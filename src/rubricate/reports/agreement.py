@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rubricate import __version__
 from rubricate.agreement import Agreement
+from rubricate.display import counted
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
@@ -24,7 +25,6 @@ from rubricate.reports.levels import (
 from rubricate.reports.page import (
     Cell,
     Value,
-    counted,
     facts_table,
     figure,
     folded,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.corpus import Annotation, Corpus, Note
+from rubricate.display import counted
 from rubricate.measures import Evaluation
 from rubricate.reports.highlight import (
     NoteMark,
@@ -19,7 +20,7 @@ from rubricate.reports.highlight import (
     highlight_note,
     legend_html,
 )
-from rubricate.reports.page import counted, figure, folded, number_text, paragraph, percent
+from rubricate.reports.page import figure, folded, number_text, paragraph, percent
 from rubricate.reports.plots import Labels, difference_plot
 from rubricate.stats import limits_of_agreement
 

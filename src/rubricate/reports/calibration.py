@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rubricate.corpus import Corpus
+from rubricate.display import counted
 from rubricate.measures.calibration import CalibrationResult, GroupCalibration
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.measures.ranking import Ranking
 from rubricate.reports.levels import case_names
-from rubricate.reports.page import (
-    Cell,
-    Value,
-    counted,
-    figure,
-    figure_row,
-    folded,
-    html_table,
-    paragraph,
-)
+from rubricate.reports.page import Cell, Value, figure, figure_row, folded, html_table, paragraph
 from rubricate.reports.plots import (
     Guide,
     Labels,

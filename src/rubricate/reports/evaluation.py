@@ -9,6 +9,7 @@ import numpy as np
 
 from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
+from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
@@ -26,7 +27,6 @@ from rubricate.reports.levels import (
 )
 from rubricate.reports.page import (
     Value,
-    counted,
     figure,
     figure_row,
     folded,

@@ -95,15 +95,6 @@ def mean_sd(mean: float | None, sd: float | None) -> Cell:
     return Cell(f"{mean:,.3f} ({number_text(sd)})", mean, number=True)
 
 
-def counted(n: int, one: str, more: str = "") -> str:
-    """Return a number with its word, in the plural where there are several.
-
-    >>> counted(1, "case"), counted(2040, "note"), counted(2, "item waits", "items wait")
-    ('1 case', '2,040 notes', '2 items wait')
-    """
-    return f"{n:,} {one if n == 1 else more or f'{one}s'}"
-
-
 def one_decimal(value: float | None) -> Cell | None:
     """Return a number with one decimal, where there is any."""
     return None if value is None else Cell(f"{value:.1f}", value, number=True)

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from rubricate import __version__
-from rubricate.display import shown_number
+from rubricate.display import counted, shown_number
 from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
 from rubricate.reports.calibration import reliability_diagram
 from rubricate.reports.page import (
     Value,
-    counted,
     facts_table,
     figure,
     figure_row,

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from rubricate.batch import (
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, RubricateError
 from rubricate.formats.format import Unreadable
-from rubricate.matchers import Matcher, load_matcher
+from rubricate.matchers import Matcher, load_matcher, notes_at_once
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
@@ -55,49 +56,86 @@ def find_evidence(
         job.settings.note_seconds,
     )
     pool = open_pool(work, workers=job.settings.workers, dask=job.settings.dask)
-    lines_of: dict[int, list[EvidenceLine]] = {}
+    pieces = _Pieces(job, done)
+    progress(pieces.n_done, job.survey.n_notes, "finding evidence")
     try:
-        batches = _batches(job, done, lines_of)
-        for n_done, (key, results) in enumerate(
-            run_batches(pool, batches, retries=retries), start=len(done) + 1
-        ):
-            found = iter(results)
-            lines = lines_of.pop(key)
-            for line in lines:
-                if not line.keys() & {"failed", "same_as"}:
-                    line.update(_worked(next(found)))
-            store.put(key, lines)
-            progress(n_done, job.n_batches, "finding evidence")
+        for number, results in run_batches(pool, pieces, retries=retries):
+            if batch := pieces.take(number, results):
+                store.put(*batch)
+            progress(pieces.n_done, job.survey.n_notes, "finding evidence")
     finally:
         pool.close()
     return kept
 
 
-def _worked(result: EvidenceLine | Lost) -> EvidenceLine:
-    return {"failed": result.reason} if isinstance(result, Lost) else result
+class _Piece(NamedTuple):
+    """Some lines of a batch that wait for a worker."""
+
+    batch: int
+    lines: list[EvidenceLine]
 
 
-def _batches(
-    job: Job, done: set[int], lines_of: dict[int, list[EvidenceLine]]
-) -> Iterator[tuple[int, list[Note]]]:
-    """Yield the notes of each batch that must be searched; the other lines are ready."""
-    for key, batch in enumerate(job.batches()):
-        if key in done:
-            continue
-        lines, searched = [], []
-        for number, note in enumerate(batch, start=key * job.settings.batch_size):
-            line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
-            failed = _why_not(job, note)
-            first = int(job.survey.first[number])
-            if failed:
-                line["failed"] = failed
-            elif first != number:
-                line["same_as"] = first
-            elif isinstance(note, Note):
-                searched.append(note)
-            lines.append(line)
-        lines_of[key] = lines
-        yield key, searched
+class _Pieces:
+    """The batches that are not done yet, handed out in pieces of `notes_at_once`.
+
+    ``n_done``: the notes that need no further search, those of finished batches included.
+    """
+
+    def __init__(self, job: Job, done: set[int]) -> None:
+        size, n_notes = job.settings.batch_size, job.survey.n_notes
+        self.n_done = sum(min(size, n_notes - key * size) for key in done)
+        self._job, self._done = job, done
+        self._size = min(size, notes_at_once(job.matcher))
+        self._out: dict[int, _Piece] = {}
+        self._lines: dict[int, list[EvidenceLine]] = {}
+        self._missing: dict[int, int] = {}
+
+    def __iter__(self) -> Iterator[tuple[int, list[Note]]]:
+        number = count()
+        for key, batch in enumerate(self._job.batches()):
+            if key in self._done:
+                continue
+            self._lines[key], searched = _begin(self._job, key, batch)
+            self._missing[key] = len(searched)
+            self.n_done += len(batch) - len(searched)
+            first = 0
+            # A batch without a note to search is one piece without any.
+            while first < len(searched) or not first:
+                piece = searched[first : first + self._size]
+                own = next(number)
+                self._out[own] = _Piece(key, [line for line, _ in piece])
+                yield own, [note for _, note in piece]
+                first += len(piece) or 1
+
+    def take(
+        self, number: int, results: Sequence[EvidenceLine | Lost]
+    ) -> tuple[int, list[EvidenceLine]] | None:
+        """Take what was found in a piece; return the batch that is complete with it."""
+        key, lines = self._out.pop(number)
+        for line, found in zip(lines, results, strict=True):
+            line.update({"failed": found.reason} if isinstance(found, Lost) else found)
+        self.n_done += len(lines)
+        self._missing[key] -= len(lines)
+        return None if self._missing[key] else (key, self._lines.pop(key))
+
+
+def _begin(
+    job: Job, key: int, batch: Sequence[Note | Unreadable]
+) -> tuple[list[EvidenceLine], list[tuple[EvidenceLine, Note]]]:
+    """Return the lines of a batch, and those of them whose notes must be searched."""
+    lines, searched = [], []
+    for number, note in enumerate(batch, start=key * job.settings.batch_size):
+        line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
+        failed = _why_not(job, note)
+        first = int(job.survey.first[number])
+        if failed:
+            line["failed"] = failed
+        elif first != number:
+            line["same_as"] = first
+        elif isinstance(note, Note):
+            searched.append((line, note))
+        lines.append(line)
+    return lines, searched
 
 
 def _why_not(job: Job, note: Note | Unreadable) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, listed
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
@@ -22,6 +22,7 @@ from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import Matcher, fit_matcher, load_matcher, shipped_model
 from rubricate.matchers.model_files import DECIDING
+from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run.results import RunCounts
 from rubricate.run.writing import RunRecord
@@ -135,7 +136,12 @@ class Given(NamedTuple):
 
 
 def open_job(
-    source: NoteSource, folder: Path, given: Given, settings: ScoreSettings, earlier: Path
+    source: NoteSource,
+    folder: Path,
+    given: Given,
+    settings: ScoreSettings,
+    earlier: Path,
+    progress: Progress = silent,
 ) -> Job:
     """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
 
@@ -156,7 +162,7 @@ def open_job(
     if policy is not None:
         policy.check(rubrics, matcher.name)
     survey = survey_notes(
-        with_only_case(source.notes(), rubrics),
+        watched(with_only_case(source.notes(), rubrics), progress, "reading notes"),
         batch_size=settings.batch_size,
         rubrics=rubrics,
         corrections=corrections,
@@ -184,8 +190,7 @@ def open_job(
 
 
 def _listed(cases: Iterable[str]) -> str:
-    names = sorted(cases)
-    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    return listed(map(repr, sorted(cases)), 10)
 
 
 def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[str, Rubric]:

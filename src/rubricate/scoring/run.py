@@ -199,7 +199,7 @@ def score_notes(
     source = notes if isinstance(notes, NoteSource) else open_notes(notes)
     given = Given(rubric, model, policy, corrections)
     with hold_run_folder(folder, overwrite=chosen.overwrite) as place:
-        job = open_job(source, place.making, given, chosen, folder)
+        job = open_job(source, place.making, given, chosen, folder, progress)
         store = place.open_store(
             evidence_plan(job),
             [mark.notes for mark in job.survey.batches],

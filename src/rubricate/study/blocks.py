@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.display import shown_number
-from rubricate.reports import Cell, Section, figure, folded, html_table, paragraph, render_page
+from rubricate.reports.page import Cell, Section, figure, folded, html_table, paragraph, render_page
 from rubricate.stats import Estimate, EstimateJson
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubricate.corpus import Annotation, Annotator, Corpus
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, listed
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.frame import FRAME_NAME, feature_labels, id_to_name
@@ -239,7 +239,7 @@ def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
         by_file.setdefault((path, task.annotator), []).append(task.shown_id)
     faults = list(found.faults)
     for (path, annotator), ids in by_file.items():
-        shown = ", ".join(map(repr, ids[:_SHOWN])) + (", ..." if len(ids) > _SHOWN else "")
+        shown = listed(map(repr, ids), _SHOWN)
         what = f"note {shown} of annotator {annotator!r} is missing"
         if len(ids) > 1:
             what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"

@@ -12,16 +12,8 @@ from rubricate.files import missing_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.tables import write_sheet
-from rubricate.reports import (
-    NoteMark,
-    Section,
-    Sides,
-    highlight_note,
-    html_table,
-    legend_html,
-    paragraph,
-    render_page,
-)
+from rubricate.reports.highlight import NoteMark, Sides, highlight_note, legend_html
+from rubricate.reports.page import Section, html_table, paragraph, render_page
 from rubricate.spans import Span, parse_spans, spans_text
 from rubricate.study.curation import (
     PLACES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rubricate.display import counted
 from rubricate.progress import Progress, silent
-from rubricate.reports.page import counted
 from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
 from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock

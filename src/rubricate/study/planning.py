@@ -10,13 +10,13 @@ from typing import Any, get_args
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.errors import Fault, InputError, UnknownNameError, listed
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
-from rubricate.reports import Section, facts_table, figure, render_page
+from rubricate.reports.page import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.ink import drawing, element, label, wrap
 from rubricate.rubric import Feature, folded
@@ -232,9 +232,8 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     )
 
 
-def _listed(features: Sequence[Feature], most: int = 20) -> str:
-    shown = [f"{f.id} ({f.text!r})" for f in features[:most]]
-    return ", ".join([*shown, *(["..."] if len(features) > most else [])])
+def _listed(features: Sequence[Feature]) -> str:
+    return listed((f"{f.id} ({f.text!r})" for f in features), 20)
 
 
 def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) -> Estimate:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
 from rubricate import __version__
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, listed
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED
 from rubricate.formats.encoding import plain_json, write_json
@@ -286,7 +286,7 @@ def _changes(record: StepRecord, facts: _Facts, folder: Path) -> list[str]:
         if not (folder / name).is_file() or file_hash(folder / name) != digest
     ]
     if touched:
-        found.append(f"files were changed or removed ({', '.join(touched[:5])})")
+        found.append(f"files were changed or removed ({listed(touched, 5)})")
     return found
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
-from rubricate.errors import ArgumentError, InputError, did_you_mean
+from rubricate.display import counted
+from rubricate.errors import ArgumentError, InputError, did_you_mean, listed
 from rubricate.files import whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
@@ -214,13 +215,12 @@ def _rates(run: ScoredRun, groups: Mapping[str, str]) -> dict[str, dict[str, flo
 
 def _left_out(sizes: Mapping[str, int], least: int, without: Sequence[str]) -> dict[str, str]:
     reasons = {
-        group: f"{n} {'note' if n == 1 else 'notes'}: too few to say something ({least} needed)"
+        group: f"{counted(n, 'note')}: too few to say something ({least} needed)"
         for group, n in sorted(sizes.items())
         if n < least
     }
     if without:
-        named = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-        reasons[NO_GROUP] = f"{len(without)} notes have no group: {named}"
+        reasons[NO_GROUP] = f"{len(without)} notes have no group: {listed(without, 5)}"
     return reasons
 
 

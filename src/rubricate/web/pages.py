@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Corpus
+from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError
 from rubricate.formats import detect_format, read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
@@ -273,18 +274,14 @@ def read_rubric_upload(
 
 def _sizes(rubrics: Iterable[Rubric]) -> str:
     """Return which cases rubrics are of, and how many features each has."""
-    return ", ".join(f"{_some(len(one), 'feature')} of case {one.case!r}" for one in rubrics)
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return ", ".join(f"{counted(len(one), 'feature')} of case {one.case!r}" for one in rubrics)
 
 
 def _odd(corpus: Corpus) -> Iterator[str]:
     """Yield what a person should know before the work begins."""
     empty = sum(not note.text.strip() for note in corpus.notes)
     if empty:
-        yield f"{_some(empty, 'note')} without any text: one decision is asked for, nothing else"
+        yield f"{counted(empty, 'note')} without any text: one decision is asked for, nothing else"
     if len(corpus.rows):
         names = ", ".join(one.id for one in corpus.annotators)
         yield f"annotations in the file (by {names}) are not taken over: everybody begins anew"

@@ -12,7 +12,7 @@ from rubricate.neural.encoder.model_folder import SETTINGS_FILE, EncoderSettings
 from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.fitting import FitOptions, fit_folder
-from rubricate.reports import training_page
+from rubricate.reports.training import training_page
 from rubricate.stats.calibration import Reliability
 
 

@@ -57,12 +57,16 @@ def test_long_work_shows_how_far_it_has_come(notes: Corpus, tmp_path: Path) -> N
     report = ScoringReport()
     settings = ScoreSettings(matcher="exact", batch_size=5)
     score_notes(notes, tmp_path, settings=settings, report=report, progress=progress)
+    # How many notes there are is known when they were read.
+    assert seen.pop("reading notes") == [(n, None) for n in range(len(notes.notes) + 1)]
     assert list(seen) == [
         "finding evidence", "writing results", "looking for copies", "writing the report",
     ]  # fmt: skip
     for steps in seen.values():
         assert steps == sorted(steps)
+        assert steps[0][0] == 0
         assert steps[-1][0] == steps[-1][1]
+    assert seen["finding evidence"][0] == (0, len(notes.notes))
     write_scoring_report(tmp_path, notes.notes, overwrite=True, progress=progress)
     assert {"reading items", "reading results"} < set(seen)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
+from rubricate.display import counted
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import file_hash
 from rubricate.formats import EMBEDDED, choose_format, read_corpus
@@ -308,7 +309,7 @@ def counted_notes(n_notes: int, cases: Collection[str]) -> str:
     >>> counted_notes(2, {"chest pain"}), counted_notes(1, set())
     ("2 notes of case 'chest pain'", '1 note')
     """
-    notes = f"{n_notes:,} note{'s' * (n_notes != 1)}"
+    notes = counted(n_notes, "note")
     return f"{notes} of {_named(cases)}" if cases else notes
 
 

@@ -22,7 +22,7 @@ from rubricate.columns import (
     twin_columns,
 )
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, shown
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.limits import check_archive, leads_out, read_whole, unsafe_xml
@@ -263,7 +263,7 @@ _NOT_SHOWN = (
 )  # fmt: skip
 
 
-def _listed(path: Path) -> list[Path]:
+def _files(path: Path) -> list[Path]:
     """Return the files of a folder and, where a subfolder is a case, those of its subfolders."""
     own = sorted(p for p in path.iterdir() if not p.name.startswith(_NOT_OURS))
     return [f for p in own for f in (sorted(p.iterdir()) if p.is_dir() else [p])
@@ -276,30 +276,29 @@ def _is_note(file: Path) -> bool:
 
 def looks_like_texts(path: Path) -> bool:
     """Tell whether a path is a folder that holds nothing but texts, or subfolders of them."""
-    files = _listed(path) if path.is_dir() else []
+    files = _files(path) if path.is_dir() else []
     return bool(files) and all(map(_is_note, files))
 
 
 def holds_texts(path: Path) -> bool:
     """Tell whether a path is a folder with a text among its files."""
-    return path.is_dir() and any(map(_is_note, _listed(path)))
+    return path.is_dir() and any(map(_is_note, _files(path)))
 
 
 def stream_texts(path: Path) -> NoteStream:
     """Open a folder of texts; notes come in the order of their cases' and files' names."""
     if not path.is_dir():
         raise InputError([Fault("need a folder of .txt or .docx files", path)])
-    listed = _listed(path)
-    files = [file for file in listed if _is_note(file)]
-    left_out = sorted({file.name for file in listed if not _is_note(file)})
+    found = _files(path)
+    files = [file for file in found if _is_note(file)]
+    left_out = sorted({file.name for file in found if not _is_note(file)})
     alone = own_ids((file.stem, file.parent.name) for file in files)
     endings = " and ".join(sorted({file.suffix.lower() for file in files}))
     said = f"the id is the name of the {endings} file"
     said += "" if all(file.parent == path for file in files) else ", the case that of its folder"
     said += "" if alone else "; ids are joined with the case, as some occur in several"
     if left_out:
-        some = ", ".join(left_out[:3]) + (", ..." if len(left_out) > 3 else "")
-        said += f"; left out: {len(left_out)} of other kinds ({some})"
+        said += f"; left out: {len(left_out)} of other kinds ({listed(left_out, 3)})"
     return NoteStream((), telling(lambda: (_text_note(file, path, alone) for file in files), said))
 
 

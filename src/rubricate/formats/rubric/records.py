@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rubricate.columns import plain_name
-from rubricate.errors import Fault, InputError, nearest, shown
+from rubricate.errors import Fault, InputError, listed, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import Faults
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
@@ -117,9 +117,6 @@ def has_hyphens(names: Sequence[str]) -> bool:
     True
     """
     return {plain_name(name) for name in names} >= _COMPETITION
-
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +265,9 @@ def _ids(records: Records, faults: Faults) -> list[str]:
             given[i] = identifier
             made.append(identifier)
     if made:
-        listed = ", ".join(made[:_SHOWN]) + (", ..." if len(made) > _SHOWN else "")
         records.notices.append(
             f"{len(made)} {'feature has' if len(made) == 1 else 'features have'} no id; made from "
-            f"case and text: {listed}"
+            f"case and text: {listed(made, 5)}"
         )
     return given
 

@@ -59,6 +59,8 @@ class CascadeMatcher(Parametrised):
     """
 
     name: ClassVar[str] = "cascade"
+    #: A second's work or some: see `rubricate.matchers.notes_at_once`.
+    notes_at_once: ClassVar[int] = 16
 
     def __init__(
         self,

@@ -91,6 +91,8 @@ class EncoderMatcher(Parametrised):
     """
 
     name: ClassVar[str] = "encoder"
+    #: A second's work or some: see `rubricate.matchers.notes_at_once`.
+    notes_at_once: ClassVar[int] = 16
 
     def __init__(
         self,

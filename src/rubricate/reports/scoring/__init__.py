@@ -99,12 +99,11 @@ class ScoringReport:
         remarks = [check.remarks() for check in reversed(self._checks)]
         run = self._texts.hexdigest()[:16]
         head, tail = viewer_frame(_TITLE, self._cohort.rubrics, self._cohort.cases, run)
-        n_notes = len(self._notes)
-        shown = watched(self._notes, progress, "writing the report", n_notes)
+        shown = watched(self._notes, progress, "writing the report", len(self._notes))
+        chunks = iter(lambda: list(islice(shown, CHUNK)), [])
         with (folder / "notes.html").open("w", encoding="utf-8", newline="") as page:
             page.write(head)
-            for number in range(-(-n_notes // CHUNK)):
-                notes = list(islice(shown, CHUNK))
+            for number, notes in enumerate(chunks):
                 entries = (
                     index_entry(note, sum(flag for flag, own in flagged if note.note in own))
                     for note in notes

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from rubricate.corpus import Note
-from rubricate.display import shown_number
+from rubricate.display import counted, shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import Cell, Value, counted, facts_table, html_table, paragraph
+from rubricate.reports.page import Cell, Value, facts_table, html_table, paragraph
 from rubricate.reports.plots import Point
 from rubricate.reports.scoring.viewer import ShownNote, named_notes, notes_link
 from rubricate.rubric import Rubric

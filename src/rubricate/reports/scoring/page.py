@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubricate import __version__
+from rubricate.display import counted
 from rubricate.reports.page import (
     Cell,
     Section,
     Value,
-    counted,
     facts_table,
     figure,
     folded,

@@ -1,4 +1,4 @@
-"""Joining corpora of the same notes, and the labels that each of them knows by their use alone."""
+"""Merging corpora of the same notes, and the labels that each of them knows by their use alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Score
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, listed
 from rubricate.rows import Rows
 from rubricate.rubric import Feature
 
@@ -140,7 +140,7 @@ def _disagreements(first: Corpus, corpora: Mapping[str, Corpus], shared: list[st
     for name, corpus in list(corpora.items())[1:]:
         changed = [i for i in shared if corpus.note(i).text != first.note(i).text]
         if changed:
-            faults.append(Fault(f"{name}: the text differs in {_listed(changed)}"))
+            faults.append(Fault(f"{name}: the text differs in {listed(changed, SHOWN_IDS)}"))
         used = {int(f) for f in np.unique(corpus.select(notes=shared).rows.feature)}
         unknown = [
             f.id for i, f in enumerate(corpus.features)
@@ -149,14 +149,9 @@ def _disagreements(first: Corpus, corpora: Mapping[str, Corpus], shared: list[st
         if unknown:
             faults.append(
                 Fault(
-                    f"{name}: features {_listed(unknown)} are not in the rubrics of "
+                    f"{name}: features {listed(unknown, SHOWN_IDS)} are not in the rubrics of "
                     f"{next(iter(corpora))}. Name the same features in all of them (in "
                     "BRAT: annotation.conf), also those that somebody never found"
                 )
             )
     return faults
-
-
-def _listed(ids: list[str]) -> str:
-    more = f" and {len(ids) - SHOWN_IDS} more" if len(ids) > SHOWN_IDS else ""
-    return ", ".join(ids[:SHOWN_IDS]) + more
