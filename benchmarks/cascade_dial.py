@@ -18,7 +18,6 @@ from rubricate.matchers.predictions import NoteFindings
 from rubricate.measures import evaluate
 from rubricate.neural.encoder.cascade import CascadeMatcher
 from rubricate.neural.encoder.decoding import Votes
-from rubricate.neural.encoder.inference import Places
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from unseen_rubrics import chosen, credited, unseen_small_cases
 
@@ -27,7 +26,7 @@ DIALS = (
     (0.5, 0.5, 999.0),
     (0.3, 0.7, 12.0),
     (0.2, 0.8, 8.0),
-    (0.15, 0.8, 7.0),
+    (0.1, 0.8, 6.0),
     (0.1, 0.9, 4.0),
     (0.05, 0.95, 2.0),
 )
@@ -45,12 +44,12 @@ class Keeping(EncoderMatcher):
         rubric: Rubric,
         text: str,
         features: Sequence[int],
-        around: Places,
+        parts: Sequence[tuple[int, int]],
         votes: Votes | None,
     ) -> NoteFindings:
         """Read some features again, and keep which."""
         self.again.update((text, k) for k in features)
-        return super().read_again(rubric, text, features, around, votes)
+        return super().read_again(rubric, text, features, parts, votes)
 
 
 def timed(matcher: EncoderMatcher | CascadeMatcher, corpus: Corpus) -> tuple[Corpus, float]:

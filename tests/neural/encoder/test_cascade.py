@@ -3,14 +3,16 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rubricate import Corpus, Note
+from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.matchers import load_matcher
 from rubricate.matchers.predictions import Found, NoteFindings
-from rubricate.neural.encoder.cascade import CascadeMatcher, _Doubt, _merged
+from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merged, _parts
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rows import Contradiction
 
 #: More characters than any mark has.
@@ -35,9 +37,9 @@ def reads_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     read = EncoderMatcher.read_again
     characters: list[int] = []
 
-    def watched(self, rubric, text, features, around, votes):  # type: ignore[no-untyped-def]
-        characters.append(len({i for own in around for a, z in own for i in range(a, z)}))
-        return read(self, rubric, text, features, around, votes)
+    def watched(self, rubric, text, features, parts, votes):  # type: ignore[no-untyped-def]
+        characters.append(sum(z - a for a, z in parts))
+        return read(self, rubric, text, features, parts, votes)
 
     monkeypatch.setattr(EncoderMatcher, "read_again", watched)
     return characters
@@ -98,8 +100,8 @@ def test_marks_outside_of_what_was_read_again_stand() -> None:
     again = NoteFindings([mark("a", (2, 7))], {"a": 0.8, "b": 0.1, "c": 0.2},
                          {"b": Contradiction(((0, 5),), 0.7, "denied"),
                           "c": Contradiction(((0, 4),), 0.7, "denied")})  # fmt: skip
-    doubts = {name: _Doubt([(0, 20)], presence=name == "b") for name in "abc"}
-    found = _merged(first, again, doubts)
+    rubric = Rubric("x", tuple(Feature(name, "x", name) for name in "abcd"))
+    found = _merged(first, again, rubric, _Doubts({0: False, 1: True, 2: False}, [(0, 20)]))
     assert {(one.feature, one.spans) for one in found.found} == {("a", ((2, 7),)),
                                                                  ("a", ((50, 60),))}  # fmt: skip
     assert found.probabilities == {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.1}
@@ -109,10 +111,31 @@ def test_marks_outside_of_what_was_read_again_stand() -> None:
 def test_a_feature_that_the_second_network_does_not_find_keeps_no_mark() -> None:
     first = NoteFindings([mark("a", (0, 5)), mark("a", (50, 60))], {"a": 0.5})
     again = NoteFindings([], {"a": 0.1})
-    assert _merged(first, again, {"a": _Doubt([(0, 20)], presence=True)}).found == []
-    ends = _merged(first, again, {"a": _Doubt([(0, 20)], presence=False)})
+    rubric = Rubric("x", (Feature("a", "x", "a"),))
+    assert _merged(first, again, rubric, _Doubts({0: True}, [(0, 20)])).found == []
+    ends = _merged(first, again, rubric, _Doubts({0: False}, [(0, 20)]))
     assert [one.spans for one in ends.found] == [((50, 60),)]
     assert ends.probabilities == {"a": 0.5}
+
+
+def one_each(n: int) -> Pieces:
+    return Pieces(*(np.arange(k, n + k, dtype=np.int32) for k in (0, 0, 1)))
+
+
+def test_what_lies_around_doubts_is_read_with_whole_marks_and_whole_notes_where_it_is_much() -> (
+    None
+):
+    pieces, seen = one_each(200), np.zeros(200, bool)
+    assert _parts(pieces, seen, []) == []
+    seen[[0, 100]] = True
+    near = [(0, AROUND + 1), (100 - AROUND, 101 + AROUND)]
+    assert _parts(pieces, seen, []) == near
+    # A mark that begins there is read to its end; others are not.
+    long = mark("a", (105, 120), (150, 155))
+    apart = mark("a", (180, 190))
+    assert _parts(pieces, seen, [long, apart]) == [near[0], (100 - AROUND, 120), (150, 155)]
+    few = one_each(20)
+    assert _parts(few, np.arange(20) == 10, []) == [(0, 20)]
 
 
 def test_limits_that_are_no_numbers_of_characters_are_refused(unseen: Corpus) -> None:

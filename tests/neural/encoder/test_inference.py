@@ -64,21 +64,17 @@ def test_every_piece_is_read_in_its_place(length: int, per_pass: int | None) -> 
         np.testing.assert_allclose(row.inside, 1 / (1 + np.exp(-ids / 1000)), rtol=1e-5)
 
 
-def test_features_are_read_at_their_places_alone() -> None:
+def test_parts_of_a_note_are_read_as_if_it_had_no_others() -> None:
     ids = np.arange(10, 10 + 2 * WINDOW)
-    features = [pieces(np.array([5])), pieces(np.array([6])), pieces(np.array([7]))]
-    places = [[[(5, 20), (700, 800)], [(15, 30)], []]]
-    echo = Echo()
-    (rows,) = score_notes(echo, [pieces(ids)], features, SPECIAL, places=places)
-    chance = 1 / (1 + np.exp(-ids / 1000))
-    # What two features ask for together is read once, for both.
-    for row, read in zip(rows, ([*range(5, 30), *range(700, 800)], range(5, 30), []), strict=True):
-        wanted = np.zeros(len(ids))
-        wanted[list(read)] = chance[list(read)]
-        np.testing.assert_allclose(row.inside, wanted, rtol=1e-5)
-    assert [row.presence for row in rows] == [0.5, 0.5, 0.0]
-    assert echo.n_passes == 2
-    assert echo.longest == 102
+    note, echo = pieces(ids), Echo()
+    # Each piece of these notes is one character long.
+    read = note.touched([(5, 20), (700, 800)])
+    (rows,) = score_notes(echo, [note.only(read)], [pieces(np.array([5]))], SPECIAL)
+    wanted = np.where(read, 1 / (1 + np.exp(-ids / 1000)), 0.0)
+    np.testing.assert_allclose(rows[0].spread(read).inside, wanted, rtol=1e-5)
+    assert read.sum() == 115
+    assert echo.n_passes == 1
+    assert echo.longest == 117
 
 
 def test_a_long_rubric_takes_several_passes() -> None:

@@ -211,7 +211,7 @@ def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
     matcher = EncoderMatcher(threads=1, features_per_pass=1)
     rubric, notes = unseen.rubrics[0], unseen.notes[:1]
     whole = next(matcher.findings(rubric, notes)).probabilities
-    everywhere = [[(0, len(notes[0].text))]]
+    everywhere = [(0, len(notes[0].text))]
     for k, feature in enumerate(rubric):
         own = matcher.read_again(rubric, notes[0].text, [k], everywhere, None).probabilities
         assert own == {feature.id: whole[feature.id]}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rubricate.arrays import Bools
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
@@ -23,7 +24,6 @@ from rubricate.matchers.model_files import (
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.neural.encoder.decoding import HeardNote
-from rubricate.neural.encoder.inference import stretches_of
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
@@ -37,9 +37,8 @@ NETWORKS_FILE = "networks.json"
 AROUND = 9
 #: A piece is in doubt from this probability on that the word on it is wrong.
 DOUBTED = 0.2
-#: A note of which this share or more is in doubt is read whole: there the accurate network needs
-#: to see the rest. On hard notes it is then .01 to .02 nearer to what it says of all.
-WHOLE = 0.5
+#: A note of which this share or more is in doubt is read whole.
+WHOLE = 0.6
 
 
 class CascadeMatcher(Parametrised):
@@ -48,8 +47,8 @@ class CascadeMatcher(Parametrised):
     An item is in doubt where the fast network's probability lies between ``low`` and ``high``, or
     where ``wrong`` or more characters of its marks are expected to be wrong: a dial between the
     speed of the one and the accuracy of the other. Only the features in doubt are read again, and
-    only around the places in doubt; elsewhere the first word stands. `fit` teaches the fast
-    network; the accurate one stays as it is.
+    only what lies around the places in doubt, as if the note had nothing else; elsewhere the first
+    word stands. `fit` teaches the fast network; the accurate one stays as it is.
 
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
@@ -65,9 +64,9 @@ class CascadeMatcher(Parametrised):
     def __init__(
         self,
         *,
-        low: float = 0.15,
+        low: float = 0.1,
         high: float = 0.8,
-        wrong: float = 7.0,
+        wrong: float = 6.0,
         threads: int | None = None,
     ) -> None:
         self.low = low
@@ -142,67 +141,58 @@ class CascadeMatcher(Parametrised):
         first, second = self._networks()
         for note, heard in zip(notes, first.readings(rubric, notes), strict=True):
             found = first.decided(rubric, note.text, heard)
-            doubts = _widened(self._doubts(rubric, found, heard), len(note.text))
-            if doubts:
-                asked, around = list(doubts), [one.around for one in doubts.values()]
-                again = second.read_again(rubric, note.text, asked, around, heard.votes)
-                ids = {rubric.features[k].id: one for k, one in doubts.items()}
-                found = _merged(found, again, ids)
+            doubts = self._doubts(rubric, found, heard)
+            if doubts.presence:
+                asked = list(doubts.presence)
+                again = second.read_again(rubric, note.text, asked, doubts.parts, heard.votes)
+                found = _merged(found, again, rubric, doubts)
             yield found
 
-    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> dict[int, _Doubt]:
-        """Return what is to be read again of which features."""
+    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> _Doubts:
+        """Return what is to be read again."""
         (pieces, rows), *_ = heard.said
         if not rows or not len(pieces):
-            return {}
+            return _Doubts({}, [])
         opinion, _ = self._networks()[0].opinions(heard)[0]
         chance = np.minimum(opinion.inside, 1 - opinion.inside)
         expected = chance @ (pieces.end - pieces.start)
-        marks: dict[str, list[Found]] = {}
-        for one in found.found:
-            marks.setdefault(one.feature, []).append(one)
-        out = {}
+        marked = {one.feature for one in found.found}
+        presence, seen = {}, np.zeros(len(pieces), bool)
         for k, feature in enumerate(rubric):
-            own = marks.get(feature.id, [])
-            presence = self.low < found.probabilities[feature.id] < self.high
-            places: list[tuple[int, int]] = []
-            if presence:
-                likeliest = int(np.maximum(rows[k].inside, rows[k].contradicting).argmax())
-                places.append((likeliest, likeliest + 1))
+            unsure = self.low < found.probabilities[feature.id] < self.high
+            ends = feature.id in marked and expected[k] >= self.wrong
+            if unsure:
+                seen[np.maximum(rows[k].inside, rows[k].contradicting).argmax()] = True
                 if heard.votes is not None:
-                    places += [pieces.within(*span) for span in heard.votes.spans[k]]
-            if own and expected[k] >= self.wrong:
-                places += [(p, p + 1) for p in np.flatnonzero(chance[k] >= DOUBTED).tolist()]
-            if places:
-                out[k] = _Doubt(_around(pieces, places, own), presence)
-        return out
+                    seen |= pieces.touched(heard.votes.spans[k])
+            if ends:
+                seen |= chance[k] >= DOUBTED
+            if unsure or ends:
+                presence[k] = unsure
+        doubted = {rubric.features[k].id for k in presence}
+        own = [mark for mark in found.found if mark.feature in doubted]
+        return _Doubts(presence, _parts(pieces, seen, own))
 
 
-class _Doubt(NamedTuple):
-    """Which characters are to be read again of a feature, and whether it may not be there."""
+class _Doubts(NamedTuple):
+    """Features in doubt, and whether each may not be there at all; the characters to read again."""
 
-    around: list[tuple[int, int]]
-    presence: bool
-
-
-def _widened(doubts: dict[int, _Doubt], length: int) -> dict[int, _Doubt]:
-    """Return the doubts, each about the whole of a note of these characters if they are many."""
-    stretches = stretches_of([one.around for one in doubts.values()])
-    if sum(end - start for (start, end), _ in stretches) < WHOLE * length:
-        return doubts
-    return {k: one._replace(around=[(0, length)]) for k, one in doubts.items()}
+    presence: dict[int, bool]
+    parts: list[tuple[int, int]]
 
 
-def _around(
-    pieces: Pieces, places: Sequence[tuple[int, int]], marks: Sequence[Found]
-) -> list[tuple[int, int]]:
-    """Return the characters around places, with the whole of every mark that begins among them."""
-    wide = [
-        (int(pieces.start[max(a - AROUND, 0)]), int(pieces.end[min(z + AROUND, len(pieces)) - 1]))
-        for a, z in places
-    ]
-    touched = [mark for mark in marks if _overlap(mark.spans, wide)]
-    return sorted({*wide, *(span for mark in touched for span in mark.spans)})
+def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Found]) -> list[tuple[int, int]]:
+    """Return the characters around some pieces, with the whole of every mark that begins there."""
+    near = np.zeros(len(pieces), bool)
+    for place in np.flatnonzero(seen):
+        near[max(place - AROUND, 0) : place + AROUND + 1] = True
+    for mark in marks:
+        own = pieces.touched(mark.spans)
+        near |= own & (own & near).any()
+    if near.mean() >= WHOLE:
+        near[:] = True
+    edges = np.flatnonzero(np.diff(near, prepend=False, append=False)).reshape(-1, 2)
+    return [(int(pieces.start[a]), int(pieces.end[z - 1])) for a, z in edges]
 
 
 def _overlap(some: Iterable[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:
@@ -213,30 +203,30 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: file_hash(folder / name / HEADER_FILE) for name in (FIRST, SECOND)}
 
 
-def _merged(first: NoteFindings, again: NoteFindings, doubts: Mapping[str, _Doubt]) -> NoteFindings:
+def _merged(
+    first: NoteFindings, again: NoteFindings, rubric: Rubric, doubts: _Doubts
+) -> NoteFindings:
     """Return what the first network found, with the second's word on what it read again.
 
     Marks of the first stay outside of what was read, unless the feature itself was in doubt and
     the second does not find it.
     """
-    anew: dict[str, list[Found]] = {}
+    unsure = {rubric.features[k].id: one for k, one in doubts.presence.items()}
+    anew: dict[str, list[tuple[int, int]]] = {feature: [] for feature in unsure}
     for one in again.found:
-        anew.setdefault(one.feature, []).append(one)
+        anew[one.feature] += one.spans
     kept, probabilities = [], {**first.probabilities, **again.probabilities}
     for mark in first.found:
-        doubt, own = doubts.get(mark.feature), anew.get(mark.feature, [])
-        if doubt is None:
+        feature = mark.feature
+        if feature not in unsure:
             kept.append(mark)
-            continue
-        read = [*doubt.around, *(span for one in own for span in one.spans)]
-        if (own or not doubt.presence) and not _overlap(mark.spans, read):
+        elif (anew[feature] or not unsure[feature]) and not _overlap(
+            mark.spans, [*doubts.parts, *anew[feature]]
+        ):
             kept.append(mark)
-            both = first.probabilities[mark.feature], again.probabilities[mark.feature]
-            probabilities[mark.feature] = max(both)
+            probabilities[feature] = max(first.probabilities[feature], again.probabilities[feature])
     found = [*kept, *again.found]
     stated = {one.feature for one in found}
-    said = {
-        **{k: v for k, v in first.contradictions.items() if k not in doubts},
-        **again.contradictions,
-    }
+    said = {k: v for k, v in first.contradictions.items() if k not in unsure}
+    said |= again.contradictions
     return NoteFindings(found, probabilities, {k: v for k, v in said.items() if k not in stated})

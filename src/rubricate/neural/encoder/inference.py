@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rubricate.arrays import F32, I64
+from rubricate.arrays import F32, I64, Bools
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
 from rubricate.neural.encoder.pieces import (
@@ -110,6 +110,14 @@ class RowScores(NamedTuple):
     pieces: F32
     chances: Mapping[str, float]
 
+    def spread(self, read: Bools) -> RowScores:
+        """Return the scores of a whole note of which only these pieces were read; others have 0."""
+        if read.all():
+            return self
+        whole = np.zeros((len(read), self.pieces.shape[1]), np.float32)
+        whole[read] = self.pieces
+        return RowScores(whole, self.chances)
+
     @property
     def inside(self) -> F32:
         """That each piece lies in an annotation."""
@@ -137,10 +145,6 @@ class RowScores(NamedTuple):
         return self.chances.get("contradiction", 0.0)
 
 
-#: Where each of some features is to be read: half-open ranges of pieces, or of characters.
-Places = Sequence[Sequence[tuple[int, int]]]
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class _Reading:
     note: int
@@ -156,7 +160,6 @@ def score_notes(
     special: SpecialPieces,
     *,
     features_per_pass: int | None = None,
-    places: Sequence[Places] | None = None,
     budget: int = BUDGET,
     progress: Progress = silent,
 ) -> list[list[RowScores]]:
@@ -165,10 +168,9 @@ def score_notes(
     A note longer than a window is read in windows that overlap; of the pieces two windows share
     each is taken from the window that knows more around it, and presence (like all that is said
     of a whole row) from the window most sure of it. Features that do not fit together are read in
-    several passes. Nothing is cut. With ``places``, one list for each note, each feature is read at
-    its places alone, and scores 0 elsewhere.
+    several passes. Nothing is cut.
     """
-    tasks = _tasks(notes, features, features_per_pass, places)
+    tasks = _tasks(notes, features, features_per_pass)
     said = [np.zeros((len(features), len(one), len(CHANNELS)), np.float32) for one in notes]
     depth = [np.full((len(features), len(one)), -1, np.int64) for one in notes]
     chances = {"presence": np.zeros((len(notes), len(features)))}
@@ -214,42 +216,17 @@ def _keep_deeper(said: F32, depth: I64, chance: F32, where: tuple[list[int], sli
 
 
 def _tasks(
-    notes: Sequence[Pieces],
-    features: Sequence[Pieces],
-    features_per_pass: int | None,
-    places: Sequence[Places] | None,
+    notes: Sequence[Pieces], features: Sequence[Pieces], features_per_pass: int | None
 ) -> list[_Reading]:
     tasks = []
+    groups = _fitting(features, features_per_pass)
     for i, note in enumerate(notes):
-        everywhere = [((0, len(note)), range(len(features)))]
-        for (begin, end), own in everywhere if places is None else stretches_of(places[i]):
-            fitting = _fitting([features[k] for k in own], features_per_pass)
-            groups = [[own[k] for k in group] for group in fitting]
-            for start in window_starts(end - begin):
-                first = begin + start
-                ids = note.ids[first : min(first + WINDOW, end)]
-                for group in groups:
-                    texts = tuple(features[k].ids for k in group)
-                    tasks.append(_Reading(i, first, group, Pass(ids, texts)))
+        for first in window_starts(len(note)):
+            ids = note.ids[first : first + WINDOW]
+            for group in groups:
+                texts = tuple(features[k].ids for k in group)
+                tasks.append(_Reading(i, first, group, Pass(ids, texts)))
     return tasks
-
-
-def stretches_of(places: Places) -> list[tuple[tuple[int, int], Sequence[int]]]:
-    """Return the stretches of a note to read, each with the features that have a place in it.
-
-    Places that touch or overlap are read together: one pass takes less than two.
-
-    >>> stretches_of([[(0, 40)], [(30, 60), (90, 99)]])
-    [((0, 60), [0, 1]), ((90, 99), [1])]
-    """
-    out: list[tuple[tuple[int, int], Sequence[int]]] = []
-    for begin, end, k in sorted((a, z, k) for k, own in enumerate(places) for a, z in own):
-        if out and begin <= out[-1][0][1]:
-            (first, last), own = out[-1]
-            out[-1] = (first, max(last, end)), sorted({*own, k})
-        else:
-            out.append(((begin, end), [k]))
-    return out
 
 
 def window_starts(length: int) -> list[int]:

@@ -41,7 +41,7 @@ from rubricate.neural.encoder.decoding import (
     decode_pieces,
     lexicon_votes,
 )
-from rubricate.neural.encoder.inference import Places, RowScores
+from rubricate.neural.encoder.inference import RowScores
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,
     SHIPPED,
@@ -291,15 +291,15 @@ class EncoderMatcher(Parametrised):
         rubric: Rubric,
         text: str,
         features: Sequence[int],
-        around: Places,
+        parts: Sequence[tuple[int, int]],
         votes: Votes | None,
     ) -> NoteFindings:
-        """Return what is found of some features in a note, each around its places.
+        """Return what is found of some features in parts of a note.
 
         ``votes`` are the lexicon's on the whole rubric, where it was asked before.
         """
         asked = Rubric(rubric.case, tuple(rubric.features[k] for k in features))
-        said = [(p[0], rows[0]) for p, rows in self._read(asked, [text], [around])]
+        said = [(p[0], rows[0]) for p, rows in self._read(asked, [text], [parts])]
         # The lexicon weighs the features of a rubric against each other: it sees all of them.
         (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
         return self.decided(asked, text, HeardNote(said, vote and vote.of(features)))
@@ -313,12 +313,15 @@ class EncoderMatcher(Parametrised):
         return lexicon_votes(rubric, texts) if self._hears else [None] * len(texts)
 
     def _read(
-        self, rubric: Rubric, texts: list[str], around: Sequence[Places] | None = None
+        self,
+        rubric: Rubric,
+        texts: list[str],
+        parts: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> list[tuple[list[Pieces], list[list[RowScores]]]]:
         if not hasattr(self, "members_"):
             self._open(shipped_folder(self.network))
         sought, per_pass = [feature.text for feature in rubric], self._per_pass()
-        return [one.read(texts, sought, per_pass, self.threads, around) for one in self._readers]
+        return [one.read(texts, sought, per_pass, self.threads, parts) for one in self._readers]
 
     def opinions(self, heard: HeardNote) -> list[tuple[Opinion, F64]]:
         """Return what each network says, with the lexicon's votes counted as the network asks."""

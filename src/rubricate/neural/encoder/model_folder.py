@@ -20,7 +20,6 @@ from rubricate.neural.encoder.decoding import Opinion, Thresholds, Votes
 from rubricate.neural.encoder.inference import (
     Engine,
     OnnxEngine,
-    Places,
     RowScores,
     score_notes,
 )
@@ -153,29 +152,27 @@ class MemberReader:
         features: list[str],
         per_pass: int | None,
         threads: int | None,
-        around: Sequence[Places] | None = None,
+        parts: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> tuple[list[Pieces], list[list[RowScores]]]:
         """Return the pieces of each note, and what the network says of them for each feature.
 
-        ``around`` gives, for each note and feature, the characters to read; without it all are.
+        With ``parts``, spans of characters for each note, a note is read as if it had only these.
         """
         if self._engine is None:
             self._engine = OnnxEngine(self.member.folder / NETWORK_FILE, threads=threads)
         pieces, sought = self._maker.cut(notes), self._maker.cut(features)
-        places = None
-        if around is not None:
-            places = [
-                [[own.within(start, end) for start, end in spans] for spans in each]
-                for own, each in zip(pieces, around, strict=True)
-            ]
-        return pieces, score_notes(
-            self._engine,
-            pieces,
-            sought,
-            self._maker.special,
-            features_per_pass=per_pass,
-            places=places,
+        kept = [np.ones(len(own), bool) for own in pieces]
+        if parts is not None:
+            kept = [own.touched(spans) for own, spans in zip(pieces, parts, strict=True)]
+        read = [own.only(these) for own, these in zip(pieces, kept, strict=True)]
+        said = score_notes(
+            self._engine, read, sought, self._maker.special, features_per_pass=per_pass
         )
+        if parts is not None:
+            said = [
+                [row.spread(these) for row in rows] for rows, these in zip(said, kept, strict=True)
+            ]
+        return pieces, said
 
 
 def read_members(folder: Path) -> list[Member]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -146,6 +146,23 @@ class Pieces:
         return int(np.searchsorted(self.end, start, "right")), int(
             np.searchsorted(self.start, end, "left")
         )
+
+    def touched(self, spans: Iterable[tuple[int, int]]) -> Bools:
+        """Tell which pieces have a character in one of the spans.
+
+        >>> place = lambda *x: np.array(x, np.int32)
+        >>> pieces = Pieces(place(1, 2, 3), place(0, 3, 8), place(2, 7, 9))
+        >>> pieces.touched([(0, 1), (8, 9)]).tolist()
+        [True, False, True]
+        """
+        own = np.zeros(len(self), bool)
+        for span in spans:
+            own[slice(*self.within(*span))] = True
+        return own
+
+    def only(self, kept: Bools) -> Pieces:
+        """Return some of the pieces, as if the text had no others."""
+        return Pieces(self.ids[kept], self.start[kept], self.end[kept])
 
 
 class PieceMaker:
