@@ -60,7 +60,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 
@@ -153,7 +153,12 @@ class EncoderMatcher(Parametrised):
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the network finds, under the annotator ``encoder``."""
         self._per_pass()
-        return predict_corpus(corpus, self.name, self.findings)
+        return predict_corpus(corpus, self.name, self.findings, self.knows)
+
+    def knows(self, feature: Feature) -> bool:
+        """Tell whether the network was fitted to notes with this feature, in this wording."""
+        fitted = getattr(self, "n_notes_", 0) > 0
+        return fitted and self.features_.get(feature.id) == feature.text
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder: ``model.json``, network, tokenizer, settings.
