@@ -343,7 +343,7 @@ class EncoderMatcher(Parametrised):
             joined = join_fragments(text, runs, negations)
             chance = probabilities[feature.id]
             for spans, confidence in joined:
-                reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
+                reason = f"network: these words {_percent(confidence)}, feature {_percent(chance)}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
         against = self._contradicted(rubric, text, heard.said, absent)
@@ -390,6 +390,11 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
+
+
+def _percent(chance: float) -> str:
+    """Return a probability for people; what is nearly sure is not called certain."""
+    return "over 99%" if chance > 0.99 else f"{chance:.0%}"
 
 
 def average_models(
