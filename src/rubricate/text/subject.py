@@ -8,35 +8,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rubricate.spans import Span
-from rubricate.text.clauses import CONTRASTS, sentence_ranges
-from rubricate.text.informants import (
+from rubricate.text.clauses import sentence_ranges
+from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
+from rubricate.text.opposites import names_reflexes
+from rubricate.text.people import (
+    OTHERS,
+    RELATIVES,
+    STOPS,
     TAKING,
     WITNESS_STATES,
     WITNESS_VERBS,
+    acts_on_patient,
     is_patient,
     speaks_after_colon,
 )
-from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
-from rubricate.text.opposites import names_reflexes
 from rubricate.text.sections import sections_of
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, cue_kinds, tokens_of, word_set
 
-RELATIVES = word_set(
-    "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa brother"
-    " brothers bro sister sisters sis sibling siblings son sons daughter daughters dtr aunt aunts"
-    " auntie uncle uncles cousin cousins niece nephew grandmother grandmothers grandma gran granny"
-    " nan nana grandfather grandfathers grandpa granddad grandad grandparent grandparents parent"
-    " parents mgm mgf pgm pgf twin grandson granddaughter relative relatives stepmother stepfather"
-    " bros"
-)
-#: People who share no genes with the patient: what is theirs is neither the patient's nor family
-#: history.
-OTHERS = word_set(
-    "wife wifes husband husbands spouse partner partners boyfriend girlfriend fiance fiancee friend"
-    " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
-    " classmate classmates teammate flatmate housemate boss"
-)
-MEN = word_set("husband father dad son brother boyfriend uncle grandfather grandpa grandad")
 #: Words before a person that make them company, witness or cause rather than the subject.
 COMPANY = word_set(
     "with w/ w by per from to told lives living for of and like between than visiting & via @ asked"
@@ -53,7 +41,6 @@ _FAMILY_PLACES = word_set(
 )
 #: The newborn of whom a note speaks, beside a parent: "Mom O+, baby A+".
 _NEWBORN = word_set("baby babe infant neonate newborn")
-STOPS = CONTRASTS | word_set("patient pt pts himself herself myself otherwise")
 STOP_MARKS = frozenset(".;!?•*▪|\n")
 #: After a comma these show that the patient is spoken of again.
 BACK_TO_PATIENT = word_set(
@@ -243,7 +230,7 @@ def _read_person(
     copula = form_at(tokens, after - 1) in ("is", "was", "are", "were")
     if follow in (WITNESS_STATES if copula else WITNESS_VERBS):
         return
-    if _acts_on_patient(tokens, i, after, end):
+    if acts_on_patient(tokens, i, after, end):
         return
     if follow == "of" and form_at(tokens, after + 1) not in STOPS | FILLERS:
         # "Mother of three" is the patient.
@@ -268,17 +255,11 @@ def _in_family(start: int, found: Sequence[Context]) -> bool:
 
     There a colon says whose an illness is: "Father: MI at 60. Mother: no DM".
     """
-    family = (one.scope_span for one in found if one.kind == "family")
-    return any(span.start <= start <= span.end + _GAP for span in family)
-
-
-def _acts_on_patient(tokens: Sequence[Token], i: int, after: int, end: int) -> bool:
-    """Tell whether a person does something to the patient: "wife has to help him up"."""
-    objects = {"him", "her"} if tokens[i].form in MEN else {"him"}
-    for k in range(after + 1, min(end, after + 4)):
-        if tokens[k].kind == "mark" or tokens[k].form in STOPS:
-            return False
-        if tokens[k].form in objects:
+    for one in found:
+        scope = one.scope_span
+        # "Parents redo the house. Mom: ..." is no list: there is no mark behind the parents.
+        listed = scope.start - one.cue_span.end > 1
+        if one.kind == "family" and scope.start <= start <= scope.end + (_GAP if listed else -1):
             return True
     return False
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.corpus import Corpus, Note
+from rubricate.display import shown_chance
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
@@ -341,9 +342,9 @@ class EncoderMatcher(Parametrised):
         negations = read_text(text).negations if several else ()
         for feature, runs in zip(rubric, decoded, strict=True):
             joined = join_fragments(text, runs, negations)
-            chance = probabilities[feature.id]
+            chance = shown_chance(probabilities[feature.id])
             for spans, confidence in joined:
-                reason = f"network: these words {_percent(confidence)}, feature {_percent(chance)}"
+                reason = f"network: these words {shown_chance(confidence)}, feature {chance}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
         against = self._contradicted(rubric, text, heard.said, absent)
@@ -390,11 +391,6 @@ class EncoderMatcher(Parametrised):
         weights = [member.weight for member in self.members_]
         mean = np.average(each, axis=0, weights=weights).tolist()
         return mean, decode_characters(text, opinions, mean, at)
-
-
-def _percent(chance: float) -> str:
-    """Return a probability for people; what is nearly sure is not called certain."""
-    return "over 99%" if chance > 0.99 else f"{chance:.0%}"
 
 
 def average_models(

@@ -1,11 +1,11 @@
-"""People who speak of the patient, or are the patient."""
+"""People that a note names, and whether they speak of the patient, or are the patient."""
 
 from __future__ import annotations
 
 import pytest
 
 from rubricate.text.contradiction import why_contradicted
-from rubricate.text.informants import is_patient, speaks_after_colon
+from rubricate.text.people import is_patient, speaks_after_colon
 from rubricate.text.words import find_tokens
 
 
@@ -52,6 +52,7 @@ def test_who_is_the_patient(text: str, person: str, patient: bool) -> None:
     ("feature", "text", "words"),
     [
         ("Pica", "20 mo M, well. Mom: eats paint chips.", "eats paint chips"),
+        ("Pica", "Parents redo the house. Mom: eats paint chips.", "eats paint chips"),
         ("Snoring", "50M. per wife he snores", "snores"),
         ("Fever", "3 yo. Mother reports fever", "fever"),
         ("Weight loss", "Husband noticed weight loss", "weight loss"),

@@ -1,12 +1,31 @@
-"""People a note names who speak of the patient, or are the patient, rather than own an illness."""
+"""People that a note names, and whether they speak of the patient, or are the patient."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rubricate.text.clauses import CONTRASTS
 from rubricate.text.numbers import form_at
 from rubricate.text.words import Token, word_set
 
+RELATIVES = word_set(
+    "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa brother"
+    " brothers bro sister sisters sis sibling siblings son sons daughter daughters dtr aunt aunts"
+    " auntie uncle uncles cousin cousins niece nephew grandmother grandmothers grandma gran granny"
+    " nan nana grandfather grandfathers grandpa granddad grandad grandparent grandparents parent"
+    " parents mgm mgf pgm pgf twin grandson granddaughter relative relatives stepmother stepfather"
+    " bros"
+)
+#: People who share no genes with the patient: what is theirs is neither the patient's nor family
+#: history.
+OTHERS = word_set(
+    "wife wifes husband husbands spouse partner partners boyfriend girlfriend fiance fiancee friend"
+    " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
+    " classmate classmates teammate flatmate housemate boss"
+)
+MEN = word_set("husband father dad son brother boyfriend uncle grandfather grandpa grandad")
+#: Where what is said of a person ends.
+STOPS = CONTRASTS | word_set("patient pt pts himself herself myself otherwise")
 #: A person who speaks, sees or accompanies is a witness; what follows is about the patient.
 WITNESS_VERBS = word_set(
     "calls notice alarmed c/o came informed complained historian corrects reports report"
@@ -79,3 +98,14 @@ def is_patient(tokens: Sequence[Token], first: int, i: int, before: int) -> bool
         return False
     told = "that" in forms[-3:] and not WITNESS_VERBS.isdisjoint(forms[: forms.index("that")])
     return told or not _BRINGING.isdisjoint(forms[-8:])
+
+
+def acts_on_patient(tokens: Sequence[Token], i: int, after: int, end: int) -> bool:
+    """Tell whether a person does something to the patient: "wife has to help him up"."""
+    objects = {"him", "her"} if tokens[i].form in MEN else {"him"}
+    for k in range(after + 1, min(end, after + 4)):
+        if tokens[k].kind == "mark" or tokens[k].form in STOPS:
+            return False
+        if tokens[k].form in objects:
+            return True
+    return False
