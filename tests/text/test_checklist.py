@@ -87,3 +87,10 @@ def test_other_features_stay_as_they_are(feature: str) -> None:
 )
 def test_features_that_want_to_know_who_asked_have_a_topic(feature: str, topic: str | None) -> None:
     assert asked_topic(feature) == topic
+
+
+@pytest.mark.parametrize("unit", [" ", "was ", "1. ", "a / ", "history "])
+def test_very_long_features_are_left_alone(unit: str) -> None:
+    text = unit * 20_000
+    assert plain_wording(text) == text
+    assert asked_topic(text) is None

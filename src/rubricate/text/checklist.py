@@ -50,6 +50,8 @@ _ANY_OF = re.compile(
 )
 _LISTED = re.compile(r"\s*[,;]\s*(?:(?:or|and)\s+)?|\s+or\s+|\s+/\s+", re.IGNORECASE)
 _LONGEST_LISTED = 6
+#: Characters; what is longer is no item of a checklist, and would take long to read as one.
+_LONGEST = 400
 #: Between blanks a slash separates wordings, unless it stands between numbers.
 _SLASH = re.compile(r"(?<=[^\W\d_])(\)?)\s+/+\s+(?=\(?[^\W\d_][^\W\d]|[^\W\d_]-)")
 _AND_OR = re.compile(r"\band\s*/\s*or\b", re.IGNORECASE)
@@ -77,6 +79,7 @@ _ASKED = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def asked_topic(text: str) -> str | None:
     """Return what a feature wants to have been asked about; None of features that want an answer.
 
@@ -85,6 +88,8 @@ def asked_topic(text: str) -> str | None:
     >>> asked_topic("Mother asked about fever"), asked_topic("Rebound tenderness elicited")
     (None, None)
     """
+    if len(text) > _LONGEST:
+        return None
     hit = _ASKED.fullmatch(_without_marks(text).strip(" ."))
     return None if hit is None else next(filter(None, hit.groups()))
 
@@ -104,6 +109,8 @@ def plain_wording(text: str) -> str:
     >>> plain_wording("Lists at least one of: PE, MI, pneumonia"), plain_wording("Orders CBC")
     ('PE OR MI OR pneumonia', 'CBC ordered')
     """
+    if len(text) > _LONGEST:
+        return text
     if topic := asked_topic(text):
         return topic
     plain = _without_marks(text)
