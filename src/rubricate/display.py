@@ -30,6 +30,15 @@ def counted(n: int, one: str, more: str = "") -> str:
     return f"{n:,} {one if n == 1 else more or f'{one}s'}"
 
 
+def shown_chance(chance: float) -> str:
+    """Return a probability for people; what is nearly sure is not called certain.
+
+    >>> shown_chance(0.954), shown_chance(0.9999)
+    ('95%', 'over 99%')
+    """
+    return "over 99%" if chance > 0.99 else f"{chance:.0%}"
+
+
 def table_html(header: Sequence[str], lines: Iterable[Sequence[object]], *, title: str = "") -> str:
     """Return a table in HTML; everything in it is escaped, and long ones are cut.
 

@@ -224,3 +224,10 @@ def test_unknown_names_are_refused(small: Corpus) -> None:
         make_matcher("exact", windw=3)
     with pytest.raises(UnknownNameError, match="annotator"):
         fit_matcher("exact", small, annotator="nobody")
+
+
+def test_a_model_that_is_not_there_is_told_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="'fast'"):
+        load_matcher("fastt")
+    with pytest.raises(InputError, match="accurate, cascade"):
+        load_matcher("nothing-like-it")

@@ -482,3 +482,10 @@ def test_words_known_to_stand_for_the_feature_are_denied_as_it_is() -> None:
 )
 def test_grades_drugs_and_sizes(feature: str, marked: str, reason: str | None) -> None:
     assert why(feature, marked) == reason
+
+
+@pytest.mark.parametrize("text", ["start 10:10, pain 6/10", "Start: 3 days ago, constant pain"])
+def test_when_something_started_is_no_order(text: str) -> None:
+    assert why_contradicted("Pain", text, [(0, len(text))], ["not meant"]) is None
+    ordered = "Start morphine, pain 6/10"
+    assert why_contradicted("Takes morphine", ordered, [(0, 14)], ["not meant"]) == "only advised"

@@ -28,6 +28,10 @@ def triples(text: str) -> list[tuple[str, str, str]]:
         ("Mother has DM but patient does not", [("family", "Mother", "has DM")]),
         ("Mother has DM, he smokes", [("family", "Mother", "has DM")]),
         ("Mother: DM2", [("family", "Mother", "DM2")]),
+        ("Mother: migraines", [("family", "Mother", "migraines")]),
+        ("Father: diabetes", [("family", "Father", "diabetes")]),
+        ("Mom O+, baby A+", [("family", "Mom", "O+")]),
+        ("her 5 yo son has a cold", [("family", "son", "has a cold")]),
         ("Maternal migraine is noted", [("family", "Maternal", "migraine is noted")]),
         ("Mother was found to have DM", [("family", "Mother", "was found to have DM")]),
         ("mom had stones no etoh", [("family", "mom", "had stones")]),
@@ -38,6 +42,12 @@ def triples(text: str) -> list[tuple[str, str, str]]:
 )
 def test_other_people(text: str, expected: list[tuple[str, str, str]]) -> None:
     assert triples(text) == expected
+
+
+def test_under_family_history_a_colon_says_whose_it_is() -> None:
+    text = "FAMILY HISTORY: Father: passes stones. Mother: no DM."
+    people = [c[1] for c in triples(text) if c[1] in ("Father", "Mother")]
+    assert people == ["Father", "Mother"]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +62,22 @@ def test_other_people(text: str, expected: list[tuple[str, str, str]]) -> None:
         "lives w/ wife and kids",
         "son of two teachers",
         "mother is concerned about weight",
+        "2 yo boy. Mom: eats paint chips",
+        "Sleepy by day. Wife: loud at night",
+        "Dad: 'went stiff, eyes rolled'",
+        "Daughter: mixing up days",
+        "Mum: she won't settle",
+        "Mom and dad deny vomiting",
+        "Mother is calling about a rash",
+        "Husband confirmed a liter of wine daily",
+        "according to mother he has a fever",
+        "29 yo mom, delivered 6 wks ago",
+        "Mrs. Ames brings in her 2-year-old son because he tugs his ear",
+        "The mother says that her daughter, 8 months of age, is scratching",
+        "took his wife's lorazepam for sleep",
+        "Knee pops and clicks",
+        "hereditary spherocytosis found at four",
+        "burnt in the family kitchen",
     ],
 )
 def test_witnesses_and_company_are_no_context(text: str) -> None:

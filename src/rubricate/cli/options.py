@@ -270,7 +270,7 @@ class ModelName(click.ParamType[Path | str]):
         """Return a folder that exists, or the name of a model that comes with the package."""
         if isinstance(value, Path) or Path(value).exists():
             return Path(value)
-        from rubricate.matchers import SHIPPED_MODELS, shipped_model
+        from rubricate.matchers import no_such_model, shipped_model
 
         shipped = shipped_model(value)
         if shipped is not None and not (
@@ -278,10 +278,7 @@ class ModelName(click.ParamType[Path | str]):
         ):
             self.fail(f"{value}: LOW must not be above HIGH, e.g. cascade=0.2,0.8", param, ctx)
         if shipped is None:
-            known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH,WRONG"))
-            near = near_paths(Path(value), *SHIPPED_MODELS)
-            said = f"{value}: no such folder{near} Give a model of `fit`, or one of: {known}"
-            self.fail(said, param, ctx)
+            self.fail(no_such_model(value), param, ctx)
         return str(value)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
+from rubricate.errors import InputError
+from rubricate.files import near_paths
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header, reading_model
 from rubricate.progress import Progress, silent
@@ -170,6 +172,18 @@ def shipped_model(model: object) -> tuple[str, dict[str, Any]] | None:
     return SHIPPED_MODELS.get(model)
 
 
+def no_such_model(name: str | Path) -> str:
+    """Return the message about a model that is neither a folder nor comes with the package.
+
+    >>> print(no_such_model("fastt"))
+    fastt: no such folder; did you mean 'fast'? Give a model of `fit`, or one of: fast, accurate, \
+cascade, cascade=LOW,HIGH,WRONG
+    """
+    known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH,WRONG"))
+    near = near_paths(Path(name), *SHIPPED_MODELS)
+    return f"{name}: no such folder{near} Give a model of `fit`, or one of: {known}"
+
+
 def load_matcher(path: str | Path) -> Matcher:
     """Return the matcher that was saved in this folder, or one of `SHIPPED_MODELS`.
 
@@ -181,13 +195,15 @@ def load_matcher(path: str | Path) -> Matcher:
     Raises
     ------
     InputError
-        If the folder is not a model, or its files are wrong.
+        If there is no such folder, it is not a model, or its files are wrong.
     UnknownNameError
         If it was made by a matcher that is not installed.
     """
     folder = Path(path)
     if shipped := shipped_model(path):
         return make_matcher(shipped[0], **shipped[1])
+    if not folder.exists():
+        raise InputError(no_such_model(path))
     name = read_header(folder).matcher
     matcher_class = MATCHERS[name]
     with reading_model(name, folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
+from rubricate.text.checklist import asked_topic, plain_wording
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.place import TextReading
@@ -112,19 +114,8 @@ def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequenc
     return worded or own
 
 
-_PERSON = r"(?:patient|pt|family|mother|father|parents?|wife|husband|partner|he|she|they)"
-#: Features of checklists that want to know whether the examinee asked, whatever the answer was.
-_ASKS = re.compile(
-    r"(?:(?:student|examinee|candidate|doctor|physician|clinician) )?"
-    r"(?:asks?|asked|enquires?|enquired|inquires?|inquired) (?:about|into|regarding)\b.*"
-    rf"|(?:.* )?(?!{_PERSON}\b)[\w/()-]+ (?:(?:was|were|is|are) )?asked(?: about)?"
-    r"|.*\bhistory (?:was )?(?:asked|taken|obtained|elicited|documented|recorded)"
-    r"|.*\b(?:status|allerg(?:y|ies)|medications?|lmp|last menstrual period|occupation)(?: \(.*\))?"
-    r" (?:documented|recorded|obtained|elicited)",
-    re.IGNORECASE,
-)
 _UNASKED = re.compile(
-    r"n[o']t (?:been )?(?:ask|document|record|obtain|elicit|discuss|taken|known)"
+    r"n[o']t (?:been )?(?:ask|assess|document|record|obtain|elicit|explor|discuss|taken|known)"
     r"|\bun(?:asked|known)",
     re.IGNORECASE,
 )
@@ -142,33 +133,56 @@ def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindi
     >>> [one.spans for one in said.found], said.probabilities, said.contradictions
     ([((0, 14),)], {'1': 0.9}, {})
     """
-    answers = {
-        feature.id: said
-        for feature in rubric
-        if (said := findings.contradictions.get(feature.id)) is not None
-        and _ASKS.fullmatch(feature.text.strip())
-        and not any(_UNASKED.search(text[slice(*span)]) for span in said.spans)
-    }
-    if not answers:
+    asks = {feature.id for feature in rubric if asked_topic(feature.text) is not None}
+    if not asks:
         return findings
+    answers = {
+        k: said
+        for k, said in findings.contradictions.items()
+        if k in asks and not _is_unasked(text, said.spans)
+    }
     sure = {
         k: MEASURED if one.probability is None else one.probability for k, one in answers.items()
     }
+    found = [
+        one for one in findings.found if one.feature not in asks or not _is_unasked(text, one.spans)
+    ]
+    found += [Found(k, one.spans, sure[k], f"answered: {one.reason}") for k, one in answers.items()]
+    unasked = {one.feature for one in findings.found} - {one.feature for one in found}
+    low = {k: min(OVERRULED, findings.probabilities.get(k, OVERRULED)) for k in unasked}
     return NoteFindings(
-        [
-            *findings.found,
-            *(
-                Found(k, one.spans, sure[k], f"answered: {one.reason}")
-                for k, one in answers.items()
-            ),
-        ],
-        {**findings.probabilities, **sure},
+        found,
+        {**findings.probabilities, **sure, **low},
         {k: v for k, v in findings.contradictions.items() if k not in answers},
     )
 
 
-def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
-    """Return the corpus with one annotator, whose rows hold what ``find`` finds case by case."""
+def _is_unasked(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(_UNASKED.search(text[slice(*span)]) for span in spans)
+
+
+def in_plain_words(rubric: Rubric, knows: Callable[[Feature], bool]) -> Rubric:
+    """Return the rubric with the wording of checklists made plain, but of features known.
+
+    >>> from rubricate import Feature
+    >>> rubric = Rubric("c", (Feature("1", "c", "1. Fever"), Feature("2", "c", "2. Cough")))
+    >>> [feature.text for feature in in_plain_words(rubric, lambda feature: feature.id == "1")]
+    ['1. Fever', 'Cough']
+    """
+    features = tuple(
+        feature if knows(feature) else replace(feature, text=plain_wording(feature.text))
+        for feature in rubric
+    )
+    return rubric if features == rubric.features else replace(rubric, features=features)
+
+
+def predict_corpus(
+    corpus: Corpus, name: str, find: FindInNotes, knows: Callable[[Feature], bool] = lambda _: True
+) -> Corpus:
+    """Return the corpus with one annotator, whose rows hold what ``find`` finds case by case.
+
+    Features that the matcher does not know from annotated notes are put to it in plain words.
+    """
     feature_index = corpus.feature_index
     row_note: list[int] = []
     row_feature: list[int] = []
@@ -179,7 +193,8 @@ def predict_corpus(corpus: Corpus, name: str, find: FindInNotes) -> Corpus:
         own = [feature_index[f.id] for f in rubric]
         place = {f.id: k for k, f in enumerate(rubric)}
         notes = [corpus.notes[i] for i in numbers]
-        for i, said in zip(numbers, find(rubric, notes), strict=True):
+        asked = in_plain_words(rubric, knows)
+        for i, said in zip(numbers, find(asked, notes), strict=True):
             findings = take_answers(rubric, corpus.notes[i].text, said)
             first_row = len(row_note)
             row_note.extend([i] * len(own))

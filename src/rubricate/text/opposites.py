@@ -147,7 +147,7 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
 #: Who is who among relatives and others.
 PERSONS = _values(
     mother="mother mothers mom moms mum mums mommy mama ma mam",
-    father="father fathers dad dads daddy papa pops",
+    father="father fathers dad dads daddy papa",
     brother="brother brothers bro bros",
     sister="sister sisters sis",
     sibling="sibling siblings sibs twin",

@@ -8,43 +8,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rubricate.spans import Span
-from rubricate.text.clauses import CONTRASTS, sentence_ranges
+from rubricate.text.clauses import sentence_ranges
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.text.opposites import names_reflexes
+from rubricate.text.people import (
+    OTHERS,
+    RELATIVES,
+    STOPS,
+    TAKING,
+    WITNESS_STATES,
+    WITNESS_VERBS,
+    acts_on_patient,
+    is_patient,
+    speaks_after_colon,
+)
 from rubricate.text.sections import sections_of
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, cue_kinds, tokens_of, word_set
 
-RELATIVES = word_set(
-    "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa pops brother"
-    " brothers bro sister sisters sis sibling siblings son sons daughter daughters dtr aunt aunts"
-    " auntie uncle uncles cousin cousins niece nephew grandmother grandmothers grandma gran granny"
-    " nan nana grandfather grandfathers grandpa granddad grandad grandparent grandparents parent"
-    " parents mgm mgf pgm pgf twin grandson granddaughter relative relatives stepmother stepfather"
-    " bros"
-)
-#: People who share no genes with the patient: what is theirs is neither the patient's nor family
-#: history.
-OTHERS = word_set(
-    "wife wifes husband husbands spouse partner partners boyfriend girlfriend fiance fiancee friend"
-    " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
-    " classmate classmates teammate flatmate housemate boss"
-)
-MEN = word_set("husband father dad son brother boyfriend uncle grandfather grandpa grandad")
-#: A person who speaks, sees or accompanies is a witness; what follows is about the patient.
-WITNESS_VERBS = word_set(
-    "calls notice alarmed c/o came informed complained historian corrects reports report"
-    " reported reporting says said say states stated noticed notices notes noted mentioned that"
-    " thinks thought told tells describes described worried worries concerned brought brings"
-    " accompanied accompanies supplies provides believes found finds saw witnessed called"
-    " timed wants confirms denies denied insists adds adding recalls remembers mentions heard"
-    " present here drove comments commented suggests suggested encouraged asked urges fears worry"
-    " estimates gives describing corroborates helps giving observed advised"
-    " convinced complains gave measured hears sure telling tell bring informing"
-)
-#: After "is" or "was" only these make a witness: a relative who "was found to have" is a subject.
-WITNESS_STATES = word_set(
-    "concerned worried alarmed present here adamant historian reporting told informed upset"
-)
 #: Words before a person that make them company, witness or cause rather than the subject.
 COMPANY = word_set(
     "with w/ w by per from to told lives living for of and like between than visiting & via @ asked"
@@ -55,7 +35,12 @@ FILLERS = word_set(
     "his her their my the a an own older younger elder eldest oldest youngest maternal paternal"
     " also who both only little big great half first late identical"
 )
-STOPS = CONTRASTS | word_set("patient pt pts himself herself myself otherwise")
+#: After "in the family" these make it a place.
+_FAMILY_PLACES = word_set(
+    "garage kitchen home house car van room bed doctor gp practice medicine business shop farm"
+)
+#: The newborn of whom a note speaks, beside a parent: "Mom O+, baby A+".
+_NEWBORN = word_set("baby babe infant neonate newborn")
 STOP_MARKS = frozenset(".;!?•*▪|\n")
 #: After a comma these show that the patient is spoken of again.
 BACK_TO_PATIENT = word_set(
@@ -69,7 +54,7 @@ CONTEXT_CUES = CueTable(
     {
         **cue_kinds(
             family_after="family history of|family hx of|family history|family hx|fam hx of|fam hx"
-            "|fhx of|fhx|fh of|fmhx|famhx|strong family history of|family h/o|hereditary",
+            "|fhx of|fhx|fh of|fmhx|famhx|strong family history of|family h/o",
             family_before="runs in the family|run in the family|in the family|in family"
             "|in his family|in her family|in my family|on mothers side|on fathers side|on moms side"
             "|on dads side",
@@ -101,6 +86,8 @@ _SECTION_KINDS = {
 }
 #: Cues that reach a few words only, and never past a comma.
 _SHORT = word_set("previously previous prior past formerly former ex quit remote childhood gave ?")
+#: Characters between two relatives of a list: a full stop and a line's end or a dash.
+_GAP = 3
 _LONGEST_SHORT = 6
 _LONGEST_PERSON = 14
 _LONGEST = 25
@@ -213,7 +200,7 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
         return not (timed or after in ("present", "presenting") or after[:1].isdigit())
     if form in ("past", "prior", "previous", "in"):
         return not (after in AMOUNT_STARTS or after[:1].isdigit() or time_unit(after)) and (
-            after not in ("to", "medical", "surgical", "the")
+            after not in ("to", "medical", "surgical", "the") and after not in _FAMILY_PLACES
         )
     if form == "?":
         return stop < end and tokens[stop].start == tokens[i].end
@@ -234,10 +221,16 @@ def _read_person(
     lead = form_at(tokens, before) if before >= first else ""
     after = _skip(tokens, i + 1, end)
     follow = form_at(tokens, after) if after < end else ""
+    if is_patient(tokens, first, i, before) or (lead in TAKING and tokens[i].form.endswith("s")):
+        return
+    if speaks_after_colon(tokens, i, end, kin=kind == "family") and not _in_family(
+        tokens[i].start, found
+    ):
+        return
     copula = form_at(tokens, after - 1) in ("is", "was", "are", "were")
     if follow in (WITNESS_STATES if copula else WITNESS_VERBS):
         return
-    if _acts_on_patient(tokens, i, after, end):
+    if acts_on_patient(tokens, i, after, end):
         return
     if follow == "of" and form_at(tokens, after + 1) not in STOPS | FILLERS:
         # "Mother of three" is the patient.
@@ -257,24 +250,31 @@ def _read_person(
     _add(found, kind, tokens, (i, i + 1), (begin, _reach(tokens, begin, end, tokens[i].form)))
 
 
-def _acts_on_patient(tokens: Sequence[Token], i: int, after: int, end: int) -> bool:
-    """Tell whether a person does something to the patient: "wife has to help him up"."""
-    objects = {"him", "her"} if tokens[i].form in MEN else {"him"}
-    for k in range(after + 1, min(end, after + 4)):
-        if tokens[k].kind == "mark" or tokens[k].form in STOPS:
-            return False
-        if tokens[k].form in objects:
+def _in_family(start: int, found: Sequence[Context]) -> bool:
+    """Tell whether a character lies in a family history, or where its next relative begins.
+
+    There a colon says whose an illness is: "Father: MI at 60. Mother: no DM".
+    """
+    for one in found:
+        scope = one.scope_span
+        # "Parents redo the house. Mom: ..." is no list: there is no mark behind the parents.
+        listed = scope.start - one.cue_span.end > 1
+        if one.kind == "family" and scope.start <= start <= scope.end + (_GAP if listed else -1):
             return True
     return False
 
 
 def _skip(tokens: Sequence[Token], i: int, end: int) -> int:
     """Return the first index from ``i`` on whose token decides a person's role."""
-    while i < end and (
-        tokens[i].form in FILLERS
-        or tokens[i].form in ("side", "is", "was", "are", "were", "have", "has")
-    ):
-        i += 1
+    end = min(end, i + _LONGEST_SHORT)
+    while i < end:
+        form, after = tokens[i].form, form_at(tokens, i + 1)
+        if form in ("and", "&", "+") and (after in RELATIVES or after in OTHERS):  # "mom and dad"
+            i += 2
+        elif form in FILLERS or form in ("side", "is", "was", "are", "were", "have", "has"):
+            i += 1
+        else:
+            break
     return i
 
 
@@ -302,7 +302,7 @@ def _reach(tokens: Sequence[Token], begin: int, end: int, cue: str) -> int:
             break
         if form == "and" and after in ("he", "she", "patient", "pt", "i"):
             break
-        if person and i > begin + 1 and form in PATIENT_VERBS:
+        if person and (form in _NEWBORN or (i > begin + 1 and form in PATIENT_VERBS)):
             break
         if form == "/" and form_at(tokens, i + 2) == ":":
             break

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,10 @@ def test_the_shipped_network_knows_rubrics_it_never_saw(unseen: Corpus, per_pass
         for annotation in marked:
             text = annotation.text(note.text)
             assert text == text.strip() != ""
-            assert annotation.detail.reason.startswith("encoder")
+            assert re.fullmatch(
+                r"network: these words (over )?\d\d?%, feature (over )?\d\d?%|measured: .+",
+                annotation.detail.reason,
+            )
 
 
 def test_it_runs_without_torch() -> None:
@@ -95,6 +99,35 @@ def test_without_annotated_notes_nothing_changes(model_folder: Path, corpus: Cor
     before = matcher.predict(corpus)
     bare = corpus.select(annotators=[])
     assert matcher.fit(bare).predict(corpus) == before
+
+
+def test_a_network_gets_plain_words_unless_it_was_fitted_to_others(
+    model_folder: Path, corpus: Corpus
+) -> None:
+    feature = corpus.features[0]
+    matcher = tiny(model_folder)
+    assert not matcher.knows(feature)
+    assert not matcher.fit(corpus.select(notes=[])).knows(feature)
+    assert matcher.fit(corpus).knows(feature)
+    assert not matcher.knows(Feature(feature.id, feature.case, "1. Something else"))
+
+
+def test_checklists_and_plain_rubrics_find_the_same() -> None:
+    text = "54 yo man with chest pain since noon. No fever."
+    plain, listed = ["Chest pain", "No fever"], ["1) Chest pain - 2 pts", "Documents No fever"]
+
+    def found(features: Sequence[str]) -> list[list[str]]:
+        builder = CorpusBuilder()
+        builder.add_note(Note("n", "c", text))
+        for k, wording in enumerate(features):
+            builder.add_feature(Feature(str(k), "c", wording))
+        corpus = EncoderMatcher(threads=1).predict(builder.build())
+        return [
+            [one.text(text) for one in corpus.annotations("n", str(k), "encoder")] for k in (0, 1)
+        ]
+
+    assert found(plain) == found(listed)
+    assert all(found(plain))
 
 
 def test_an_empty_note_and_an_empty_rubric(model_folder: Path) -> None:

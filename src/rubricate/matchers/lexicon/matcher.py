@@ -147,7 +147,7 @@ class LexiconMatcher(Parametrised):
             return self._find(rubric, [note.text for note in notes], lexicon)
 
         with one_blas_thread():
-            return predict_corpus(corpus, self.name, find)
+            return predict_corpus(corpus, self.name, find, lambda f: f.case in self.model_.cases)
 
     def _find(
         self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon

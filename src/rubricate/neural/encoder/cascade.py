@@ -89,7 +89,7 @@ class CascadeMatcher(Parametrised):
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the two networks find, under the annotator ``cascade``."""
         self._check()
-        return predict_corpus(corpus, self.name, self._find)
+        return predict_corpus(corpus, self.name, self._find, self._networks()[0].knows)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write both networks into sub-folders."""

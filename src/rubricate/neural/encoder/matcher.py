@@ -15,6 +15,7 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.corpus import Corpus, Note
+from rubricate.display import shown_chance
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
@@ -60,7 +61,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 
@@ -155,7 +156,12 @@ class EncoderMatcher(Parametrised):
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the network finds, under the annotator ``encoder``."""
         self._per_pass()
-        return predict_corpus(corpus, self.name, self.findings)
+        return predict_corpus(corpus, self.name, self.findings, self.knows)
+
+    def knows(self, feature: Feature) -> bool:
+        """Tell whether the network was fitted to notes with this feature, in this wording."""
+        fitted = getattr(self, "n_notes_", 0) > 0
+        return fitted and self.features_.get(feature.id) == feature.text
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder: ``model.json``, network, tokenizer, settings.
@@ -341,9 +347,9 @@ class EncoderMatcher(Parametrised):
         negations = read_text(text).negations if several else ()
         for feature, runs in zip(rubric, decoded, strict=True):
             joined = join_fragments(text, runs, negations)
-            chance = probabilities[feature.id]
+            chance = shown_chance(probabilities[feature.id])
             for spans, confidence in joined:
-                reason = f"encoder: words {confidence:.2f}, feature {chance:.2f}"
+                reason = f"network: these words {shown_chance(confidence)}, feature {chance}"
                 found.append(Found(feature.id, spans, confidence, reason))
         absent = [not runs for runs in decoded]
         against = self._contradicted(rubric, text, heard.said, absent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rubricate.text.clauses import begins_item
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor
 from rubricate.text.contradiction.place import NEAR, SpokenPlace, forms_at
@@ -9,8 +11,11 @@ from rubricate.text.contradiction.polarity import DENYING
 from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.words import CueTable, cue_kinds, stem, word_set
 
-#: Verbs that begin an order: "Start aspirin".
+#: Verbs that begin an order ("Start aspirin"), and times that follow none ("start 10:10").
 _ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")
+_WHEN = re.compile(
+    r"(?: ?(?:time|date|at))?\s?[:=-]?\s?(?:\d{1,2}[:.h]\d\d\b|\d+ ?\w+ ago\b)", re.I
+)
 _TESTS = word_set("test screen screening swab serology titer titre panel workup")
 _AWAITED = word_set("ordered sent pending requested offered booked due arranged awaited planned")
 _IN_ADVANCE = word_set("precautions precaution prophylaxis prevention counseling counselling")
@@ -28,6 +33,7 @@ def not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
     opening = first if tokens[first].form in _ORDERS else first - 1
     shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
     ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
+    ordered = ordered and not _WHEN.match(reading.text, tokens[opening].end)
     if ordered and begins_item(reading.text, tokens, opening):
         return "only advised"
     for i in range(first + 1, min(last + 2, place.end)):
@@ -173,11 +179,9 @@ _NOT_DONE = CueTable(
     )
 )
 _NOT_MEANT_REASONS = {
-    "advised": "only advised",
-    "declined": "declined",
-    "hypothetical": "only in case",
-    "feared": "only feared",
-}
+    "advised": "only advised", "declined": "declined",
+    "hypothetical": "only in case", "feared": "only feared",
+}  # fmt: skip
 
 
 def not_meant(asked: AskedFor, place: SpokenPlace) -> str | None:
