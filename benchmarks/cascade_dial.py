@@ -19,6 +19,7 @@ from rubricate.measures import evaluate
 from rubricate.neural.encoder.cascade import CascadeMatcher
 from rubricate.neural.encoder.decoding import Votes
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.pieces import Spans
 from unseen_rubrics import chosen, credited, unseen_small_cases
 
 #: Limits of the probability, and how many characters of a mark are expected to be wrong.
@@ -40,12 +41,7 @@ class Keeping(EncoderMatcher):
         self.again: set[tuple[str, int]] = set()
 
     def read_again(
-        self,
-        rubric: Rubric,
-        text: str,
-        features: Sequence[int],
-        parts: Sequence[tuple[int, int]],
-        votes: Votes | None,
+        self, rubric: Rubric, text: str, features: Sequence[int], parts: Spans, votes: Votes | None
     ) -> NoteFindings:
         """Read some features again, and keep which."""
         self.again.update((text, k) for k in features)

@@ -56,7 +56,7 @@ from rubricate.neural.encoder.model_folder import (
     read_members,
     shipped_folder,
 )
-from rubricate.neural.encoder.pieces import Pieces
+from rubricate.neural.encoder.pieces import Pieces, Spans
 from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
@@ -160,8 +160,7 @@ class EncoderMatcher(Parametrised):
 
     def knows(self, feature: Feature) -> bool:
         """Tell whether the network was fitted to notes with this feature, in this wording."""
-        fitted = getattr(self, "n_notes_", 0) > 0
-        return fitted and self.features_.get(feature.id) == feature.text
+        return bool(getattr(self, "n_notes_", 0)) and self.features_.get(feature.id) == feature.text
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder: ``model.json``, network, tokenizer, settings.
@@ -293,12 +292,7 @@ class EncoderMatcher(Parametrised):
                 yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
 
     def read_again(
-        self,
-        rubric: Rubric,
-        text: str,
-        features: Sequence[int],
-        parts: Sequence[tuple[int, int]],
-        votes: Votes | None,
+        self, rubric: Rubric, text: str, features: Sequence[int], parts: Spans, votes: Votes | None
     ) -> NoteFindings:
         """Return what is found of some features in parts of a note.
 
@@ -319,10 +313,7 @@ class EncoderMatcher(Parametrised):
         return lexicon_votes(rubric, texts) if self._hears else [None] * len(texts)
 
     def _read(
-        self,
-        rubric: Rubric,
-        texts: list[str],
-        parts: Sequence[Sequence[tuple[int, int]]] | None = None,
+        self, rubric: Rubric, texts: list[str], parts: Sequence[Spans] | None = None
     ) -> list[tuple[list[Pieces], list[list[RowScores]]]]:
         if not hasattr(self, "members_"):
             self._open(shipped_folder(self.network))

@@ -24,7 +24,7 @@ from rubricate.neural.encoder.inference import (
     score_notes,
 )
 from rubricate.neural.encoder.packed import packed_files
-from rubricate.neural.encoder.pieces import PieceMaker, Pieces
+from rubricate.neural.encoder.pieces import PieceMaker, Pieces, Spans
 from rubricate.stats.calibration import Calibration, raised
 
 NETWORK_FILE = "network.onnx"
@@ -152,7 +152,7 @@ class MemberReader:
         features: list[str],
         per_pass: int | None,
         threads: int | None,
-        parts: Sequence[Sequence[tuple[int, int]]] | None = None,
+        parts: Sequence[Spans] | None = None,
     ) -> tuple[list[Pieces], list[list[RowScores]]]:
         """Return the pieces of each note, and what the network says of them for each feature.
 

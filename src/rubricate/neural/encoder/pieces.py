@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -125,6 +125,10 @@ USUAL_NAMES = {
 SPACES = ("▁", "Ġ")
 
 
+#: Half-open ranges of characters.
+Spans = Sequence[tuple[int, int]]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Pieces:
     """The pieces of a text: vocabulary numbers and half-open places in code points."""
@@ -147,7 +151,7 @@ class Pieces:
             np.searchsorted(self.start, end, "left")
         )
 
-    def touched(self, spans: Iterable[tuple[int, int]]) -> Bools:
+    def touched(self, spans: Spans) -> Bools:
         """Tell which pieces have a character in one of the spans.
 
         >>> place = lambda *x: np.array(x, np.int32)
