@@ -159,7 +159,7 @@ def test_letters_that_the_output_has_no_place_for_end_nothing(verb: str, tmp_pat
         told = ["describe", str(tmp_path / "n.csv")]
     for more in ([], ["--json"]):
         done = subprocess.run(
-            [sys.executable, "-m", "rubricate", *told, *more], capture_output=True, check=False,
+            [sys.executable, "-P", "-m", "rubricate", *told, *more], capture_output=True, check=False,
             env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
