@@ -99,8 +99,9 @@ def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     browser.get(path.as_uri())
     yield browser
     assert browser.get_log("browser") == []
-    # Keys that a test changed are kept for all pages.
-    browser.execute_script("localStorage.clear()")
+    # Keys that a test changed are kept for all pages. Nothing else is taken away: that may reach
+    # the browser late, when the next page has kept its first judgements.
+    browser.execute_script("localStorage.removeItem('rubricate-keys')")
 
 
 def saved(page: Any, downloads: Path) -> Corpus:
