@@ -63,7 +63,9 @@ def find_encoding(chunks: Iterable[bytes]) -> str:
         except UnicodeDecodeError:
             valid = False
         multibyte = multibyte or bool(_MULTIBYTE.search(chunk))
-        high += chunk.translate(None, _ASCII)
+        if not multibyte:
+            # Where letters have several bytes this would hold a whole file.
+            high += chunk.translate(None, _ASCII)
     return "utf-8-sig" if valid or multibyte else _one_byte_encoding(bytes(high))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rubricate.columns import plain_name
+from rubricate.display import counted
 from rubricate.errors import Fault, InputError, listed, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import Faults
@@ -266,8 +267,8 @@ def _ids(records: Records, faults: Faults) -> list[str]:
             made.append(identifier)
     if made:
         records.notices.append(
-            f"{len(made)} {'feature has' if len(made) == 1 else 'features have'} no id; made from "
-            f"case and text: {listed(made, 5)}"
+            f"{counted(len(made), 'feature has', 'features have')} no id; made from case and "
+            f"text: {listed(made, 5)}"
         )
     return given
 

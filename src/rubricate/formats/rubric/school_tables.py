@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rubricate.display import counted
 from rubricate.errors import Fault, InputError, MissingExtraError, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.rubric.records import (
@@ -171,7 +172,7 @@ class _TableReader:
         if lines and "title" not in self.place_of and "case" not in self.place_of:
             self.records.titles[self.table.case or self.records.default_case] = lines.pop(0)
         if lines:
-            said = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+            said = counted(len(lines), "line")
             self.notice(f"left out above the names of the columns: {said}")
 
     def is_total(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:

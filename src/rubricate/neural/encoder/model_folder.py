@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, Bools
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
 from rubricate.formats.encoding import read_json, write_json
@@ -161,10 +161,10 @@ class MemberReader:
         if self._engine is None:
             self._engine = OnnxEngine(self.member.folder / NETWORK_FILE, threads=threads)
         pieces, sought = self._maker.cut(notes), self._maker.cut(features)
-        kept = [np.ones(len(own), bool) for own in pieces]
+        read, kept = pieces, list[Bools]()
         if parts is not None:
             kept = [own.touched(spans) for own, spans in zip(pieces, parts, strict=True)]
-        read = [own.only(these) for own, these in zip(pieces, kept, strict=True)]
+            read = [own.only(these) for own, these in zip(pieces, kept, strict=True)]
         said = score_notes(
             self._engine, read, sought, self._maker.special, features_per_pass=per_pass
         )
