@@ -33,17 +33,8 @@ _OTHER_UNITS = {
     "airflow ratio": (20, 100, 0.01),
     "qt interval": (0.25, 0.8, 1_000),
 }
-#: What a value in mmol/L is in the table's unit.
-_PER_MMOL = {
-    "glucose": 18.0,
-    "magnesium": 2.43,
-    "phosphate": 3.1,
-    "calcium": 4.0,
-    "cholesterol": 38.67,
-    "ldl": 38.67,
-    "hdl": 38.67,
-    "triglycerides": 88.57,
-}
+#: Whose other unit is mmol/L.
+_IN_MMOL = word_set("glucose magnesium phosphate calcium cholesterol ldl hdl triglycerides")
 #: Whose table is in mmol/L already, or tells it by its range.
 _MOLAR = word_set("sodium potassium lactate creatinine chloride bicarbonate ketones urea") | {
     "anion gap",
@@ -67,8 +58,8 @@ def in_table_unit(
     """
     if measured == "temperature":
         return in_celsius(value, unit)
-    if unit == "mmol" and measured in _PER_MMOL:
-        return value * _PER_MMOL[measured]
+    if unit == "mmol" and measured in _IN_MMOL:
+        return value * _OTHER_UNITS[measured][2]
     if unit == "nmol" and measured == "vitamin d":
         return value / 2.496
     if measured == "a1c" and _IFCC[0] <= value <= _IFCC[1]:
