@@ -29,19 +29,20 @@ from rubricate.neural.encoder.packed import (
     PACKED_FILE,
     STEP,
     Arrays,
+    Matrix,
+    arranged,
     pack,
     packed_files,
     read_packed,
     write_packed,
 )
+from rubricate.neural.encoder.products import OURS, use_products
 
 INPUTS = ("note", "note_length", "feature", "owner", "position", "n_features")
 OPSET = 17
 #: An ONNX file in full precision, from which the one in eight bits is made, is under 2 GiB.
 MOST_PARAMETERS = 500_000_000
 _WORDS = "encoder.words."
-#: ONNX Runtime's name for products of blocks in eight bits, summed in full precision.
-EIGHT_BIT_SUMS = 4
 
 
 class _CompactWords(nn.Module):
@@ -60,8 +61,8 @@ class _CompactWords(nn.Module):
         return self.table[pieces].float() * self.scale[pieces]
 
 
-def export_onnx(network: nn.Module, path: Path) -> None:
-    """Write the network as an ONNX file in full precision."""
+def export_onnx(network: nn.Module, path: Path, *, folded: bool = True) -> None:
+    """Write the network as an ONNX file; `folded`: with what can be computed from its weights."""
     # A copy: the caller's network may go on learning where it is.
     network = copy.deepcopy(network).cpu().eval()
     note = torch.randint(5, 9, (2, 11))
@@ -88,6 +89,8 @@ def export_onnx(network: nn.Module, path: Path) -> None:
                 PIECES: {0: "passes", 1: "features", 2: "places"},
             },
             opset_version=OPSET,
+            custom_opsets={OURS: 1},
+            do_constant_folding=folded,
             dynamo=False,
         )
 
@@ -142,27 +145,31 @@ def export_int8(network: Network, path: Path) -> None:
 def export_packed(network: Network, folder: Path, *, step: float = STEP) -> None:
     """Write the network as a graph and compressed files of weights.
 
-    What the matrices are multiplied with is rounded in blocks too, not for a whole text at once.
+    It multiplies in rows; with a step of 0, which leaves levels of every size, in blocks.
     """
     import onnx
 
+    products = "rows" if step else "blocks"
     arrays: Arrays = {}
+    matrices: dict[str, Matrix] = {}
     for name, parameter in network.named_parameters():
         value = parameter.detach().float().cpu().numpy()
         if _is_packed(name, value):
-            arrays[f"{name}|levels"], arrays[f"{name}|scales"] = pack(value, step)
+            matrices[name] = arrays[f"{name}|levels"], arrays[f"{name}|scales"] = pack(value, step)
         else:
             arrays[name] = value.astype(np.float16)
+    handed = arranged(matrices, products)
     compact = copy.deepcopy(network).cpu()
     compact.encoder.replace_words(_CompactWords(compact.encoder.word_weights.detach()))
+    use_products(compact.encoder, handed)
     with tempfile.TemporaryDirectory() as place:
         whole = Path(place) / NETWORK_FILE
-        export_onnx(compact, whole)
+        export_onnx(compact, whole, folded=False)
         model = onnx.load(whole)
-    _use_blocks(model, {name.partition("|")[0] for name in arrays if "|" in name})
+    _hand_over(model.graph, handed)
     shorten_names(model.graph)
     onnx.save(model, folder / NETWORK_FILE)
-    write_packed(folder, arrays)
+    write_packed(folder, arrays, products)
 
 
 def shorten_names(graph: Any) -> None:
@@ -177,48 +184,15 @@ def shorten_names(graph: Any) -> None:
                     names[k] = short.setdefault(name, f"v{len(short)}")
 
 
-def _use_blocks(model: Any, packed: set[str]) -> None:
-    """Let the graph multiply with blocks that are handed to it when it is opened."""
-    from onnx import TensorProto, helper
+def _hand_over(graph: Any, handed: Arrays) -> None:
+    """Leave out what is handed to the graph when it is opened."""
+    from onnx import TensorProto
 
-    graph = model.graph
-    shapes = {one.name: tuple(one.dims) for one in graph.initializer}
-    handed = {f"{_WORDS}table": None, f"{_WORDS}scale": None}
-    dropped, nodes = set(), []
-    for node in graph.node:
-        owner = _owner(node.name) if node.op_type == "MatMul" else ""
-        if f"{owner}.weight" not in packed:
-            nodes.append(node)
-            continue
-        n_in, n_out = shapes[node.input[1]]
-        blocks, scales = f"{owner}.blocks", f"{owner}.scales"
-        graph.initializer.append(
-            TensorProto(name=blocks, data_type=TensorProto.UINT8,
-                        dims=[n_out, n_in // GROUP, GROUP])
-        )  # fmt: skip
-        graph.initializer.append(
-            TensorProto(name=scales, data_type=TensorProto.FLOAT, dims=[n_out * n_in // GROUP])
-        )
-        handed |= {blocks: None, scales: None}
-        dropped.add(node.input[1])
-        nodes.append(
-            helper.make_node(
-                "MatMulNBits", [node.input[0], blocks, scales], list(node.output),
-                name=node.name, domain="com.microsoft", K=n_in, N=n_out, bits=8,
-                block_size=GROUP, accuracy_level=EIGHT_BIT_SUMS,
-            )
-        )  # fmt: skip
-    kept = [one for one in graph.initializer if one.name not in dropped]
-    for one in kept:
+    for one in graph.initializer:
         if one.name in handed:
             one.ClearField("raw_data")
             one.data_location = TensorProto.EXTERNAL
             one.external_data.add(key="location", value=PACKED_FILE)
-    del graph.node[:]
-    del graph.initializer[:]
-    graph.node.extend(nodes)
-    graph.initializer.extend(kept)
-    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
 def _is_packed(name: str, value: F32) -> bool:

@@ -2,15 +2,15 @@
 
 A large network ships as a graph without its matrices and as compressed files of their levels: whole
 numbers, a step of `STEP` standard deviations apart, one scale per row. Most levels are small, so
-compression leaves five of their eight bits. ONNX Runtime multiplies with blocks of eight bits
-(``MatMulNBits``), which are handed to it when the network is opened.
+compression leaves five of their eight bits. They are handed to ONNX Runtime when the network is
+opened, arranged as its graph multiplies (`rubricate.neural.encoder.products`).
 """
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import read_json, write_json
 
 Arrays = dict[str, npt.NDArray[Any]]
+#: Levels, and the scale of each row.
+Matrix = tuple[npt.NDArray[np.int8], F32]
 
-#: Lists the files of packed weights.
+#: Lists the files of packed weights, and says how the graph multiplies with them.
 PACKED_FILE = "packed.json"
 #: Whose table is unpacked: one row for each piece of the vocabulary.
 WORDS = "encoder.words"
@@ -37,7 +39,7 @@ MOST_BYTES = 30_000_000
 _DAMAGE = (OSError, EOFError, TypeError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
-def pack(weight: F32, step: float = STEP) -> tuple[npt.NDArray[np.int8], F32]:
+def pack(weight: F32, step: float = STEP) -> Matrix:
     """Return the levels of a matrix and the scale of each row; of step 0 as fine as eight bits are.
 
     >>> levels, scales = pack(np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 64))
@@ -58,7 +60,33 @@ def unpack(levels: npt.NDArray[np.int8], scales: F32) -> F32:
     return levels.astype(np.float32) * scales
 
 
-def write_packed(folder: Path, arrays: Arrays) -> None:
+def _as_rows(levels: npt.NDArray[np.int8], scales: F32) -> Arrays:
+    return {"levels": np.ascontiguousarray(levels.T), "scales": scales.ravel()}
+
+
+def _as_blocks(levels: npt.NDArray[np.int8], scales: F32) -> Arrays:
+    blocks = (len(levels), levels.shape[1] // GROUP, GROUP)
+    # Blocks have no sign: their 0 is 128.
+    unsigned = (levels.view(np.uint8) ^ 128).reshape(blocks)
+    return {"blocks": unsigned, "scales": np.repeat(scales, blocks[1])}
+
+
+#: How graphs multiply, see `rubricate.neural.encoder.products`.
+PRODUCTS = {"rows": _as_rows, "blocks": _as_blocks}
+
+
+def arranged(matrices: Mapping[str, Matrix], products: str) -> Arrays:
+    """Return matrices and the table of words by the names that a graph has for them."""
+    arrays: Arrays = {}
+    for name, (levels, scales) in matrices.items():
+        owner = name.removesuffix(".weight")
+        words: Arrays = {"table": levels, "scale": scales}
+        parts = words if owner == WORDS else PRODUCTS[products](levels, scales)
+        arrays |= {f"{owner}.{part}": array for part, array in parts.items()}
+    return arrays
+
+
+def write_packed(folder: Path, arrays: Arrays, products: str) -> None:
     """Write packed weights as files of limited size, and the list of them."""
     files: list[str] = []
     part: dict[str, Any] = {}
@@ -72,7 +100,7 @@ def write_packed(folder: Path, arrays: Arrays) -> None:
             part = {}
         if value is not None:
             part[name] = _deflate(value) if name.endswith("|levels") else value
-    write_json(folder / PACKED_FILE, {"files": files})
+    write_json(folder / PACKED_FILE, {"files": files, "products": products})
 
 
 def _deflate(levels: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
@@ -101,21 +129,20 @@ def read_packed(folder: Path) -> Iterator[tuple[str, F32]]:
 
 
 def initialisers(folder: Path) -> Arrays:
-    """Return what the graph of a folder lacks, by name: blocks of matrices, and words."""
-    arrays: Arrays = {}
-    for name, value, scales in _stored(folder):
-        owner = name.removesuffix(".weight")
+    """Return what the graph of a folder lacks, by name."""
+    path = folder / PACKED_FILE
+    # Files of before say nothing and mean blocks.
+    products = read_json(path).get("products", "blocks")
+    if products not in PRODUCTS:
+        raise InputError([Fault(f"unknown products; need {' or '.join(PRODUCTS)}", path)])
+    matrices: dict[str, Matrix] = {}
+    for name, levels, scales in _stored(folder):
         if scales is None:
             continue
-        if owner == WORDS:
-            arrays[f"{owner}.table"], arrays[f"{owner}.scale"] = value, scales
-        else:
-            if value.shape[1] % GROUP:
-                raise InputError([Fault(f"{name} is not in blocks of {GROUP}", folder)])
-            blocks = (len(value), value.shape[1] // GROUP, GROUP)
-            arrays[f"{owner}.blocks"] = (value.view(np.uint8) ^ 128).reshape(blocks)
-            arrays[f"{owner}.scales"] = np.repeat(scales, blocks[1])
-    return arrays
+        if not name.startswith(WORDS) and levels.shape[1] % GROUP:
+            raise InputError([Fault(f"{name} is not in blocks of {GROUP}", folder)])
+        matrices[name] = levels, scales
+    return arranged(matrices, products)
 
 
 def _stored(
