@@ -24,6 +24,9 @@ SOURCE_ORDER = (
     "umls",
     "wordnet",
 )
+_RANK = {source: place for place, source in enumerate(SOURCE_ORDER)}
+#: So many phrases' synonyms are remembered: rubrics ask for the same ones again and again.
+MOST_REMEMBERED = 16384
 #: Suffix of the source of phrases that are narrower than the phrase asked for.
 NARROWER = "_narrower"
 
@@ -128,6 +131,11 @@ class Lexicon:
             if p.exact_case and p.text not in loose
         )
 
+    @cached_property
+    def _remembered(self) -> dict[str, list[tuple[str, str]]]:
+        """The synonyms of the last phrases asked for."""
+        return {}
+
     def groups_of(self, phrase: str) -> list[Group]:
         """Return the groups that hold a phrase; its plural or another tense when it is in none.
 
@@ -158,6 +166,18 @@ class Lexicon:
         >>> Lexicon((group,)).synonyms("nsaid"), Lexicon((group,)).synonyms("ibuprofen")
         ([('ibuprofen', 'a_narrower')], [])
         """
+        if sources is not None:
+            return self._find_synonyms(phrase, sources)
+        found = self._remembered.get(phrase)
+        if found is None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            found = self._remembered[phrase] = self._find_synonyms(phrase, None)
+        return found.copy()
+
+    def _find_synonyms(
+        self, phrase: str, sources: Collection[str] | None
+    ) -> list[tuple[str, str]]:
         key = phrase_key(phrase)
         found: dict[str, tuple[str, str]] = {}
         groups = self.groups_of(phrase)
@@ -226,7 +246,7 @@ class Lexicon:
 
 
 def _order(source: str) -> int:
-    return SOURCE_ORDER.index(source) if source in SOURCE_ORDER else len(SOURCE_ORDER)
+    return _RANK.get(source, len(_RANK))
 
 
 def _in_right_case(group: Group, key: str, phrase: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -14,9 +13,6 @@ from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
 from rubricate.text.senses import meant_by
 
-#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
-#: stands for any.
-SURE = 5.0
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
@@ -67,9 +63,7 @@ class RubricWords:
         """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
         found: dict[str, list[tuple[int, float]]] = {}
         for i, word in enumerate(self.words):
-            for stem_, p in translation.given.get(word, {}).items():
-                base = max(translation.overall.get(stem_, 0.0), 1e-6)
-                sure = min(max(math.log(p / base) / SURE, 0.0), 1.0)
+            for stem_, sure in translation.sureness(word).items():
                 found.setdefault(stem_, []).append((i, sure))
         return found
 
