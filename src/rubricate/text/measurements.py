@@ -174,6 +174,7 @@ def _may_be_childs(measured: str, years: float | None) -> bool:
     return years is not None and child_scale(measured, years) is not None
 
 
+@lru_cache(maxsize=RECENT_TEXTS)
 def child_years(text: str) -> float | None:
     """Return the age of the child a note is about; None for adults, and where it is unclear.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,12 +288,11 @@ def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
 
 def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
     """Return the words and those around them in their clauses, as a half-open range."""
-    first, end = inside[0], inside[-1] + 1
-    while first > max(0, inside[0] - AROUND) and clause[first - 1] == clause[inside[0]]:
-        first -= 1
-    while end < min(len(clause), inside[-1] + 1 + AROUND) and clause[end] == clause[inside[-1]]:
-        end += 1
-    return first, end
+    first, last = inside[0], inside[-1]
+    return (
+        bisect_left(clause, clause[first], max(0, first - AROUND), first),
+        bisect_right(clause, clause[last], last, min(len(clause), last + 1 + AROUND)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ class CreditModel:
 
     def __call__(self, signs: Signs) -> float:
         """Return the logit that words earn the credit."""
-        own = sum(self.words.get(word, 0.0) for word in signs.words)
+        own = sum(map(self.words.get, signs.words, repeat(0.0)))
         columns = signs.numbers[None, :]
         sure = SAYS_ALL if signs.says_all else -NOT_DENIED if signs.not_denied else 0.0
         return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own + sure

@@ -20,6 +20,7 @@ from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.naming import read_names
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.rubric_words import MOST_STEMS
 from rubricate.matchers.wording.runs import (
     TokenRun,
     breaks_a_rule,
@@ -90,11 +91,10 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
+        place_of = {word: i for i, word in enumerate(prepared.words.words)}
         #: The columns of each feature's words.
-        self._asked = [
-            np.array([i for i, word in enumerate(prepared.words.words) if word in one.words], int)
-            for one in prepared.profiles
-        ]
+        self._asked = [[place_of[word] for word in one.words] for one in prepared.profiles]
+        self._evident: dict[str, frozenset[int]] = {}
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
@@ -357,9 +357,19 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        words, asked = self._reader.prepared.words, self._asked[j]
-        stems = read.stems[run.first : run.end]
-        return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
+        return any(j in self._evidence_of(one) for one in read.stems[run.first : run.end])
+
+    def _evidence_of(self, stem: str) -> frozenset[int]:
+        """Return the features for which a stem is evidence; found once for the last stems."""
+        found = self._evident.get(stem)
+        if found is None:
+            if len(self._evident) >= MOST_STEMS:
+                self._evident.clear()
+            closest = self._reader.prepared.words.closest(stem)
+            near = set(np.flatnonzero(closest >= LEAST_EVIDENCE).tolist())
+            asked = (j for j, own in enumerate(self._asked) if not near.isdisjoint(own))
+            found = self._evident[stem] = frozenset(asked)
+        return found
 
     def _presence(
         self,
