@@ -95,14 +95,15 @@ class Lexicon:
         return len(self.groups)
 
     @cached_property
-    def _by_key(self) -> dict[str, list[int]]:
+    def _by_key(self) -> dict[str, tuple[int, ...]]:
         by_key: dict[str, list[int]] = {}
         for number, group in enumerate(self.groups):
             for phrase in group.phrases:
                 places = by_key.setdefault(phrase_key(phrase.text), [])
                 if not places or places[-1] != number:
                     places.append(number)
-        return by_key
+        # Not lists: those make every collection of garbage longer.
+        return {key: tuple(places) for key, places in by_key.items()}
 
     @cached_property
     def _by_stems(self) -> dict[str, list[int]]:
@@ -148,7 +149,7 @@ class Lexicon:
         key = phrase_key(phrase)
         places = self._by_key.get(key)
         if places is None:
-            places = self._by_stems.get(_stemmed(key), [])
+            places = tuple(self._by_stems.get(_stemmed(key), ()))
         groups = [self.groups[place] for place in dict.fromkeys(places)]
         return [group for group in groups if _in_right_case(group, key, phrase)]
 
@@ -175,9 +176,7 @@ class Lexicon:
             found = self._remembered[phrase] = self._find_synonyms(phrase, None)
         return found.copy()
 
-    def _find_synonyms(
-        self, phrase: str, sources: Collection[str] | None
-    ) -> list[tuple[str, str]]:
+    def _find_synonyms(self, phrase: str, sources: Collection[str] | None) -> list[tuple[str, str]]:
         key = phrase_key(phrase)
         found: dict[str, tuple[str, str]] = {}
         groups = self.groups_of(phrase)

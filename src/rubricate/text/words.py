@@ -181,14 +181,11 @@ class CueTable:
         for rests in by_first.values():
             rests.sort(key=lambda rest: -len(rest[0]))
         self._by_first = by_first
+        #: The words that a phrase may begin with.
+        self.first_forms = frozenset(by_first)
 
     def __contains__(self, form: str) -> bool:
         return form in self._by_first
-
-    @property
-    def first_forms(self) -> frozenset[str]:
-        """The words that a phrase may begin with."""
-        return frozenset(self._by_first)
 
     def at(self, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
         """Return the kind of the longest phrase that begins at token ``i``, and its end."""

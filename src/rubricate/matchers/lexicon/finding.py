@@ -20,7 +20,6 @@ from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.naming import read_names
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteReading
-from rubricate.matchers.wording.rubric_words import MOST_STEMS
 from rubricate.matchers.wording.runs import (
     TokenRun,
     breaks_a_rule,
@@ -42,8 +41,6 @@ MOST_ADDED = 4.0
 #: A learned stretch this far above its cut is marked even if it is denied ("no period" may be what
 #: a feature asks for without saying so).
 INSISTS = 1.5
-#: A word is evidence of a rubric's word if it counts at least this much.
-LEAST_EVIDENCE = 0.2
 #: At most so likely is a feature that the note contradicts.
 CONTRADICTED = 0.1
 #: From the rubric alone, a feature without a stretch above the cut gets those so far below it.
@@ -91,10 +88,6 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
-        place_of = {word: i for i, word in enumerate(prepared.words.words)}
-        #: The columns of each feature's words.
-        self._asked = [[place_of[word] for word in one.words] for one in prepared.profiles]
-        self._evident: dict[str, frozenset[int]] = {}
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
@@ -221,7 +214,7 @@ class CaseFinder:
             best = max(best, logit)
             if logit > 0:
                 reason = self._reason(j, group, read, folded)
-                mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
+                mean = _mean_inside(above, j, group)
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
@@ -302,14 +295,14 @@ class CaseFinder:
             spans = tuple(_span_of(run, reading) for run in group)
             if self._dropped and (j, " ".join(folded[a:b] for a, b in spans)) in self._dropped:
                 continue
-            inside = np.concatenate([above[run.first : run.end, j] for run in group])
-            if self._may_contradict(profile, float(inside.mean())):
+            mean = _mean_inside(above, j, group)
+            if self._may_contradict(profile, mean):
                 why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
                     against = against or Contradiction(words, None, why)
                     continue
-            confidence = self._decision.span(float(inside.mean()))
+            confidence = self._decision.span(mean)
             reason = self._reason(j, group, read, folded)
             found.append(Found(self._features[j], spans, confidence, reason))
         return found, against
@@ -357,19 +350,8 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        return any(j in self._evidence_of(one) for one in read.stems[run.first : run.end])
-
-    def _evidence_of(self, stem: str) -> frozenset[int]:
-        """Return the features for which a stem is evidence; found once for the last stems."""
-        found = self._evident.get(stem)
-        if found is None:
-            if len(self._evident) >= MOST_STEMS:
-                self._evident.clear()
-            closest = self._reader.prepared.words.closest(stem)
-            near = set(np.flatnonzero(closest >= LEAST_EVIDENCE).tolist())
-            asked = (j for j, own in enumerate(self._asked) if not near.isdisjoint(own))
-            found = self._evident[stem] = frozenset(asked)
-        return found
+        features_of = self._reader.prepared.words.features_of
+        return any(j in features_of(one) for one in read.stems[run.first : run.end])
 
     def _presence(
         self,
@@ -396,6 +378,12 @@ class CaseFinder:
 
 def _span_of(run: TokenRun, reading: NoteReading) -> tuple[int, int]:
     return reading.tokens[run.first].start, reading.tokens[run.end - 1].end
+
+
+def _mean_inside(above: F32, j: int, group: Sequence[TokenRun]) -> float:
+    """Return how far words are above the cut of feature ``j`` on average."""
+    parts = [above[run.first : run.end, j] for run in group]
+    return float((parts[0] if len(parts) == 1 else np.concatenate(parts)).mean())
 
 
 def _logit(p: float) -> float:

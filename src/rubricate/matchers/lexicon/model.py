@@ -160,7 +160,7 @@ def _spelling(prepared: PreparedRubric, rubric: Rubric) -> list[str]:
     """Return the words to correct to: the rubric's, and common ones that stand for them."""
     common = prepared.shared.common_forms()
     known = common.keys() & prepared.words.known_stems
-    return rubric_forms(rubric) + [form for one in known for form in common[one]]
+    return list(set(rubric_forms(rubric)).union(*map(common.__getitem__, known)))
 
 
 def rubric_forms(rubric: Rubric) -> list[str]:

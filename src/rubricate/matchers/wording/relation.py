@@ -22,7 +22,7 @@ _NAMED = 0.8
 #: A place may have something to do with a feature where its signs are more than nearly nothing.
 LEAST_SIGN = 0.01
 
-#: Names of the evidence columns, in order; `Evidence` fills them.
+#: Names of the evidence columns, in order; `TokenEvidence` fills them.
 COLUMNS = (
     "bias", "same word", "its share", "synonym", "translation", "neighbour", "evidence",
     "left 1", "right 1", "left 2", "right 2", "left 5", "right 5", "between", "stop between",
@@ -40,7 +40,7 @@ COLUMNS = (
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
 
-class Evidence:
+class TokenEvidence:
     """How the tokens of a note relate to the features of a rubric.
 
     What a token's surroundings say is computed for the places that are asked for: nearly all
@@ -69,7 +69,9 @@ class Evidence:
 
     def close_places(self) -> I64:
         """Return the places where a token may have to do with a feature, token by token."""
-        close = (self._coverage > LEAST_SIGN) | self._right | (self._cues * self._asked > LEAST_SIGN)
+        close = (
+            (self._coverage > LEAST_SIGN) | self._right | (self._cues * self._asked > LEAST_SIGN)
+        )
         return np.flatnonzero(close)
 
     def columns(self, places: I64) -> F32:
@@ -142,7 +144,7 @@ def all_columns(reading: NoteReading, stems: Sequence[str], rubric: RubricWords)
     n, f = len(stems), len(rubric.profiles)
     if not n or not f:
         return np.zeros((n, f, len(COLUMNS)), dtype=np.float32)
-    found = Evidence(reading, stems, rubric).columns(np.arange(n * f))
+    found = TokenEvidence(reading, stems, rubric).columns(np.arange(n * f))
     return found.reshape(n, f, len(COLUMNS))
 
 

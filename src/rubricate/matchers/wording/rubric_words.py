@@ -18,6 +18,8 @@ from rubricate.text.senses import meant_by
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
 #: How the last stems compare is remembered, of so many: notes of one rubric have most in common.
 MOST_STEMS = 8192
+#: A word is evidence of a rubric's word if it counts at least this much.
+LEAST_EVIDENCE = 0.2
 #: Between a stem and the key of its meaning.
 SENSE = "#"
 _Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
@@ -55,12 +57,12 @@ class RubricWords:
         self._part_stems = frozenset().union(*(part for p in self._parts.values() for part in p))
         self._neighbours = neighbours or {}
         near = (self._neighbours.get(word, ()) for word in self.words)
-        #: Stems that have something to do with a word; of the others only their parts may.
-        self._related = self._usual.union(
-            self._place, self._synonyms, self._part_stems, *near
-        )
+        #: Stems that have something to do with a word (neighbours have each other); of the others
+        #: only their parts may.
+        self._related = self._usual.union(self._place, self._synonyms, self._part_stems, *near)
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
+        self._features: dict[str, frozenset[int]] = {}
         width = len(self.words) + 6 * len(self.alternatives) + 1
         # Replaced as one, since threads may share a rubric.
         self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
@@ -152,6 +154,18 @@ class RubricWords:
             if len(self._closest) >= MOST_STEMS:
                 self._closest.clear()
             found = self._closest[stem_] = self.compare([stem_])[:, 0].max(axis=0)
+        return found
+
+    def features_of(self, stem_: str) -> frozenset[int]:
+        """Return the features for a word of which a stem is evidence; computed once."""
+        found = self._features.get(stem_)
+        if found is None:
+            if len(self._features) >= MOST_STEMS:
+                self._features.clear()
+            near = np.flatnonzero(self.closest(stem_) >= LEAST_EVIDENCE).tolist()
+            words = {self.words[i] for i in near}
+            asking = (j for j, one in enumerate(self.profiles) if not words.isdisjoint(one.words))
+            found = self._features[stem_] = frozenset(asking)
         return found
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:

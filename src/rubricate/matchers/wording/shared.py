@@ -30,7 +30,7 @@ from rubricate.matchers.wording.reading import (
     shift_tokens,
     split_reading,
 )
-from rubricate.matchers.wording.relation import COLUMNS, Evidence, shifted_values
+from rubricate.matchers.wording.relation import COLUMNS, TokenEvidence, shifted_values
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
@@ -231,7 +231,7 @@ class PreparedRubric:
         logits = np.full(n * f, NOT_SAID, dtype=np.float32)
         if not n or not f:
             return logits.reshape(n, f)
-        evidence = Evidence(reading, stems, self.words)
+        evidence = TokenEvidence(reading, stems, self.words)
         linear = np.array([self.shared.weights.get(c, 0.0) for c in COLUMNS], dtype=np.float32)
         # Most tokens have nothing to do with most features; only the others are weighed.
         close = evidence.close_places()
