@@ -25,7 +25,7 @@ def read_wording(text: str) -> ReadWording:
 
     >>> wording = read_wording("No cough for 3 weeks")
     >>> [word.form for word in wording.words], wording.quantities[0].unit, wording.denies
-    (['no', 'cough', 'for', '3', 'weeks'], 'days', True)
+    (['no', 'cough', 'for', '3', 'weeks'], 'day', True)
     """
     tokens = tuple(find_tokens(text))
     return ReadWording(

@@ -350,8 +350,8 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        features_of = self._reader.prepared.words.features_of
-        return any(j in features_of(one) for one in read.stems[run.first : run.end])
+        words, stems = self._reader.prepared.words, read.stems[run.first : run.end]
+        return any(words.is_evidence(one, j) for one in stems)
 
     def _presence(
         self,

@@ -62,7 +62,7 @@ class RubricWords:
         self._related = self._usual.union(self._place, self._synonyms, self._part_stems, *near)
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
-        self._features: dict[str, frozenset[int]] = {}
+        self._asked = [[self._place[word] for word in profile.words] for profile in profiles]
         width = len(self.words) + 6 * len(self.alternatives) + 1
         # Replaced as one, since threads may share a rubric.
         self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
@@ -156,17 +156,10 @@ class RubricWords:
             found = self._closest[stem_] = self.compare([stem_])[:, 0].max(axis=0)
         return found
 
-    def features_of(self, stem_: str) -> frozenset[int]:
-        """Return the features for a word of which a stem is evidence; computed once."""
-        found = self._features.get(stem_)
-        if found is None:
-            if len(self._features) >= MOST_STEMS:
-                self._features.clear()
-            near = np.flatnonzero(self.closest(stem_) >= LEAST_EVIDENCE).tolist()
-            words = {self.words[i] for i in near}
-            asking = (j for j, one in enumerate(self.profiles) if not words.isdisjoint(one.words))
-            found = self._features[stem_] = frozenset(asking)
-        return found
+    def is_evidence(self, stem_: str, feature: int) -> bool:
+        """Tell whether a stem alone is evidence of a word of a feature, which is given by number."""
+        closest = self.closest(stem_)
+        return any(closest[i] >= LEAST_EVIDENCE for i in self._asked[feature])
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
