@@ -157,7 +157,7 @@ class RubricWords:
         return found
 
     def is_evidence(self, stem_: str, feature: int) -> bool:
-        """Tell whether a stem alone is evidence of a word of a feature, which is given by number."""
+        """Tell whether a stem alone is evidence of a word of the feature of a number."""
         closest = self.closest(stem_)
         return any(closest[i] >= LEAST_EVIDENCE for i in self._asked[feature])
 
