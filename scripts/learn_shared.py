@@ -41,7 +41,7 @@ from rubricate.matchers.wording.logistic import (
     one_blas_thread,
 )
 from rubricate.matchers.wording.reading import NoteReading, read_note
-from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
+from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import (
     LOGITS_AROUND,
     NOT_SAID,
@@ -138,9 +138,8 @@ def collect(
         ]
         if not own:
             continue
-        kept = KeptEvidence(len(stems), len(prepared.profiles))
-        take_evidence(kept, reading, stems, prepared.words)
-        columns = kept.columns[:, own].reshape(-1, len(COLUMNS))
+        evidence = all_columns(reading, stems, prepared.words)
+        columns = evidence[:, own].reshape(-1, len(COLUMNS))
         ids = [prepared.profiles[j].feature.id for j in own]
         here = marked_tokens(reading, judged, ids)
         marked = here.reshape(-1)

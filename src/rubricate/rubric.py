@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal
 
@@ -130,7 +131,7 @@ class Feature:
         >>> Feature("2", "0", "Chest pressure OR chest tightness").alternatives
         ('Chest pressure', 'chest tightness')
         """
-        return tuple(part.strip() for part in self.text.split(" OR ") if part.strip())
+        return _alternatives_in(self.text)
 
     @property
     def wordings(self) -> tuple[str, ...]:
@@ -143,7 +144,17 @@ class Feature:
         >>> Feature("4", "0", "Two or more falls").wordings
         ('Two or more falls',)
         """
-        return tuple(wording for part in self.alternatives for wording in _taken_apart(part))
+        return _wordings_in(self.text)
+
+
+def _alternatives_in(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(" OR ") if part.strip())
+
+
+@lru_cache(maxsize=4096)
+def _wordings_in(text: str) -> tuple[str, ...]:
+    """Return the wordings of a feature's text; every note of a case asks for them again."""
+    return tuple(wording for part in _alternatives_in(text) for wording in _taken_apart(part))
 
 
 _EITHER = re.compile(r"\b([^\W\d_]{3,}) or ([^\W\d_]{3,})\b")

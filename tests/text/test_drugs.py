@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.text.drugs import classes_above, drug_classes, find_drugs, other_class
+from rubricate.text.drugs import classes_above, drug_classes, drugs_among, other_class
+from rubricate.text.words import find_words
 
 
 def test_broader_classes_exist_by_name() -> None:
@@ -29,20 +30,20 @@ def test_broader_classes_exist_by_name() -> None:
     ],
 )
 def test_finds_drugs_by_any_name(text: str, classes: set[str]) -> None:
-    assert {name for _, drug in find_drugs(text) for name in drug.classes} == classes
+    assert {name for _, drug in drugs_among(find_words(text)) for name in drug.classes} == classes
 
 
 def test_a_class_is_fitted_by_narrower_and_broader_ones() -> None:
-    asked = [drug for _, drug in find_drugs("diuretic")]
-    assert other_class(asked, find_drugs("Lasix")) == ""
-    asked = [drug for _, drug in find_drugs("ramipril")]
-    assert other_class(asked, find_drugs("blood pressure tablet")) == ""
+    asked = [drug for _, drug in drugs_among(find_words("diuretic"))]
+    assert other_class(asked, drugs_among(find_words("Lasix"))) == ""
+    asked = [drug for _, drug in drugs_among(find_words("ramipril"))]
+    assert other_class(asked, drugs_among(find_words("blood pressure tablet"))) == ""
     assert "antihypertensive" in classes_above("thiazide diuretic")
 
 
 def test_a_narrower_class_excludes_its_sisters() -> None:
-    asked = [drug for _, drug in find_drugs("Weak opioid use")]
-    assert other_class(asked, find_drugs("MST 60 mg")) == "strong opioid"
-    assert other_class(asked, find_drugs("co-codamol 30/500")) == ""
-    asked = [drug for _, drug in find_drugs("Opioid use")]
-    assert other_class(asked, find_drugs("MST 60 mg")) == ""
+    asked = [drug for _, drug in drugs_among(find_words("Weak opioid use"))]
+    assert other_class(asked, drugs_among(find_words("MST 60 mg"))) == "strong opioid"
+    assert other_class(asked, drugs_among(find_words("co-codamol 30/500"))) == ""
+    asked = [drug for _, drug in drugs_among(find_words("Opioid use"))]
+    assert other_class(asked, drugs_among(find_words("MST 60 mg"))) == ""

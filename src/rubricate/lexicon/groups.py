@@ -24,6 +24,9 @@ SOURCE_ORDER = (
     "umls",
     "wordnet",
 )
+_RANK = {source: place for place, source in enumerate(SOURCE_ORDER)}
+#: So many phrases' synonyms are remembered: rubrics ask for the same ones again and again.
+MOST_REMEMBERED = 16384
 #: Suffix of the source of phrases that are narrower than the phrase asked for.
 NARROWER = "_narrower"
 
@@ -92,14 +95,15 @@ class Lexicon:
         return len(self.groups)
 
     @cached_property
-    def _by_key(self) -> dict[str, list[int]]:
+    def _by_key(self) -> dict[str, tuple[int, ...]]:
         by_key: dict[str, list[int]] = {}
         for number, group in enumerate(self.groups):
             for phrase in group.phrases:
                 places = by_key.setdefault(phrase_key(phrase.text), [])
                 if not places or places[-1] != number:
                     places.append(number)
-        return by_key
+        # Not lists: those make every collection of garbage longer.
+        return {key: tuple(places) for key, places in by_key.items()}
 
     @cached_property
     def _by_stems(self) -> dict[str, list[int]]:
@@ -128,6 +132,11 @@ class Lexicon:
             if p.exact_case and p.text not in loose
         )
 
+    @cached_property
+    def _remembered(self) -> dict[str, list[tuple[str, str]]]:
+        """The synonyms of the last phrases asked for."""
+        return {}
+
     def groups_of(self, phrase: str) -> list[Group]:
         """Return the groups that hold a phrase; its plural or another tense when it is in none.
 
@@ -140,7 +149,7 @@ class Lexicon:
         key = phrase_key(phrase)
         places = self._by_key.get(key)
         if places is None:
-            places = self._by_stems.get(_stemmed(key), [])
+            places = tuple(self._by_stems.get(_stemmed(key), ()))
         groups = [self.groups[place] for place in dict.fromkeys(places)]
         return [group for group in groups if _in_right_case(group, key, phrase)]
 
@@ -158,6 +167,16 @@ class Lexicon:
         >>> Lexicon((group,)).synonyms("nsaid"), Lexicon((group,)).synonyms("ibuprofen")
         ([('ibuprofen', 'a_narrower')], [])
         """
+        if sources is not None:
+            return self._find_synonyms(phrase, sources)
+        found = self._remembered.get(phrase)
+        if found is None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            found = self._remembered[phrase] = self._find_synonyms(phrase, None)
+        return found.copy()
+
+    def _find_synonyms(self, phrase: str, sources: Collection[str] | None) -> list[tuple[str, str]]:
         key = phrase_key(phrase)
         found: dict[str, tuple[str, str]] = {}
         groups = self.groups_of(phrase)
@@ -226,7 +245,7 @@ class Lexicon:
 
 
 def _order(source: str) -> int:
-    return SOURCE_ORDER.index(source) if source in SOURCE_ORDER else len(SOURCE_ORDER)
+    return _RANK.get(source, len(_RANK))
 
 
 def _in_right_case(group: Group, key: str, phrase: str) -> bool:

@@ -31,6 +31,8 @@ _BORN = re.compile(
     r"|\b(?P<weeker>2[2-9]|3\d|4[0-3])[ -]?(?:wk|week)er\b",
     re.IGNORECASE,
 )
+#: What a text that speaks of a birth has at least one of; looking for words is fast.
+_OF_BIRTH = ("born", "delivered", "birth:", "ex-", "ex ", "wker", "weeker")
 _PRESSURE = r"(?:bp)?\W{0,3}(\d{2,3}) ?/ ?(\d{2,3})\b"
 _LYING = r"\b(?:lying|supine|sitting|seated|recumbent)\b"
 _STANDING = r"\b(?:standing|upright|stood)\b"
@@ -85,19 +87,22 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
     >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75")]
     [('postural fall', 25.0)]
     """
-    yield from _pregnancies(text)
+    if "G" in text:
+        yield from _pregnancies(text)
     yield from _pack_years(text)
     yield from _unnamed(text)
     for match in _COMA.finditer(text):
         yield DerivedValue("coma scale", float(sum(map(int, match.groups()))), match.span())
-    for match in _BORN.finditer(text):
+    lowered = text.lower()
+    for match in _BORN.finditer(text) if any(one in lowered for one in _OF_BIRTH) else ():
         days = int(match["days"] or match["sevenths"] or 0)
         yield DerivedValue(
             "gestation at birth",
             int(match["weeks"] or match["weeker"] or match["at"] or match["ex"]) + days / 7,
             match.span(),
         )
-    for pattern in _POSTURES:
+    # Two pressures have two slashes.
+    for pattern in _POSTURES if text.count("/") > 1 else ():
         for match in pattern.finditer(text):
             high, low, upright_high, upright_low = map(int, match.groups())
             # A fall of 20 in the first number or of 10 in the second is one (Freeman et al. 2011).
@@ -111,13 +116,13 @@ def _unnamed(text: str) -> Iterator[DerivedValue]:
         value = in_celsius(float(next(filter(None, match.groups()))), "")
         if value is not None:
             yield DerivedValue("temperature", value, match.span())
-    for match in _ON_AIR.finditer(text):
+    for match in _ON_AIR.finditer(text) if "%" in text else ():
         yield DerivedValue("oxygen saturation", float(match[1]), match.span())
     for match in _BIRTHS.finditer(text):
         yield DerivedValue("parity", float(match[1] or 0), match.span())
         if not match[1]:
             yield DerivedValue("gravidity", 0.0, match.span())
-    for match in _BOTH_ENZYMES.finditer(text):
+    for match in _BOTH_ENZYMES.finditer(text) if "AST" in text or "ALT" in text else ():
         for name, figure in zip(match.groups()[:2], match.groups()[2:], strict=True):
             yield DerivedValue(name.lower(), float(figure), match.span())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rubricate.files import packaged_text
-from rubricate.text.words import Token, find_words, phrase_key
+from rubricate.text.words import Token, phrase_key
 
 _SEPARATOR = " | "
 _LONGEST = 5
@@ -90,17 +90,14 @@ def _first_words() -> frozenset[str]:
     return frozenset(firsts | {f"{form}s" for form in firsts})
 
 
-def find_drugs(text: str) -> list[tuple[str, DrugName]]:
-    """Return the drugs and classes a text names, the longest name first at each place.
+def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
+    """Return the drugs and classes that words name, the longest name first at each place.
 
-    >>> [(name, sorted(drug.classes)) for name, drug in find_drugs("on Lasix and a beta-blocker")]
+    >>> from rubricate.text.words import find_words
+    >>> words = find_words("on Lasix and a beta-blocker")
+    >>> [(name, sorted(drug.classes)) for name, drug in drugs_among(words)]
     [('lasix', ['loop diuretic']), ('beta blocker', ['beta blocker'])]
     """
-    return drugs_among(find_words(text))
-
-
-def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
-    """Return the drugs that words name, as `find_drugs` does for a text."""
     table, firsts = _by_name(), _first_words()
     found: list[tuple[str, DrugName]] = []
     i = 0
@@ -125,9 +122,11 @@ def other_class(asked: Sequence[DrugName], said: Sequence[tuple[str, DrugName]])
     A class is fitted by its drugs, its narrower and its broader classes; a drug by itself (a name
     among ``said`` that is the same drug is left out by the caller) and by the classes it is in.
 
-    >>> asked = [drug for _, drug in find_drugs("ACE inhibitor use")]
-    >>> other_class(asked, find_drugs("takes metoprolol")), other_class(asked, find_drugs("Altace"))
-    ('beta blocker', '')
+    >>> from rubricate.text.words import find_words
+    >>> asked = [drug for _, drug in drugs_among(find_words("ACE inhibitor use"))]
+    >>> said = (drugs_among(find_words(text)) for text in ("takes metoprolol", "Altace"))
+    >>> [other_class(asked, one) for one in said]
+    ['beta blocker', '']
     """
     wanted = {name for one in asked for name in one.classes}
     if not wanted or not said:

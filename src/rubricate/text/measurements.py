@@ -27,6 +27,8 @@ _BETWEEN = word_set(
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
+#: Letters that may name a temperature and a pulse.
+_LETTERS = word_set("t p")
 #: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
 _NOT_NOW = word_set(
     "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
@@ -139,8 +141,10 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
     found: list[Measurement] = []
     i = 0
     while i < len(tokens):
-        named = names.at(tokens, i) if tokens[i].form in names else None
-        named = named or _named_by_letter(text, tokens, i)
+        if tokens[i].form not in names.first_forms and tokens[i].form not in _LETTERS:
+            i += 1
+            continue
+        named = names.at(tokens, i) or _named_by_letter(text, tokens, i)
         if named is None:
             i += 1
             continue
@@ -174,6 +178,7 @@ def _may_be_childs(measured: str, years: float | None) -> bool:
     return years is not None and child_scale(measured, years) is not None
 
 
+@lru_cache(maxsize=RECENT_TEXTS)
 def child_years(text: str) -> float | None:
     """Return the age of the child a note is about; None for adults, and where it is unclear.
 
@@ -189,7 +194,7 @@ def child_years(text: str) -> float | None:
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
     """Return what "T" and, among vital signs, "P" name."""
-    if tokens[i].form not in ("t", "p"):
+    if tokens[i].form not in _LETTERS:
         return None
     written = text[tokens[i].start : tokens[i].end]
     if written == "T":

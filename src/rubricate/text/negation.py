@@ -41,6 +41,8 @@ _NO_MINUS = word_set(
 _ENDING = word_set("stop stops stopped quit quits cease ceased")
 #: Words that deny what they name.
 _LESS = word_set("painless painlessly odourless odorless")
+#: What a cue that no table holds begins with.
+_ODD_LETTERS = frozenset("0nau-") | {form[0] for form in _LESS}
 #: What a minus behind words denies has at most so many of them.
 _LONGEST_SIGNED = 5
 #: Before "without" these undo the denial: "no night without sweats", "hardly a day w/o pain".
@@ -148,9 +150,9 @@ class _Reader:
         reached = self.first
         while i < self.end:
             form = tokens[i].form
-            hit = NEGATION_CUES.at(tokens, i) if form in NEGATION_CUES else None
+            hit = NEGATION_CUES.at(tokens, i) if form in NEGATION_CUES.first_forms else None
             if hit is None or hit[1] > self.end:
-                i = self._odd_cue(i)
+                i = self._odd_cue(i) if form[0] in _ODD_LETTERS else i + 1
                 continue
             cue_kind, stop = hit
             if form == "nor" and i < reached:

@@ -142,6 +142,18 @@ _PLAIN = re.compile(r"(?:(?![yY][oO][mMfFwWbB]\b)[a-zA-Z]+(?: +|$))+")
 
 
 @lru_cache(maxsize=65536)
+def phrase_words(phrase: str) -> tuple[str, ...]:
+    """Return the forms of the words and numbers of a phrase, read once for the last phrases.
+
+    >>> phrase_words("Right-sided  CHEST pain!")
+    ('right', 'sided', 'chest', 'pain')
+    """
+    if _PLAIN.fullmatch(phrase):
+        return tuple(phrase.lower().split())
+    return tuple(word.form for word in find_words(phrase))
+
+
+@lru_cache(maxsize=65536)
 def phrase_key(phrase: str) -> str:
     """Return the words of a phrase in the form that dictionaries use.
 
@@ -150,11 +162,7 @@ def phrase_key(phrase: str) -> str:
     >>> phrase_key("Right-sided  CHEST pain!"), phrase_key("N/V/D"), phrase_key("(-)")
     ('right sided chest pain', 'n v d', '(-)')
     """
-    if _PLAIN.fullmatch(phrase):
-        return " ".join(phrase.lower().split())
-    tokens = find_tokens(phrase)
-    words = [token.form for token in tokens if token.kind in ("word", "number")]
-    return " ".join(words) if words else "".join(phrase.split())
+    return " ".join(phrase_words(phrase)) or "".join(phrase.split())
 
 
 class CueTable:
@@ -173,14 +181,11 @@ class CueTable:
         for rests in by_first.values():
             rests.sort(key=lambda rest: -len(rest[0]))
         self._by_first = by_first
+        #: The words that a phrase may begin with.
+        self.first_forms = frozenset(by_first)
 
     def __contains__(self, form: str) -> bool:
         return form in self._by_first
-
-    @property
-    def first_forms(self) -> frozenset[str]:
-        """The words that a phrase may begin with."""
-        return frozenset(self._by_first)
 
     def at(self, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
         """Return the kind of the longest phrase that begins at token ``i``, and its end."""
@@ -236,6 +241,8 @@ _SPELLINGS = tuple(
         (r"leuco", "leuko"),
     )
 )
+#: Most words have nothing of what is written differently: one look tells.
+_BRITISH = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _SPELLINGS))
 _KEPT_ISE = word_set(
     "exercise exercises exercised exercising bruise bruises bruised bruising raise raised raises"
     " raising otherwise advise advised advises advising rise rises rising noise praise disease"
@@ -271,7 +278,7 @@ def american(form: str) -> str:
     >>> [american(w) for w in ("diarrhoea", "oedema", "colour", "anaemia", "exercise")]
     ['diarrhea', 'edema', 'color', 'anemia', 'exercise']
     """
-    if form in _KEPT_ISE:
+    if form in _KEPT_ISE or _BRITISH.search(form) is None:
         return form
     for pattern, replacement in _SPELLINGS:
         form = pattern.sub(replacement, form)

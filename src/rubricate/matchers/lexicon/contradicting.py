@@ -96,6 +96,8 @@ class ContradictionFinder:
         said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
             return None
+        if not named:
+            return None
         nothing = np.broadcast_to(np.False_, note.strength.shape)
         against = self._contradicted(asked, wording, note, nothing, named)
         return against if against is not None and against.reason == "denied" else None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +56,7 @@ SIGNS = (
     *RULES, *(f"{rule} asked" for rule in RULES), "struck out",
 )  # fmt: skip
 _PLACE = {name: i for i, name in enumerate(SIGNS)}
+_COUNTED_AS = {"number": "#", "mark": None}
 
 
 class Signs(NamedTuple):
@@ -70,16 +73,23 @@ class Signs(NamedTuple):
 
 
 class PlainNote(NamedTuple):
-    """A note as lists, which are faster than arrays for few words, and how its words are worth."""
+    """A note as lists, which are faster than arrays for few words, and how its words are worth.
+
+    ``stop`` says which words carry no meaning, ``counted`` as what words are counted near others:
+    by their stems, all numbers as one, marks as None.
+    """
 
     read: ReadNote
     places: StemPlaces
     strength: F32
     forms: list[str]
+    stop: list[bool]
+    counted: list[str | None]
     clause: list[int]
     item: list[int]
     scope: list[int]
     cue: list[int]
+    family: list[int]
 
 
 class WeighedWording(NamedTuple):
@@ -121,11 +131,19 @@ class CreditWords:
         """Return a note as lists, with how strongly its words stand for the rubric's."""
         reading = read.reading
         forms = [token.form for token in reading.tokens]
-        stop = np.array([form in STOP_WORDS for form in forms])
-        lists = (reading.clause, reading.item, reading.scope, reading.cue)
-        strength = self._words.strength(read.meant, stop)
+        stop = [form in STOP_WORDS for form in forms]
+        kinds = (token.kind for token in reading.tokens)
+        counted = [_COUNTED_AS.get(k, one) for k, one in zip(kinds, read.stems, strict=True)]
+        lists = (reading.clause, reading.item, reading.scope, reading.cue, reading.family)
+        strength = self._words.strength(read.meant, np.array(stop, dtype=np.bool_))
         return PlainNote(
-            read, StemPlaces(read.meant, reading), strength, forms, *(one.tolist() for one in lists)
+            read,
+            StemPlaces(read.meant, reading),
+            strength,
+            forms,
+            stop,
+            counted,
+            *(one.tolist() for one in lists),
         )
 
     def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
@@ -157,10 +175,10 @@ class CreditWords:
         wording = fit.wording
         asked = profile.alternatives[wording.number]
         said = " asked" if asked.negated else ""
-        content = [t for t in inside if note.forms[t] not in STOP_WORDS and note.cue[t] < 0]
+        content = [t for t in inside if not note.stop[t] and note.cue[t] < 0]
         other = sum(max(fit.rows[t - first], default=0) < STANDS_FOR for t in content)
         mean = sum(logits) / len(logits)
-        family = any(reading.family[inside].tolist())
+        family = any(note.family[t] for t in inside)
         weighed = list(zip(wording.weights, fit.inside, fit.around, strict=True))
         values: dict[str, float] = {
             "bias": 1,
@@ -255,13 +273,13 @@ def _words_said(
     ]
     within, low, high = set(inside), inside[0], inside[-1]
     for t, row in zip(near, fit.rows, strict=True):
-        stop = note.forms[t] in STOP_WORDS
+        stop, word = note.stop[t], note.counted[t]
         if not stop and max(row, default=0) >= STANDS_FOR:
             continue
-        kind = note.read.reading.tokens[t].kind
-        if kind == "mark" and t not in within:
-            continue
-        word = "#" if kind == "number" else stems[t]
+        if word is None:
+            if t not in within:
+                continue
+            word = stems[t]
         where = "in"
         if t < low:
             where = "l" if item[t] == item[low] else "L"
@@ -286,12 +304,11 @@ def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
 
 def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
     """Return the words and those around them in their clauses, as a half-open range."""
-    first, end = inside[0], inside[-1] + 1
-    while first > max(0, inside[0] - AROUND) and clause[first - 1] == clause[inside[0]]:
-        first -= 1
-    while end < min(len(clause), inside[-1] + 1 + AROUND) and clause[end] == clause[inside[-1]]:
-        end += 1
-    return first, end
+    first, last = inside[0], inside[-1]
+    return (
+        bisect_left(clause, clause[first], max(0, first - AROUND), first),
+        bisect_right(clause, clause[last], last, min(len(clause), last + 1 + AROUND)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +322,7 @@ class CreditModel:
 
     def __call__(self, signs: Signs) -> float:
         """Return the logit that words earn the credit."""
-        own = sum(self.words.get(word, 0.0) for word in signs.words)
+        own = sum(map(self.words.get, signs.words, repeat(0.0)))
         columns = signs.numbers[None, :]
         sure = SAYS_ALL if signs.says_all else -NOT_DENIED if signs.not_denied else 0.0
         return float(signs.numbers @ self.weights + self.hidden(columns)[0]) + own + sure

@@ -41,8 +41,6 @@ MOST_ADDED = 4.0
 #: A learned stretch this far above its cut is marked even if it is denied ("no period" may be what
 #: a feature asks for without saying so).
 INSISTS = 1.5
-#: A word is evidence of a rubric's word if it counts at least this much.
-LEAST_EVIDENCE = 0.2
 #: At most so likely is a feature that the note contradicts.
 CONTRADICTED = 0.1
 #: From the rubric alone, a feature without a stretch above the cut gets those so far below it.
@@ -90,11 +88,6 @@ class CaseFinder:
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
         prepared = self._reader.prepared
-        #: The columns of each feature's words.
-        self._asked = [
-            np.array([i for i, word in enumerate(prepared.words.words) if word in one.words], int)
-            for one in prepared.profiles
-        ]
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
@@ -221,7 +214,7 @@ class CaseFinder:
             best = max(best, logit)
             if logit > 0:
                 reason = self._reason(j, group, read, folded)
-                mean = float(np.concatenate([above[r.first : r.end, j] for r in group]).mean())
+                mean = _mean_inside(above, j, group)
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
@@ -302,14 +295,14 @@ class CaseFinder:
             spans = tuple(_span_of(run, reading) for run in group)
             if self._dropped and (j, " ".join(folded[a:b] for a, b in spans)) in self._dropped:
                 continue
-            inside = np.concatenate([above[run.first : run.end, j] for run in group])
-            if self._may_contradict(profile, float(inside.mean())):
+            mean = _mean_inside(above, j, group)
+            if self._may_contradict(profile, mean):
                 why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
                     against = against or Contradiction(words, None, why)
                     continue
-            confidence = self._decision.span(float(inside.mean()))
+            confidence = self._decision.span(mean)
             reason = self._reason(j, group, read, folded)
             found.append(Found(self._features[j], spans, confidence, reason))
         return found, against
@@ -357,9 +350,8 @@ class CaseFinder:
         profile = self._reader.prepared.profiles[j]
         if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
             return True
-        words, asked = self._reader.prepared.words, self._asked[j]
-        stems = read.stems[run.first : run.end]
-        return any(words.closest(one)[asked].max() >= LEAST_EVIDENCE for one in stems)
+        words, stems = self._reader.prepared.words, read.stems[run.first : run.end]
+        return any(words.is_evidence(one, j) for one in stems)
 
     def _presence(
         self,
@@ -386,6 +378,12 @@ class CaseFinder:
 
 def _span_of(run: TokenRun, reading: NoteReading) -> tuple[int, int]:
     return reading.tokens[run.first].start, reading.tokens[run.end - 1].end
+
+
+def _mean_inside(above: F32, j: int, group: Sequence[TokenRun]) -> float:
+    """Return how far words are above the cut of feature ``j`` on average."""
+    parts = [above[run.first : run.end, j] for run in group]
+    return float((parts[0] if len(parts) == 1 else np.concatenate(parts)).mean())
 
 
 def _logit(p: float) -> float:

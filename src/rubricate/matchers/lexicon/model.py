@@ -32,7 +32,7 @@ from rubricate.matchers.wording.stems import Speller
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.senses import find_senses
-from rubricate.text.words import find_tokens
+from rubricate.text.wordings import read_wording
 
 #: The training notes are divided into this many parts; cuts are chosen on parts not learned from.
 N_PARTS = 3
@@ -159,13 +159,14 @@ def with_senses(reading: NoteReading, stems: Sequence[str]) -> list[str]:
 def _spelling(prepared: PreparedRubric, rubric: Rubric) -> list[str]:
     """Return the words to correct to: the rubric's, and common ones that stand for them."""
     common = prepared.shared.common_forms()
-    known = (common.get(one, ()) for one in prepared.words.known_stems)
-    return rubric_forms(rubric) + [form for forms in known for form in forms]
+    known = common.keys() & prepared.words.known_stems
+    return list(set(rubric_forms(rubric)).union(*map(common.__getitem__, known)))
 
 
 def rubric_forms(rubric: Rubric) -> list[str]:
     """Return the words of a rubric's features."""
-    return sorted({t.form for f in rubric for t in find_tokens(f.text) if t.kind == "word"})
+    tokens = (token for feature in rubric for token in read_wording(feature.text).tokens)
+    return sorted({token.form for token in tokens if token.kind == "word"})
 
 
 def learn_case(

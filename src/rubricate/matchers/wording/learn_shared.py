@@ -23,7 +23,7 @@ from rubricate.matchers.wording.logistic import (
 )
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.reading import NoteReading, read_note
-from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
+from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, learn_translation
@@ -143,9 +143,8 @@ def _sample(
     own = [j for j, p in enumerate(prepared.profiles) if not p.kind
            and p.feature.id in one.judged.annotations]  # fmt: skip
     ids = [prepared.profiles[j].feature.id for j in own]
-    kept_all = KeptEvidence(len(one.stems), len(prepared.profiles))
-    take_evidence(kept_all, one.reading, one.stems, prepared.words)
-    columns = kept_all.columns[:, own].reshape(-1, len(COLUMNS))
+    evidence = all_columns(one.reading, one.stems, prepared.words)
+    columns = evidence[:, own].reshape(-1, len(COLUMNS))
     marked = marked_tokens(one.reading, one.judged, ids).reshape(-1)
     close = marked | (columns[:, _COVERAGE] > 0.15)
     kept = close | (rng.random(len(marked)) < _FAR_SHARE)

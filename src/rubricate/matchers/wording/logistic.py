@@ -9,6 +9,7 @@ above which logits count, and the probabilities they stand for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -225,7 +226,8 @@ class LogitScale:
         >>> LogitScale()(0.0)
         0.5
         """
-        return float(sigmoid(self.slope * logit + self.shift))
+        # Of one number alone, for which an array takes ten times as long.
+        return 1 / (1 + math.exp(-min(max(self.slope * logit + self.shift, -60.0), 60.0)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
 from rubricate.text import opposites
 from rubricate.text.senses import meant_by
-from rubricate.text.words import find_words, phrase_key, word_set
+from rubricate.text.wordings import read_wording
+from rubricate.text.words import phrase_key, phrase_words, word_set
 
 #: Before a phrase of the lexicon these make the phrase for its absence: "no fever".
 _ABSENT = ("no", "denies", "not", "does not")
@@ -91,7 +92,8 @@ def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> Featu
     if profile.kind:
         return names
     for text, alternative in zip(profile.feature.wordings, profile.alternatives, strict=True):
-        forms = [word.form for word in find_words(text)]
+        words = read_wording(text).words
+        forms = [word.form for word in words]
         for form in forms:
             if form not in STOP_WORDS and form not in NEGATING:
                 names.words[stem(form)] = frozenset([form])
@@ -100,7 +102,7 @@ def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> Featu
             names.same += [p.stems for p in phrases if p.stems and not p.denies]
         # Of "No fever" also what is a fever.
         lead = next((i for i, form in enumerate(forms) if form not in NEGATING), 0)
-        for first, end, key in known.phrases_among(find_words(text)[lead:]):
+        for first, end, key in known.phrases_among(words[lead:]):
             meant = frozenset(forms[lead + first : lead + end]) - STOP_WORDS
             _add_synonyms(names, known.synonyms(key), meant, negated=alternative.negated)
             whole = {stem(form) for form in meant} >= set(alternative.words) - qualifiers()
@@ -155,7 +157,7 @@ class _ReadPhrase(NamedTuple):
 @lru_cache(maxsize=65536)
 def _read_phrase(phrase: str) -> _ReadPhrase:
     """Read a phrase; "out" of "pass out" is one of its words that mean something."""
-    forms = tuple(word.form for word in find_words(phrase))
+    forms = phrase_words(phrase)
     said = [f for f in forms if f in _PARTICLES or f not in STOP_WORDS]
     stems = tuple(dict.fromkeys(stem(form) for form in said))
     return _ReadPhrase(forms, stems, not _DENIALS.isdisjoint(forms))

@@ -11,9 +11,9 @@ from rubricate.arrays import F32
 from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
-from rubricate.text.negation import asks_for_denial
-from rubricate.text.quantities import Quantity, find_quantities, same_quantity
-from rubricate.text.words import find_tokens, word_set
+from rubricate.text.quantities import Quantity, same_quantity
+from rubricate.text.wordings import read_wording
+from rubricate.text.words import word_set
 
 STOP_WORDS = word_set(
     "a an the of in on at to for with w/ and or by from as is are was were be been being has have"
@@ -99,8 +99,9 @@ def _gender(feature: Feature) -> frozenset[str] | None:
 def _kind(feature: Feature) -> str:
     if _gender(feature):
         return "gender"
-    found = find_quantities(feature.text)
-    whole = [token for token in find_tokens(feature.text) if token.form not in ("old", "age", "of")]
+    wording = read_wording(feature.text)
+    found = wording.quantities
+    whole = [token for token in wording.tokens if token.form not in ("old", "age", "of")]
     if len(found) == 1 and found[0].kind == "age" and len(whole) <= 4:
         covered = [t for t in whole if found[0].span.start <= t.start < found[0].span.end]
         return "age" if len(covered) == len(whole) else ""
@@ -109,14 +110,14 @@ def _kind(feature: Feature) -> str:
 
 def read_alternative(text: str, place: int) -> Alternative:
     """Read one of a feature's alternatives."""
-    tokens = find_tokens(text)
-    forms = [token.form for token in tokens if token.kind in ("word", "number")]
+    wording = read_wording(text)
+    forms = [word.form for word in wording.words]
     content = [f for f in forms if f not in STOP_WORDS and f not in NEGATING and f != "history"]
     words = tuple(dict.fromkeys(stem(form) for form in content or forms))
     # A negation inside ("pain not relieved by rest") denies as much as one in front.
-    negated = asks_for_denial(text, tokens) or any(form in NEGATING for form in forms[:1])
+    negated = wording.denies or any(form in NEGATING for form in forms[:1])
     family = any(form in RELATIVES for form in forms)
-    return Alternative(place, words, negated, family, tuple(find_quantities(text, tokens)))
+    return Alternative(place, words, negated, family, wording.quantities)
 
 
 #: Logit of a token that gives the age or gender, and of any other token.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading, shift_tokens
+from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.text.quantities import same_quantity
 
@@ -18,7 +19,10 @@ WINDOW = 6
 #: A synonym names a rubric's word if it stands for at least this part of it.
 _NAMED = 0.8
 
-#: Names of the evidence columns, in order; `take_evidence` fills them.
+#: A place may have something to do with a feature where its signs are more than nearly nothing.
+LEAST_SIGN = 0.01
+
+#: Names of the evidence columns, in order; `TokenEvidence` fills them.
 COLUMNS = (
     "bias", "same word", "its share", "synonym", "translation", "neighbour", "evidence",
     "left 1", "right 1", "left 2", "right 2", "left 5", "right 5", "between", "stop between",
@@ -36,76 +40,167 @@ COLUMNS = (
 _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
 
-class KeptEvidence:
-    """Takes evidence columns and keeps them, (tokens, features, columns)."""
+class TokenEvidence:
+    """How the tokens of a note relate to the features of a rubric.
 
-    def __init__(self, n_tokens: int, n_features: int) -> None:
-        # Column by column in memory, as they are taken.
-        kept = np.zeros((len(COLUMNS), n_tokens, n_features), dtype=np.float32)
-        self.columns: F32 = np.moveaxis(kept, 0, -1)
+    What a token's surroundings say is computed for the places that are asked for: nearly all
+    places, each a token and a feature, have nothing to do with each other.
+    """
 
-    def __call__(self, name: str, values: npt.ArrayLike) -> None:
-        """Keep one column."""
-        self.columns[:, :, _NAMES[name]] = values
+    def __init__(self, reading: NoteReading, stems: Sequence[str], rubric: RubricWords) -> None:
+        self._reading, self._rubric = reading, rubric
+        self._stop = np.array([t.form in STOP_WORDS for t in reading.tokens], dtype=np.bool_)
+        self._worth = worth = rubric.worth(stems, self._stop)
+        near = _near(worth.strength, reading.clause)
+        coverage_of = near @ rubric.weights
+        n, self._n_features = len(stems), len(rubric.profiles)
+        score = coverage_of + 0.5 * worth.evidence
+        self._pick = pick = _best_alternative(score, rubric.feature_of, self._n_features)
+        rows = np.arange(n)[:, None]
+        self._evidence: F32 = worth.evidence[rows, pick]
+        self._coverage: F32 = coverage_of[rows, pick]
+        # Words that are the rubric's own or stand for them in the lexicon, each nearly all of it.
+        self._sure: F32 = (np.where(near > _NAMED, near, 0.0) @ rubric.weights)[rows, pick]
+        named = np.maximum(worth.same, worth.alike)[rows, pick]
+        self._named: F32 = named * ~self._stop[:, None]
+        self._asked = np.array([a.negated for a in rubric.alternatives], dtype=np.bool_)[pick]
+        self._cues = _at_cues(self._evidence, reading)
+        self._right, self._wrong = _numbers(reading, rubric)
+
+    def close_places(self) -> I64:
+        """Return the places where a token may have to do with a feature, token by token."""
+        close = (
+            (self._coverage > LEAST_SIGN) | self._right | (self._cues * self._asked > LEAST_SIGN)
+        )
+        return np.flatnonzero(close)
+
+    def columns(self, places: I64) -> F32:
+        """Return the evidence columns of some places, (places, columns)."""
+        at = _Places(self._reading, places, self._n_features)
+        at.take("bias", 1.0)
+        self._words(at)
+        _surroundings(at, self._evidence, self._coverage, self._stop)
+        _items(at, self._named, at.of(self._asked))
+        self._demands(at)
+        return np.ascontiguousarray(at.kept.T)
+
+    def _words(self, at: _Places) -> None:
+        """Take what the token itself is worth, and how much of the feature is near it."""
+        worth, e, cov = self._worth, at.of(self._evidence), at.of(self._coverage)
+        pick = at.of(self._pick)
+        at.take("same word", worth.same[at.token, pick])
+        at.take("its share", worth.share[at.token, pick])
+        at.take("synonym", worth.alike[at.token, pick])
+        at.take("translation", worth.means[at.token, pick])
+        at.take("neighbour", worth.close[at.token, pick])
+        at.take("evidence", e)
+        sure = at.of(self._sure)
+        at.take("sure coverage", sure)
+        at.take("sure coverage evidence", sure * e)
+        at.take("highest coverage", at.highest_in_note(self._coverage))
+        at.take("highest sure coverage", at.highest_in_note(self._sure))
+        at.take("clause coverage", at.of(_highest_by(self._coverage, self._reading.clause)))
+        rare = (worth.rarity / 5)[at.token]
+        at.take("stop word", self._stop[at.token])
+        at.take("mark", at.kind == MARK)
+        at.take("number", at.kind == NUMBER)
+        at.take("rare", rare)
+        at.take("rare covered", rare * cov)
+        n_words = np.array([len(a.words) for a in self._rubric.alternatives], dtype=np.float32)
+        single = (n_words == 1).astype(np.float32)[pick]
+        at.take("long rubric", np.log(np.maximum(n_words, 1))[pick])
+        at.take("single word", single)
+        at.take("single word evidence", single * e)
+
+    def _demands(self, at: _Places) -> None:
+        """Take whether what the feature asks for besides words is there: denials, kin, numbers."""
+        reading, e, cov = self._reading, at.of(self._evidence), at.of(self._coverage)
+        asked, denied = at.of(self._asked), at.denied
+        near = np.maximum(e, 0.5 * cov)
+        at.take("denied asked", near * (asked & denied))
+        at.take("denied not asked", near * (~asked & denied))
+        at.take("not denied asked", near * (asked & ~denied))
+        cue = at.of(self._cues)
+        at.take("cue asked", cue * asked)
+        at.take("cue asked coverage", cue * at.of(_at_cues(self._coverage, reading)) * asked)
+        at.take("cue not asked", cue * ~asked)
+        about_family = np.array([a.family for a in self._rubric.alternatives], dtype=np.bool_)
+        kin = about_family[at.of(self._pick)]
+        family = (reading.family > 0)[at.token]
+        relative = np.array([t.form in RELATIVES for t in reading.tokens], dtype=np.bool_)[at.token]
+        at.take("family asked", near * (kin & family))
+        at.take("family not asked", near * (~kin & family))
+        at.take("not family asked", near * (kin & ~family))
+        at.take("relative asked", cov * (relative & kin))
+        right, wrong = at.of(self._right), at.of(self._wrong)
+        at.take("right number", right)
+        at.take("wrong number", wrong)
+        at.take("right number coverage", right * cov)
+        at.take("other number", (reading.quantity >= 0)[at.token] & ~right & ~wrong)
 
 
-def take_evidence(
-    take: KeptEvidence, reading: NoteReading, stems: Sequence[str], rubric: RubricWords
-) -> None:
-    """Compute every evidence column of a note and hand it to ``take``."""
+def all_columns(reading: NoteReading, stems: Sequence[str], rubric: RubricWords) -> F32:
+    """Return the evidence columns of all places, (tokens, features, columns), to learn from."""
     n, f = len(stems), len(rubric.profiles)
     if not n or not f:
-        return
-    stop = np.array([t.form in STOP_WORDS for t in reading.tokens])
-    worth = rubric.worth(stems, stop)
-    clause = reading.clause
-    near = worth.strength.copy()
+        return np.zeros((n, f, len(COLUMNS)), dtype=np.float32)
+    found = TokenEvidence(reading, stems, rubric).columns(np.arange(n * f))
+    return found.reshape(n, f, len(COLUMNS))
+
+
+class _Places:
+    """Places of a note for which evidence columns are taken, each a token and a feature."""
+
+    def __init__(self, reading: NoteReading, places: I64, n_features: int) -> None:
+        self.reading, self.places = reading, places
+        self.token, self.feature = np.divmod(places, max(n_features, 1))
+        self.kind = reading.kind[self.token]
+        self.denied = (reading.scope >= 0)[self.token]
+        self.kept: F32 = np.zeros((len(COLUMNS), len(places)), dtype=np.float32)
+
+    def take(self, name: str, values: npt.ArrayLike) -> None:
+        """Keep one column."""
+        self.kept[_NAMES[name]] = values
+
+    def of(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the values of the places, given those of all tokens for all features."""
+        return values.reshape(-1)[self.places]
+
+    def beside(self, values: F32, by: int) -> F32:
+        """Return the values ``by`` tokens to the right, 0 where another clause is there."""
+        return shifted_values(values, by, self.reading.clause, self.token, self.feature)
+
+    def highest_in_note(self, values: F32) -> F32:
+        """Return the highest values of the features in the notes that the places are in."""
+        first = np.array(self.reading.first)
+        highest: F32 = np.maximum.reduceat(values, first, axis=0)
+        return highest[np.searchsorted(first, self.token, "right") - 1, self.feature]
+
+
+def shifted_values(
+    values: F32, by: int, clause: I32, token: I64, feature: I64, fill: float = 0
+) -> F32:
+    """Return, for some places, the values ``by`` tokens to the right, within each clause.
+
+    >>> two = np.array([[5, 6], [7, 8]], dtype=np.float32)
+    >>> token, feature = np.array([0, 1]), np.array([1, 1])
+    >>> shifted_values(two, 1, np.array([0, 0]), token, feature).tolist()
+    [8.0, 0.0]
+    """
+    there = np.clip(token + by, 0, len(clause) - 1)
+    same = (clause[there] == clause[token]) & (there == token + by)
+    return np.where(same, values[there, feature], np.float32(fill))
+
+
+def _near(strength: F32, clause: I32) -> F32:
+    """Return how strongly the words around each token, in its clause, stand for the rubric's."""
+    near = strength.copy()
     for by in range(1, WINDOW + 1):
-        same_clause = clause[:-by] == clause[by:]
+        same_clause = (clause[:-by] == clause[by:])[:, None]
         here, there = near[:-by], near[by:]
-        np.maximum(here, worth.strength[by:], out=here, where=same_clause[:, None])
-        np.maximum(there, worth.strength[:-by], out=there, where=same_clause[:, None])
-    coverage_of = near @ rubric.weights
-    pick = _best_alternative(coverage_of + 0.5 * worth.evidence, rubric.feature_of, f)
-    rows = np.arange(n)[:, None]
-    e = worth.evidence[rows, pick]
-    cov = coverage_of[rows, pick]
-    take("bias", 1.0)
-    take("same word", worth.same[rows, pick])
-    take("its share", worth.share[rows, pick])
-    take("synonym", worth.alike[rows, pick])
-    take("translation", worth.means[rows, pick])
-    take("neighbour", worth.close[rows, pick])
-    take("evidence", e)
-    # Words that are the rubric's own or stand for them in the lexicon, each nearly all of it.
-    sure = (np.where(near > _NAMED, near, 0.0) @ rubric.weights)[rows, pick]
-    take("sure coverage", sure)
-    take("sure coverage evidence", sure * e)
-    sizes = np.diff([*reading.first, n])
-    take(
-        "highest coverage",
-        np.repeat(np.maximum.reduceat(cov, reading.first, axis=0), sizes, axis=0),
-    )
-    take(
-        "highest sure coverage",
-        np.repeat(np.maximum.reduceat(sure, reading.first, axis=0), sizes, axis=0),
-    )
-    take("clause coverage", _highest_by(cov, reading.clause))
-    _surroundings(take, reading, e, cov, stop)
-    named = np.maximum(worth.same, worth.alike)[rows, pick] * ~stop[:, None]
-    _items(take, reading, named, pick, rubric)
-    _asked(take, reading, e, cov, pick, rubric)
-    rare = worth.rarity[:, None] / 5
-    take("stop word", stop[:, None])
-    take("mark", (reading.kind == MARK)[:, None])
-    take("number", (reading.kind == NUMBER)[:, None])
-    take("rare", rare)
-    take("rare covered", rare * cov)
-    n_words = np.array([len(a.words) for a in rubric.alternatives], dtype=np.float32)
-    single = (n_words == 1).astype(np.float32)[pick]
-    take("long rubric", np.log(np.maximum(n_words, 1))[pick])
-    take("single word", single)
-    take("single word evidence", single * e)
+        np.maximum(here, strength[by:], out=here, where=same_clause)
+        np.maximum(there, strength[:-by], out=there, where=same_clause)
+    return near
 
 
 def _best_alternative(score: F32, feature_of: I64, n_features: int) -> I64:
@@ -123,55 +218,52 @@ def _best_alternative(score: F32, feature_of: I64, n_features: int) -> I64:
     return pick
 
 
-def _surroundings(take: KeptEvidence, reading: NoteReading, e: F32, cov: F32, stop: Bools) -> None:
-    clause = reading.clause
-    shifted = {by: shift_tokens(e, by, clause) for by in range(-5, 6) if by}
-    take("left 1", shifted[-1])
-    take("right 1", shifted[1])
-    take("left 2", shifted[-2])
-    take("right 2", shifted[2])
-    left = np.maximum.reduce([shifted[-k] for k in range(1, 6)])
-    right = np.maximum.reduce([shifted[k] for k in range(1, 6)])
-    take("left 5", left)
-    take("right 5", right)
+def _surroundings(at: _Places, evidence: F32, coverage: F32, stop: Bools) -> None:
+    """Take what stands beside the token, and how good a place it is for the feature."""
+    e, cov = at.of(evidence), at.of(coverage)
+    shifted = {by: at.beside(evidence, by) for by in range(-5, 6) if by}
+    at.take("left 1", shifted[-1])
+    at.take("right 1", shifted[1])
+    at.take("left 2", shifted[-2])
+    at.take("right 2", shifted[2])
     left3 = np.maximum.reduce([shifted[-k] for k in range(1, 4)])
     right3 = np.maximum.reduce([shifted[k] for k in range(1, 4)])
+    left = np.maximum.reduce([left3, shifted[-4], shifted[-5]])
+    right = np.maximum.reduce([right3, shifted[4], shifted[5]])
+    at.take("left 5", left)
+    at.take("right 5", right)
     between = np.minimum(left3, right3)
-    take("between", between)
-    take("stop between", between * stop[:, None])
-    take("mark between", between * (reading.kind == MARK)[:, None])
-    take("coverage", cov)
-    take("coverage evidence", cov * e)
-    take("coverage squared", cov**2)
-    take("coverage between", cov * np.maximum(between, e))
-    sizes = np.diff([*reading.first, len(cov)])
-    highest = np.repeat(np.maximum.reduceat(cov, reading.first, axis=0), sizes, axis=0)
+    at.take("between", between)
+    at.take("stop between", between * stop[at.token])
+    at.take("mark between", between * (at.kind == MARK))
+    at.take("coverage", cov)
+    at.take("coverage evidence", cov * e)
+    at.take("coverage squared", cov**2)
+    at.take("coverage between", cov * np.maximum(between, e))
+    highest = at.highest_in_note(coverage)
     best = cov / np.maximum(highest, 1e-6)
     weak = np.maximum(0.4 - highest, 0) * 2.5
-    take("weak place", weak * (cov > 0.05))
-    take("weak place evidence", weak * e)
+    at.take("weak place", weak * (cov > 0.05))
+    at.take("weak place evidence", weak * e)
     top = (best > 0.95) & (cov > 0.05)
-    take("best place", top)
-    take("best place evidence", top * e)
-    take("rank", best * (cov > 0.05))
-    take("strong", e > 0.6)
-    take("strong covered", (e > 0.6) * cov)
-    take("left edge", (shifted[-1] < 0.2) * (left < 0.2) * e)
-    take("right edge", (shifted[1] < 0.2) * (right < 0.2) * e)
+    at.take("best place", top)
+    at.take("best place evidence", top * e)
+    at.take("rank", best * (cov > 0.05))
+    at.take("strong", e > 0.6)
+    at.take("strong covered", (e > 0.6) * cov)
+    at.take("left edge", (shifted[-1] < 0.2) * (left < 0.2) * e)
+    at.take("right edge", (shifted[1] < 0.2) * (right < 0.2) * e)
 
 
-def _items(
-    take: KeptEvidence, reading: NoteReading, named: F32, pick: I64, rubric: RubricWords
-) -> None:
+def _items(at: _Places, named: F32, asked: Bools) -> None:
     """Distinguish items of a list that name the feature from the items beside them."""
-    in_item = _highest_by(named, reading.item)
-    beside = (_highest_by(named, reading.clause) > _NAMED) & (in_item <= _NAMED)
-    denied = (reading.scope >= 0)[:, None]
-    asked = np.array([a.negated for a in rubric.alternatives])[pick]
-    take("named", named)
-    take("other item", beside)
-    take("other item denied", beside & denied)
-    take("named not denied", (named > _NAMED) & asked & ~denied)
+    own, reading = at.of(named), at.reading
+    in_item, in_clause = (at.of(_highest_by(named, by)) for by in (reading.item, reading.clause))
+    beside = (in_clause > _NAMED) & (in_item <= _NAMED)
+    at.take("named", own)
+    at.take("other item", beside)
+    at.take("other item denied", beside & at.denied)
+    at.take("named not denied", (own > _NAMED) & asked & ~at.denied)
 
 
 def _highest_by(values: F32, group: I32) -> F32:
@@ -181,48 +273,26 @@ def _highest_by(values: F32, group: I32) -> F32:
     return np.repeat(highest, np.diff([*first, len(group)]), axis=0)
 
 
-def _asked(
-    take: KeptEvidence, reading: NoteReading, e: F32, cov: F32, pick: I64, rubric: RubricWords
-) -> None:
-    alternatives = rubric.alternatives
-    asked = np.array([a.negated for a in alternatives])[pick]
-    denied = (reading.scope >= 0)[:, None]
-    near = np.maximum(e, 0.5 * cov)
-    take("denied asked", near * (asked & denied))
-    take("denied not asked", near * (~asked & denied))
-    take("not denied asked", near * (asked & ~denied))
-    cue_evidence, cue_coverage = np.zeros_like(e), np.zeros_like(e)
-    _at_cues(cue_evidence, e, reading)
-    _at_cues(cue_coverage, cov, reading)
-    take("cue asked", cue_evidence * asked)
-    take("cue asked coverage", cue_evidence * cue_coverage * asked)
-    take("cue not asked", cue_evidence * ~asked)
-    about_family = np.array([a.family for a in alternatives])[pick]
-    family = (reading.family > 0)[:, None]
-    relative = np.array([t.form in RELATIVES for t in reading.tokens])[:, None]
-    take("family asked", near * (about_family & family))
-    take("family not asked", near * (~about_family & family))
-    take("not family asked", near * (about_family & ~family))
-    take("relative asked", cov * (relative & about_family))
-    _numbers(take, reading, cov, rubric)
-
-
-def _at_cues(target: F32, values: F32, reading: NoteReading) -> None:
-    """Give the tokens of each negation's cue the highest value in its scope."""
+def _at_cues(values: F32, reading: NoteReading) -> F32:
+    """Return for the tokens of each negation's cue the highest values in its scope, else 0."""
+    found = np.zeros_like(values)
     inside = np.flatnonzero(reading.scope >= 0)
     cues = np.flatnonzero(reading.cue >= 0)
     if not len(inside) or not len(cues):
-        return
+        return found
     order = inside[np.argsort(reading.scope[inside], kind="stable")]
     numbers, first = np.unique(reading.scope[order], return_index=True)
     highest = np.maximum.reduceat(values[order], first, axis=0)
     at = np.minimum(np.searchsorted(numbers, reading.cue[cues]), len(numbers) - 1)
     known = numbers[at] == reading.cue[cues]
-    target[cues[known]] = highest[at[known]]
+    found[cues[known]] = highest[at[known]]
+    return found
 
 
-def _numbers(take: KeptEvidence, reading: NoteReading, cov: F32, rubric: RubricWords) -> None:
-    right, wrong = np.zeros_like(cov), np.zeros_like(cov)
+def _numbers(reading: NoteReading, rubric: RubricWords) -> tuple[Bools, Bools]:
+    """Tell which tokens are in numbers that a feature asks for, and in others of their kind."""
+    right = np.zeros((len(reading), len(rubric.profiles)), dtype=np.bool_)
+    wrong = np.zeros_like(right)
     for j, profile in enumerate(rubric.profiles):
         asked = profile.quantities
         if not asked:
@@ -236,7 +306,4 @@ def _numbers(take: KeptEvidence, reading: NoteReading, cov: F32, rubric: RubricW
                 judged[i] = 2
         right[:, j] = judged[reading.quantity] == 1
         wrong[:, j] = judged[reading.quantity] == 2
-    take("right number", right)
-    take("wrong number", wrong)
-    take("right number coverage", right * cov)
-    take("other number", (reading.quantity >= 0)[:, None] * (1 - right) * (1 - wrong))
+    return right, wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -14,14 +13,13 @@ from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
 from rubricate.text.senses import meant_by
 
-#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
-#: stands for any.
-SURE = 5.0
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
 AS_A_WHOLE, PHRASE_SLACK = 0.9, 2
 #: How the last stems compare is remembered, of so many: notes of one rubric have most in common.
 MOST_STEMS = 8192
+#: A word is evidence of a rubric's word if it counts at least this much.
+LEAST_EVIDENCE = 0.2
 #: Between a stem and the key of its meaning.
 SENSE = "#"
 _Phrases = dict[str, list[tuple[tuple[str, ...], I64, I64]]]
@@ -51,27 +49,23 @@ class RubricWords:
         own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
         self._order = np.concatenate(own) if own else np.zeros(0, dtype=np.int64)
         self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
-        self._wordings = self._index_wordings(translation)
+        self._sureness = [translation.sureness(word) for word in self.words]
+        self._usual = frozenset().union(*self._sureness)
         self._synonyms = synonyms.words if synonyms else {}
         self._phrases = self._index_phrases(synonyms.phrases if synonyms else {})
         self._parts = {i: p for i, word in enumerate(self.words) if (p := parts_of(word))}
         self._part_stems = frozenset().union(*(part for p in self._parts.values() for part in p))
         self._neighbours = neighbours or {}
+        near = (self._neighbours.get(word, ()) for word in self.words)
+        #: Stems that have something to do with a word (neighbours have each other); of the others
+        #: only their parts may.
+        self._related = self._usual.union(self._place, self._synonyms, self._part_stems, *near)
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
+        self._asked = [[self._place[word] for word in profile.words] for profile in profiles]
         width = len(self.words) + 6 * len(self.alternatives) + 1
         # Replaced as one, since threads may share a rubric.
         self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
-
-    def _index_wordings(self, translation: Translation) -> dict[str, list[tuple[int, float]]]:
-        """Return, for each note stem, the rubric words it usually stands for, and how certainly."""
-        found: dict[str, list[tuple[int, float]]] = {}
-        for i, word in enumerate(self.words):
-            for stem_, p in translation.given.get(word, {}).items():
-                base = max(translation.overall.get(stem_, 0.0), 1e-6)
-                sure = min(max(math.log(p / base) / SURE, 0.0), 1.0)
-                found.setdefault(stem_, []).append((i, sure))
-        return found
 
     def _index_phrases(self, phrases: Mapping[tuple[str, ...], Set[str]]) -> _Phrases:
         """Return the phrases by their first stem, with the columns of words and wordings meant."""
@@ -96,33 +90,46 @@ class RubricWords:
                     for word in phrase:
                         yield t + near.index(word), words, wordings
 
-    def compare(self, stem_: str) -> F32:
-        """Return how a stem compares with each word: same, synonym, usual wording, neighbour.
+    def compare(self, stems: Sequence[str]) -> F32:
+        """Return how stems compare with each word: same, synonym, usual wording, neighbour.
 
         A stem with a meaning ("ra#ra: room air") compares only with wordings that have it.
         """
+        compared = np.zeros((4, len(stems), len(self.words)), dtype=np.float32)
+        # Most stems have nothing to do with most words: only what is not 0 is written down.
+        found = [(way, t, i, x) for t, one in enumerate(stems) for way, i, x in self._ways(one)]
+        if found:
+            ways, tokens, words, values = zip(*found, strict=True)
+            compared[ways, tokens, words] = values
+        return compared
+
+    def _ways(self, stem_: str) -> Iterator[tuple[int, int, float]]:
+        """Yield how a stem stands for words: in which of the four ways, for which, how much."""
         stem_, _, sense = stem_.partition(SENSE)
         if sense:
             meant = {stem(form) for form in meant_by(sense)}
             able = [not meant.isdisjoint(one.words) for one in self.alternatives]
             fits = np.any(self.weights[:, able] > 0, axis=1)
-            compared = self.compare(stem_)
-            compared[:, ~fits] = 0
-            return compared
-        compared = np.zeros((4, len(self.words)), dtype=np.float32)
-        if stem_ in self._place:
-            compared[0, self._place[stem_]] = 1
-        for word, part in self._synonyms.get(stem_, {}).items():
-            if word in self._place and word != stem_:
-                compared[1, self._place[word]] = part
+            yield from (one for one in self._ways(stem_) if fits[one[1]])
+            return
+        if stem_ not in self._related and not parts_of(stem_):
+            return
+        place = self._place
+        if stem_ in place:
+            yield 0, place[stem_], 1.0
+        alike = {place[word]: part for word, part in self._synonyms.get(stem_, {}).items()
+                 if word in place and word != stem_}  # fmt: skip
         for i, part in self._shared_parts(stem_):
-            compared[1, i] = max(compared[1, i], part)
-        for i, sure in self._wordings.get(stem_, ()):
-            compared[2, i] = sure
+            alike[i] = max(alike.get(i, 0.0), part)
+        for i, part in alike.items():
+            yield 1, i, part
+        if stem_ in self._usual:
+            for i, sureness in enumerate(self._sureness):
+                if stem_ in sureness:
+                    yield 2, i, sureness[stem_]
         for word, value in self._neighbours.get(stem_, {}).items():
-            if word in self._place:
-                compared[3, self._place[word]] = value
-        return compared
+            if word in place:
+                yield 3, place[word], value
 
     def _shared_parts(self, stem_: str) -> Iterator[tuple[int, float]]:
         """Yield the words that share parts with a stem, and what part of each: "arthralgia"."""
@@ -138,7 +145,7 @@ class RubricWords:
     @property
     def known_stems(self) -> Set[str]:
         """The stems that are known to stand for a word of the rubric."""
-        return self._synonyms.keys() | self._wordings.keys()
+        return self._synonyms.keys() | self._usual
 
     def closest(self, stem_: str) -> F32:
         """Return how a stem compares with each word at best; computed once."""
@@ -146,8 +153,13 @@ class RubricWords:
         if found is None:
             if len(self._closest) >= MOST_STEMS:
                 self._closest.clear()
-            found = self._closest[stem_] = self.compare(stem_).max(axis=0)
+            found = self._closest[stem_] = self.compare([stem_])[:, 0].max(axis=0)
         return found
+
+    def is_evidence(self, stem_: str, feature: int) -> bool:
+        """Tell whether a stem alone is evidence of a word of the feature of a number."""
+        closest = self.closest(stem_)
+        return any(closest[i] >= LEAST_EVIDENCE for i in self._asked[feature])
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
         """Return how much the stems count for the words and alternatives."""
@@ -188,7 +200,7 @@ class RubricWords:
 
     def _rows(self, stems: Sequence[str]) -> F32:
         """Return the rows of the table for stems not seen before."""
-        compared = np.stack([self.compare(one) for one in stems], axis=1)
+        compared = self.compare(stems)
         if len(self._closest) + len(stems) > MOST_STEMS:
             self._closest.clear()
         self._closest.update(zip(stems, compared.max(axis=0), strict=True))
@@ -199,7 +211,7 @@ class RubricWords:
             found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
             return found
 
-        rarity = np.array([[self.rarity(one)] for one in stems], dtype=np.float32)
+        rarity = np.array([self.rarity(one) for one in stems], dtype=np.float32)[:, None]
         return np.hstack(
             [strength, best(same), same @ self.weights, best(alike), best(means), best(close),
              best(strength), rarity]

@@ -7,8 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +30,11 @@ from rubricate.matchers.wording.reading import (
     shift_tokens,
     split_reading,
 )
-from rubricate.matchers.wording.relation import COLUMNS, KeptEvidence, take_evidence
+from rubricate.matchers.wording.relation import COLUMNS, TokenEvidence, shifted_values
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
 from rubricate.rubric import Rubric
-
-#: A token is weighed for a feature if one of these columns is larger than nearly nothing.
-_SIGNS = [COLUMNS.index(name) for name in ("coverage", "right number", "cue asked")]
-LEAST_SIGN = 0.01
 
 #: A word in so many texts is common.
 LEAST_COMMON = 3
@@ -46,7 +42,8 @@ LEAST_COMMON = 3
 LOGITS_AROUND = 3
 
 
-class SecondLook(NamedTuple):
+@dataclass(frozen=True)
+class SecondLook:
     """A layer that looks again at a token: at the logits around it, and at the words there.
 
     ``vectors`` has one row for each of the ``words``, and a first one for all other words.
@@ -56,31 +53,37 @@ class SecondLook(NamedTuple):
     vectors: F32
     layer: HiddenLayer
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words, start=1)}
+
     def __call__(
-        self, columns: F32, logits: F32, reading: NoteReading, stems: Sequence[str]
+        self, columns: F32, places: I64, logits: F32, reading: NoteReading, stems: Sequence[str]
     ) -> F32:
-        """Return the logits, (tokens, features), with what the second look adds."""
-        f = logits.shape[1]
-        said = np.flatnonzero(logits.reshape(-1) > NOT_SAID)
+        """Return the logits, (tokens, features), with what the second look adds.
+
+        ``columns`` are those of the ``places`` that have a logit.
+        """
+        likely = logits.reshape(-1)[places] > NOT_SAID
+        said = places[likely]
         if not len(said):
             return logits
-        seen = np.ascontiguousarray(columns.reshape(-1, columns.shape[-1])[said])
-        rows = np.hstack([seen, *self.around(logits, reading, stems, said)])
+        rows = np.hstack([columns[likely], *self.around(logits, reading, stems, said)])
         found = logits.reshape(-1).copy()
         found[said] += self.layer(rows)
-        return found.reshape(-1, f)
+        return found.reshape(logits.shape)
 
     def around(
         self, logits: F32, reading: NoteReading, stems: Sequence[str], said: I64
     ) -> tuple[F32, F32]:
         """Return the logits and the vectors of the words around some (token, feature) places."""
-        clause, f, vectors = reading.clause, logits.shape[1], 3 * self.vectors.shape[1]
+        clause, vectors = reading.clause, 3 * self.vectors.shape[1]
+        token, feature = np.divmod(said, logits.shape[1])
         steps = [0, *range(-LOGITS_AROUND, 0), *range(1, LOGITS_AROUND + 1)]
-        shifted = [shift_tokens(logits, by, clause, NOT_SAID).reshape(-1)[said] for by in steps]
-        number = {word: i for i, word in enumerate(self.words, start=1)}
-        own = np.array([number.get(one, 0) for one in stems])
+        shifted = [shifted_values(logits, by, clause, token, feature, NOT_SAID) for by in steps]
+        own = np.array([self._numbers.get(one, 0) for one in stems])
         words = np.stack([shift_tokens(own, by, clause) for by in (-1, 0, 1)], axis=1)
-        return np.stack(shifted, axis=1), self.vectors[words[said // f]].reshape(len(said), vectors)
+        return np.stack(shifted, axis=1), self.vectors[words[token]].reshape(len(said), vectors)
 
     def to_json(self) -> dict[str, object]:
         """Return the layer as JSON values."""
@@ -225,21 +228,21 @@ class PreparedRubric:
 
     def _weigh(self, reading: NoteReading, stems: Sequence[str]) -> F32:
         n, f = len(stems), len(self.profiles)
-        kept = KeptEvidence(n, f)
-        take_evidence(kept, reading, stems, self.words)
-        columns = kept.columns.reshape(n * f, kept.columns.shape[-1])
+        logits = np.full(n * f, NOT_SAID, dtype=np.float32)
+        if not n or not f:
+            return logits.reshape(n, f)
+        evidence = TokenEvidence(reading, stems, self.words)
         linear = np.array([self.shared.weights.get(c, 0.0) for c in COLUMNS], dtype=np.float32)
         # Most tokens have nothing to do with most features; only the others are weighed.
-        close = np.flatnonzero((columns[:, _SIGNS] > LEAST_SIGN).any(axis=1))
-        logits = np.full(n * f, NOT_SAID, dtype=np.float32)
-        weighed = np.ascontiguousarray(columns[close])
+        close = evidence.close_places()
+        weighed = evidence.columns(close)
         logits[close] = weighed @ linear
         if self.shared.hidden is not None:
             logits[close] += self.shared.hidden(weighed)
         first = logits.reshape(n, f)
         if self.shared.second is None:
             return first
-        return self.shared.second(kept.columns, first, reading, stems)
+        return self.shared.second(weighed, close, first, reading, stems)
 
 
 def _groups_of_parts(readings: Sequence[NoteReading]) -> Iterator[list[NoteReading]]:

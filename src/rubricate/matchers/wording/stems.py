@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
 from rubricate.text.words import stem as word_stem
@@ -14,6 +14,10 @@ _ENDINGS = (
     "ions", "ing", "ied", "ies", "ion", "ers", "ors", "ity", "ism", "ist", "ive", "ous", "ful",
     "ial", "al", "ed", "er", "or", "es", "ly", "ic", "ia", "ea", "s", "y", "e", "a",
 )  # fmt: skip
+_BY_LAST_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
 _VOWEL = re.compile("[aeiouy]")
 _SHORTEST = 3
 #: So many corrections are remembered; then they are looked for again.
@@ -35,7 +39,7 @@ def stem(form: str) -> str:
     if len(form) <= _SHORTEST or not form.isalpha():
         return form
     for _ in range(2):
-        for ending in _ENDINGS:
+        for ending in _BY_LAST_LETTER.get(form[-1], ()):
             rest = form[: -len(ending)]
             if form.endswith(ending) and len(rest) >= _SHORTEST and _VOWEL.search(rest):
                 form = rest
@@ -58,9 +62,7 @@ class Speller:
     """
 
     def __init__(self, words: Iterable[str], *, known: Container[str] = ()) -> None:
-        self._words: Sequence[str] = sorted(
-            {word for word in words if len(word) > _SHORTEST and word.isalpha()}
-        )
+        self._words = list({word for word in words if len(word) > _SHORTEST and word.isalpha()})
         self._known = known
         self._corrected: dict[str, str] = {}
 
@@ -77,9 +79,11 @@ class Speller:
 
     def _nearest(self, form: str) -> str:
         from rapidfuzz.distance import OSA
-        from rapidfuzz.process import extractOne
+        from rapidfuzz.process import extract
 
-        limit = 1 if len(form) < 8 else 2
-        best = extractOne(form, self._words, scorer=OSA.distance, score_cutoff=limit)
+        most = 1 if len(form) < 8 else 2
+        near = extract(form, self._words, scorer=OSA.distance, score_cutoff=most, limit=None)
+        # Of several as near the first by the alphabet.
+        best = min(((distance, word) for word, distance, _ in near), default=(0, form))[1]
         # A wrong first letter is rare in misspelt words and common between different words.
-        return best[0] if best is not None and best[0][0] == form[0] else form
+        return best if best[0] == form[0] else form

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -13,8 +14,12 @@ from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.stems import stem
-from rubricate.text.words import find_words
+from rubricate.text.wordings import read_wording
+from rubricate.text.words import phrase_words
 
+#: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
+#: stands for any.
+SURE = 5.0
 #: How much a narrower term counts ("ibuprofen" for "NSAID").
 NARROWER_PART = 0.9
 
@@ -47,17 +52,18 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
         if profile.kind:
             continue
         for text in profile.feature.wordings:
-            for span, key in known.phrases_in(text):
-                meant = content_stems(span.text(text))
+            words = read_wording(text).words
+            for first, end, key in known.phrases_among(words):
+                meant = content_stems(text[words[first].start : words[end - 1].end])
                 for synonym, source in known.synonyms(key):
-                    words = _content_stems(synonym)
-                    if len(words) > 1:
-                        phrases.setdefault(words, set()).update(meant)
+                    stems = _content_stems(synonym)
+                    if len(stems) > 1:
+                        phrases.setdefault(stems, set()).update(meant)
                     part = NARROWER_PART if source.endswith(NARROWER) else 1.0
-                    for word in words:
+                    for word in stems:
                         own = found.setdefault(word, {})
                         for one in meant:
-                            own[one] = max(own.get(one, 0.0), part / len(words))
+                            own[one] = max(own.get(one, 0.0), part / len(stems))
     return Synonyms(found, phrases)
 
 
@@ -68,8 +74,7 @@ def content_stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _content_stems(text: str) -> tuple[str, ...]:
-    forms = [word.form for word in find_words(text)]
-    return tuple(dict.fromkeys(stem(f) for f in forms if f not in STOP_WORDS))
+    return tuple(dict.fromkeys(stem(f) for f in phrase_words(text) if f not in STOP_WORDS))
 
 
 @cache
@@ -161,6 +166,17 @@ class Translation:
 
     given: Mapping[str, Mapping[str, float]]
     overall: Mapping[str, float]
+    _sure: dict[str, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
+
+    def sureness(self, word: str) -> Mapping[str, float]:
+        """Return how certainly note words stand for a rubric's word, 0 to 1; computed once."""
+        found = self._sure.get(word)
+        if found is None:
+            found = self._sure[word] = {}
+            for one, p in self.given.get(word, {}).items():
+                base = max(self.overall.get(one, 0.0), 1e-6)
+                found[one] = min(max(math.log(p / base) / SURE, 0.0), 1.0)
+        return found
 
 
 def learn_translation(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Translation:

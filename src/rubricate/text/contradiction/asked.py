@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from rubricate.rubric import Feature
 from rubricate.text import opposites
-from rubricate.text.drugs import DrugName, find_drugs
-from rubricate.text.negation import asks_for_denial
+from rubricate.text.drugs import DrugName, drugs_among
 from rubricate.text.numbers import figure, time_unit
-from rubricate.text.quantities import Quantity, find_quantities
-from rubricate.text.words import Token, find_tokens, stem, word_set
+from rubricate.text.quantities import Quantity
+from rubricate.text.wordings import ReadWording, read_wording
+from rubricate.text.words import Token, stem, word_set
 
 EMPTY_WORDS = word_set(
     "a an the of in on at to for with and or by from as is are was were be been has have had his"
@@ -54,18 +54,19 @@ def read_asked(feature: str) -> tuple[AskedFor, ...]:
 
 
 def _read_alternative(text: str) -> AskedFor:
-    tokens = find_tokens(text)
+    wording = read_wording(text)
+    tokens = wording.tokens
     forms = [token.form for token in tokens]
-    drugs = find_drugs(text)
+    drugs = drugs_among(wording.words)
     known = {
         matter: frozenset(table[form] for form in forms if form in table)
         for matter, table in opposites.MATTERS.items()
     }
     return AskedFor(
-        negated=asks_for_denial(text, tokens) or forms[:1] in (["no"], ["not"], ["never"]),
+        negated=wording.denies or forms[:1] in (["no"], ["not"], ["never"]),
         plainly_negated=_plainly_negated(forms),
         words=frozenset(stem(form) for form in forms if form not in EMPTY_WORDS),
-        quantities=_asked_quantities(text, tokens),
+        quantities=_asked_quantities(wording),
         numerals=numerals_of(forms),
         counts=frozenset() if _COMPARING & set(forms) else counts_in(tokens),
         sides=sides_in(text, tokens, range(len(tokens))),
@@ -77,7 +78,7 @@ def _read_alternative(text: str) -> AskedFor:
         drug_names=frozenset(name for name, _ in drugs),
         matters=tuple((matter, values) for matter, values in known.items() if len(values) == 1),
         types=types_in(forms),
-        limit=_limit_in(forms) if not find_quantities(text, tokens)[1:] else None,
+        limit=_limit_in(forms) if not wording.quantities[1:] else None,
         forms=frozenset(forms),
         about_advice=_ABOUT_ADVICE.search(text) is not None,
     )
@@ -227,10 +228,11 @@ def numerals_of(forms: Sequence[str]) -> frozenset[str]:
     )
 
 
-def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...]:
+def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
     """Return what a feature asks for in numbers; "within 4 weeks" asks for at most as much."""
     found: list[Quantity] = []
-    for quantity in find_quantities(text, tokens):
+    tokens = wording.tokens
+    for quantity in wording.quantities:
         if quantity.kind == "number" or (
             quantity.kind == "duration" and quantity.high < 0.9 * _MINUTE
         ):

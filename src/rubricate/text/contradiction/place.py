@@ -123,12 +123,9 @@ def find_place(
         inside += range(first, bisect_left(reading.starts, end))
     if not inside:
         return None
-    first, end = inside[0], inside[-1] + 1
-    clause, n = reading.clause, len(reading.tokens)
-    while first > max(0, inside[0] - REACH) and clause[first - 1] == clause[inside[0]]:
-        first -= 1
-    while end < min(n, inside[-1] + REACH) and clause[end] == clause[inside[-1]]:
-        end += 1
+    clause, before, after = reading.clause, inside[0], inside[-1]
+    first = bisect_left(clause, clause[before], max(0, before - REACH), before)
+    end = bisect_right(clause, clause[after], after, min(len(clause), after + REACH))
     return SpokenPlace(reading, inside, first, end, meant)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.words import RECENT_TEXTS
@@ -124,20 +125,20 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
     start, end = spans[0][0], spans[-1][1]
     words, behind = text[start:end], re.split(r"[.;\n]", text[end : end + 30])[0]
     begin = max(text.rfind(mark, 0, start) for mark in ".;\n") + 1
-    if _asks(_RECENT, feature) and not any(one.negated for one in read_asked(feature)):
+    kind = _kind_of(feature)
+    if kind.recent and not any(one.negated for one in read_asked(feature)):
         said = text[begin:end] + behind
         if not _LATELY.search(said) and (match := _LONG_AGO.search(said)):
             return f"says {match[0]}"
-    if _asks(_TOO_MUCH, feature) and not _asks(_NEGATIVE, feature):
+    if kind.too_much and not kind.negative:
         said = text[begin:end] + behind
         if (match := _LITTLE.search(said)) and not _MUCH.search(said):
             return f"says {match[0]}"
-    for asked, low, high in _TIMES_OF_LIFE:
-        if _asks(asked, feature):
-            ages = _AGE.findall(words) or _AGE.findall(words + behind)
-            if len(ages) == 1 and low <= int(ages[0]) <= high:
-                return f"says {ages[0]}"
-    if _asks(_NEGATIVE, feature):
+    for low, high in kind.other_ages:
+        ages = _AGE.findall(words) or _AGE.findall(words + behind)
+        if len(ages) == 1 and low <= int(ages[0]) <= high:
+            return f"says {ages[0]}"
+    if kind.negative:
         return None
     about_advice = any(one.about_advice for one in read_asked(feature))
     if not about_advice and end - start <= 60:
@@ -146,16 +147,32 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         if _ADVISED.match(words) or (before and before[-1] == start):
             return "only advised"
         if _IN_CASE.search(text, max(begin, start - 120), start) or (
-            _IF.match(words) and not _asks(_UNDER, feature)
+            _IF.match(words) and not kind.under
         ):
             return "only in case"
     return "denied" if _has_minus(text, start, end) else None
 
 
+class _FeatureKind(NamedTuple):
+    """Of which kinds a feature has words, and the ages that contradict its time of life."""
+
+    negative: bool
+    under: bool
+    too_much: bool
+    recent: bool
+    other_ages: tuple[tuple[int, int], ...]
+
+
 @lru_cache(maxsize=4096)
-def _asks(pattern: re.Pattern[str], feature: str) -> bool:
-    """Tell whether a feature has words of a kind; it is asked again for every finding."""
-    return pattern.search(feature) is not None
+def _kind_of(feature: str) -> _FeatureKind:
+    """Return of what kind a feature is; it is asked again for every finding."""
+    return _FeatureKind(
+        negative=_NEGATIVE.search(feature) is not None,
+        under=_UNDER.search(feature) is not None,
+        too_much=_TOO_MUCH.search(feature) is not None,
+        recent=_RECENT.search(feature) is not None,
+        other_ages=tuple((low, high) for x, low, high in _TIMES_OF_LIFE if x.search(feature)),
+    )
 
 
 @lru_cache(maxsize=RECENT_TEXTS)
