@@ -124,6 +124,15 @@ PENALTY = 2e-6
 _MOMENTUM, _SCALE = 0.9, 0.999
 
 
+def product(rows: F32, weights: F32) -> F32:
+    """Return the product of each row, whatever rows come with it.
+
+    The order of BLAS's sums depends on the number of rows; rounded from double precision it is
+    gone. So a note is judged alike alone and among others, on every processor.
+    """
+    return (rows.astype(np.float64) @ weights.astype(np.float64)).astype(np.float32)
+
+
 class HiddenLayer(NamedTuple):
     """Weights into the units, what is added there, and weights out of them."""
 
@@ -133,8 +142,8 @@ class HiddenLayer(NamedTuple):
 
     def __call__(self, columns: F32) -> F32:
         """Return what the layer adds to the logits of some rows of evidence."""
-        added: F32 = np.maximum(columns @ self.into + self.shift, 0) @ self.out
-        return added
+        units = np.maximum(product(columns, self.into) + self.shift, 0)
+        return product(units, self.out)
 
     def to_json(self) -> dict[str, object]:
         """Return the layer as JSON values."""

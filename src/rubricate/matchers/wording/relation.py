@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F32, I32, I64, Bools
+from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
 from rubricate.matchers.wording.rubric_words import RubricWords
@@ -52,7 +53,7 @@ class TokenEvidence:
         self._stop = np.array([t.form in STOP_WORDS for t in reading.tokens], dtype=np.bool_)
         self._worth = worth = rubric.worth(stems, self._stop)
         near = _near(worth.strength, reading.clause)
-        coverage_of = near @ rubric.weights
+        coverage_of = product(near, rubric.weights)
         n, self._n_features = len(stems), len(rubric.profiles)
         score = coverage_of + 0.5 * worth.evidence
         self._pick = pick = _best_alternative(score, rubric.feature_of, self._n_features)
@@ -60,7 +61,8 @@ class TokenEvidence:
         self._evidence: F32 = worth.evidence[rows, pick]
         self._coverage: F32 = coverage_of[rows, pick]
         # Words that are the rubric's own or stand for them in the lexicon, each nearly all of it.
-        self._sure: F32 = (np.where(near > _NAMED, near, 0.0) @ rubric.weights)[rows, pick]
+        named_near = np.where(near > _NAMED, near, np.float32(0))
+        self._sure: F32 = product(named_near, rubric.weights)[rows, pick]
         named = np.maximum(worth.same, worth.alike)[rows, pick]
         self._named: F32 = named * ~self._stop[:, None]
         self._asked = np.array([a.negated for a in rubric.alternatives], dtype=np.bool_)[pick]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubricate.arrays import F32, I64, Bools
+from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.profile import FeatureProfile
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
@@ -213,8 +214,8 @@ class RubricWords:
 
         rarity = np.array([self.rarity(one) for one in stems], dtype=np.float32)[:, None]
         return np.hstack(
-            [strength, best(same), same @ self.weights, best(alike), best(means), best(close),
-             best(strength), rarity]
+            [strength, best(same), product(same, self.weights), best(alike), best(means),
+             best(close), best(strength), rarity]
         )  # fmt: skip
 
 

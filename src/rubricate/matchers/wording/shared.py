@@ -16,7 +16,7 @@ from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
-from rubricate.matchers.wording.logistic import Decision, HiddenLayer
+from rubricate.matchers.wording.logistic import Decision, HiddenLayer, product
 from rubricate.matchers.wording.profile import (
     NOT_SAID,
     FeatureProfile,
@@ -236,7 +236,7 @@ class PreparedRubric:
         # Most tokens have nothing to do with most features; only the others are weighed.
         close = evidence.close_places()
         weighed = evidence.columns(close)
-        logits[close] = weighed @ linear
+        logits[close] = product(weighed, linear)
         if self.shared.hidden is not None:
             logits[close] += self.shared.hidden(weighed)
         first = logits.reshape(n, f)
