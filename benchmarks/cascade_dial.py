@@ -1,7 +1,8 @@
 """What the cascade's dial costs and brings.
 
-Run ``python benchmarks/cascade_dial.py --clinicians DIR --pairs DIR``. For each setting the cascade
-itself reads the notes of the sets of ``unseen_rubrics.py``. Speed is in processor time, as
+Run ``python benchmarks/cascade_dial.py --clinicians DIR --pairs DIR [--beside MODEL]``. For each
+setting the cascade itself reads the notes of the sets of ``unseen_rubrics.py``; ``--beside`` has a
+saved encoder, such as one of an earlier version, read them in the same run. Speed is in processor time, as
 a ratio to the accurate network's on the same notes in the same run, one thread each (two that wait
 for each other count twice). It prints Markdown.
 """
@@ -50,7 +51,8 @@ class Keeping(EncoderMatcher):
 
 def timed(matcher: EncoderMatcher | CascadeMatcher, corpus: Corpus) -> tuple[Corpus, float]:
     """Return what a matcher finds, and its seconds of processor time once it is open."""
-    matcher.predict(corpus.select(notes=[corpus.notes[0].id]))
+    for one in matcher.networks_ if isinstance(matcher, CascadeMatcher) else [matcher]:
+        one.predict(corpus.select(notes=[corpus.notes[0].id]))
     begun = time.process_time()
     return matcher.predict(corpus), time.process_time() - begun
 
@@ -66,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--clinicians", type=Path, required=True)
     parser.add_argument("--pairs", type=Path, required=True)
+    parser.add_argument("--beside", type=Path, action="append", default=[])
     given = parser.parse_args()
     small = unseen_small_cases()
     clinicians = chosen(given.clinicians, "sources.csv", split="test")
@@ -74,13 +77,20 @@ def main() -> None:
         "| dial | 26 cases: items, notes, speed | 26 cases | clinicians: items, "
         "notes, speed | clinicians | pairs, credited |\n|---|---|---|---|---|---|"
     )
-    alone, row = {}, ["`accurate`"]
-    for name, corpus in (("small", small), ("clinicians", clinicians)):
-        predicted, alone[name] = timed(EncoderMatcher(network="accurate", threads=1), corpus)
-        row += ["1", figures(corpus, predicted)]
-    predicted, _ = timed(EncoderMatcher(network="accurate", threads=1), pairs)
-    row.append(" / ".join(f"{share:.3f}" for share in credited(pairs, predicted)))
-    print(f"| {' | '.join(row)} |", flush=True)
+    alone: dict[str, float] = {}
+    accurate = EncoderMatcher(network="accurate", threads=1)
+    for label, matcher in (
+        ("`accurate`", accurate),
+        *((path.name, EncoderMatcher.load(path)) for path in given.beside),
+    ):
+        matcher.threads, row = 1, [label]
+        for name, corpus in (("small", small), ("clinicians", clinicians)):
+            predicted, seconds = timed(matcher, corpus)
+            speed = alone.setdefault(name, seconds) / seconds
+            row += [f"{speed:.2g}", figures(corpus, predicted)]
+        credit = credited(pairs, matcher.predict(pairs))
+        row.append(" / ".join(f"{share:.3f}" for share in credit))
+        print(f"| {' | '.join(row)} |", flush=True)
     for low, high, wrong in DIALS:
         row = [f"{low:g}, {high:g}, {wrong:g}"]
         for name, corpus in (("small", small), ("clinicians", clinicians)):
@@ -92,7 +102,7 @@ def main() -> None:
             notes = len({text for text, _ in second.again}) / len(corpus.notes)
             row.append(f"{items:.3f}, {notes:.2f}, {alone[name] / seconds:.1f}")
             row.append(figures(corpus, predicted))
-        predicted, _ = timed(CascadeMatcher(low=low, high=high, wrong=wrong, threads=1), pairs)
+        predicted = CascadeMatcher(low=low, high=high, wrong=wrong, threads=1).predict(pairs)
         row.append(" / ".join(f"{share:.3f}" for share in credited(pairs, predicted)))
         print(f"| {' | '.join(row)} |", flush=True)
 

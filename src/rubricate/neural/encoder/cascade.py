@@ -65,8 +65,8 @@ class CascadeMatcher(Parametrised):
         self,
         *,
         low: float = 0.1,
-        high: float = 0.8,
-        wrong: float = 6.0,
+        high: float = 0.9,
+        wrong: float = 4.0,
         threads: int | None = None,
     ) -> None:
         self.low = low
