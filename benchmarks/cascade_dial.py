@@ -2,9 +2,9 @@
 
 Run ``python benchmarks/cascade_dial.py --clinicians DIR --pairs DIR [--beside MODEL]``. For each
 setting the cascade itself reads the notes of the sets of ``unseen_rubrics.py``; ``--beside`` has a
-saved encoder, such as one of an earlier version, read them in the same run. Speed is in processor time, as
-a ratio to the accurate network's on the same notes in the same run, one thread each (two that wait
-for each other count twice). It prints Markdown.
+saved encoder, such as one of an earlier version, read them in the same run. Speed is in processor
+time, as a ratio to the accurate network's on the same notes in the same run, one thread each (two
+that wait for each other count twice). It prints Markdown.
 """
 
 from __future__ import annotations
