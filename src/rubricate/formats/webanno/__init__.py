@@ -269,11 +269,9 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
             builder.add_annotator(Annotator(annotator_id))
-        own = Faults(place)
-        note = builder.notes[note_id]
+        own, note = faults.of(place), builder.notes[note_id]
         for label, found in spans_to_annotations(spans, note, frame, own, strict=strict):
             frame.annotate(builder, annotator_id, note_id, label, found)
-        faults.found.extend(own.found)
     faults.raise_any()
     return frame.finish(builder, judged)
 
