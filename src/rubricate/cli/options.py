@@ -179,10 +179,10 @@ def put_rubric(corpus: Corpus, path: Path) -> Corpus:
 
 def need_features(corpus: Corpus) -> None:
     """Refuse notes without a rubric: there is nothing to look for."""
-    from rubricate.errors import ArgumentError
+    from rubricate.formats.rubric import no_rubric
 
     if not corpus.features:
-        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
+        raise no_rubric()
 
 
 def open_rubric(path: Path) -> RubricFile:
@@ -233,6 +233,14 @@ def refuse_touching(source: str, *outputs: str | Path, inside: bool = False) -> 
             raise click.UsageError(f"{output}: it would replace {source}; choose another")
         if not inside and origin.is_dir() and origin in place.parents:
             raise click.UsageError(f"{output}: it would lie inside {source}; choose another")
+
+
+def refuse_existing(output: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work, an output that is there and may not be replaced."""
+    from rubricate.errors import OutputExistsError
+
+    if output.exists() and not overwrite:
+        raise OutputExistsError(output)
 
 
 def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rubricate.cli.measuring import TableName
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import F, json_option, overwrite_option
 from rubricate.cli.output import print_json, print_table, warn
 from rubricate.cli.plan_methods import KINDS, Given, answer, from_pilot, method_options
 from rubricate.progress import shown_progress
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     )
     from rubricate.study.planning import Design
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 

@@ -21,6 +21,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    refuse_existing,
     report_option,
     resamples_option,
     rubric_option,
@@ -38,7 +39,6 @@ from rubricate.cli.trust_files import (
     told_groups,
     verify_command,
 )
-from rubricate.errors import OutputExistsError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -235,13 +235,14 @@ def fairness_command(
     as_json: bool,
 ) -> None:
     """Compare scores, and errors where there is a reference, between groups of notes."""
-    from rubricate.reports.fairness import write_fairness_report
+    from rubricate.reports.fairness import fairness_page
+    from rubricate.reports.page import write_report
     from rubricate.trust import compare_groups, differential_items
     from rubricate.trust.fairness import FairnessSettings, write_groups
 
     for place in (out, report and report / "index.html"):
-        if place and place.exists() and not overwrite:
-            raise OutputExistsError(place)
+        if place:
+            refuse_existing(place, overwrite=overwrite)
     members = _members(group, notes, groups)
     people = None
     if reference:
@@ -255,7 +256,8 @@ def fairness_command(
     if out is not None:
         written.append(write_groups(fair, out, overwrite=overwrite))
     if report is not None:
-        written.append(write_fairness_report(report, fair, bias, group=group, overwrite=overwrite))
+        page = fairness_page(fair, bias, group=group)
+        written.append(write_report(report, page, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
          c.adjusted, c.flag)

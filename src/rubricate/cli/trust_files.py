@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import F, There, from_option, json_option, overwrite_option, split_option
+from rubricate.cli.options import There, from_option, json_option, overwrite_option, split_option
 from rubricate.cli.output import Told, tell
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 RUN_FOLDER = There(file_okay=False)
 _FILE = There()
-
-
-def accept_edited_option(function: F) -> F:
-    """Add the option that lets tables pass which are not those that the run wrote."""
-    option = click.option(
-        "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
-    )
-    return option(function)
+accept_edited_option = click.option(
+    "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
+)
 
 
 def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> ScoredRun:
