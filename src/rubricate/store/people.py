@@ -168,18 +168,18 @@ def make_link(
     return secret
 
 
-def find_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
-    """Return what a link is for; a refusal where it was used or is too old."""
-    own = (t.link.c.hash == hashed(secret), t.link.c.kind == kind, t.link.c.expires > now())
+def find_link(connection: Connection, secret: str, *kinds: str) -> Row[Any]:
+    """Return what a link of these kinds is for; a refusal where it was used or is too old."""
+    own = (t.link.c.hash == hashed(secret), t.link.c.kind.in_(kinds), t.link.c.expires > now())
     row = connection.execute(select(t.link).where(*own)).one_or_none()
     if row is None:
         raise missing("This link was used already, or is too old. Ask for another one.")
     return row
 
 
-def use_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
+def use_link(connection: Connection, secret: str, kind: str) -> Row[Any]:
     """Return what a link is for, and let it never work again."""
-    row = find_link(connection, kind, secret)
+    row = find_link(connection, secret, kind)
     connection.execute(delete(t.link).where(t.link.c.hash == row.hash))
     return row
 

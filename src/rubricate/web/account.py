@@ -223,14 +223,9 @@ def sign_out(call: Call) -> Response:
 
 def link_page(call: Call) -> Response:
     """Show the form behind a set-up link or an invitation."""
-    for kind in ("setup", "invite"):
-        try:
-            row = call.read(people.find_link, kind, call.path["code"])
-        except RefusedError:
-            continue
-        name = row.person and call.read(_name_of, row.person)
-        return render("link.html", call, kind=kind, code=call.path["code"], name=name)
-    raise missing("This link was used already, or is too old. Ask for another one.")
+    row = call.read(people.find_link, call.path["code"], "setup", "invite")
+    name = row.person and call.read(_name_of, row.person)
+    return render("link.html", call, kind=row.kind, code=call.path["code"], name=name)
 
 
 def _name_of(connection: Connection, person: str) -> str:
@@ -239,13 +234,13 @@ def _name_of(connection: Connection, person: str) -> str:
 
 def set_up(call: Call) -> Response:
     """Make the first account, which administers."""
-    call.read(people.find_link, "setup", call.path["code"])
+    call.read(people.find_link, call.path["code"], "setup")
     return _with_password(call, "setup", form_field(call, "name"))
 
 
 def accept(call: Call) -> Response:
     """Set the password of who was invited."""
-    row = call.read(people.find_link, "invite", call.path["code"])
+    row = call.read(people.find_link, call.path["code"], "invite")
     return _with_password(call, "invite", call.read(_name_of, row.person))
 
 
@@ -254,7 +249,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
         hashed = hash_password(name, form_field(call, "password"))
 
         def work(connection: Connection) -> str:
-            row = people.use_link(connection, kind, call.path["code"])
+            row = people.use_link(connection, call.path["code"], kind)
             person = row.person or people.add_person(connection, name, admin=True)
             people.set_password(connection, person, hashed)
             return people.open_session(connection, person)
@@ -268,7 +263,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
 
 def enter(call: Call) -> Response:
     """Sign in by a link of the demonstration."""
-    row = call.read(people.find_link, "enter", call.path["code"])
+    row = call.read(people.find_link, call.path["code"], "enter")
     secret = call.write(people.open_session, row.person)
     return signed_in(call, secret, row.target)
 
