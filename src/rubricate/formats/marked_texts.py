@@ -137,6 +137,15 @@ def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
     }
 
 
+def first_id(values: Iterable[Any], usual: str) -> str:
+    """Return the first of some JSON values that can be the id of a note, else the usual one.
+
+    >>> first_id([None, 7], "1")
+    '7'
+    """
+    return next((str(value) for value in values if isinstance(value, str | int)), usual)
+
+
 def parse_names(listed: Any) -> list[str] | None:
     """Return who judged a note from a JSON list; None where the file does not say so in our way."""
     try:
