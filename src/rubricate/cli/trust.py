@@ -36,6 +36,7 @@ from rubricate.cli.trust_files import (
     open_run,
     read_notes,
     report_command,
+    run_argument,
     told_groups,
     verify_command,
 )
@@ -82,7 +83,7 @@ trust_command.add_command(report_command)
 @trust_command.command(
     "leniency", epilog="Example: rubricate trust leniency scores --reference open-notes"
 )
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @_reference_options(required=True)
 @_corpus_options
 @_resampling_options
@@ -200,7 +201,7 @@ def drift_command(
     epilog="Example: rubricate trust fairness scores --notes open-notes --group fold"
     " --reference open-notes",
 )
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @click.option("--group", required=True, metavar="COLUMN",
               help="Metadata of the notes, or a column of --groups.")  # fmt: skip
 @click.option("--notes", metavar="CORPUS", help="The notes, whose metadata hold the group.")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.measures import LABELS
+from rubricate.measures.comparing import weighted_by_note
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
@@ -173,10 +172,7 @@ def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -
 
 def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:
     by_note = found.evaluation.presence.by("note")
-    weights = np.ones(len(by_note))
-    if found.weights is not None:
-        weights = np.array([found.weights[note] for note in by_note.ids], dtype=np.float64)
-    sums = (by_note.values * weights[:, None]).sum(axis=0).tolist()
+    sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
     return dict(zip(by_note.measure.columns, sums, strict=True))
 
 

@@ -55,6 +55,11 @@ class Facts:
         )
 
     @property
+    def measured(self) -> list[VariableResult]:
+        """What was measured of each variable that somebody judged."""
+        return [line for line in self.evaluate["variables"] if line["notes"]]
+
+    @property
     def primary(self) -> VariableResult:
         """What was measured of the primary variable."""
         return next(line for line in self.evaluate["variables"] if line["role"] == "primary")

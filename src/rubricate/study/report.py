@@ -116,8 +116,9 @@ def _found(facts: Facts) -> list[tuple[str, str]]:
     curate, sample = facts.curate, facts.sample
     single = sum(n for who, n in curate["decided_by"].items() if who.startswith("single "))
     lightest = min(s["probability"] for s in sample["strata"])
-    lines = [line for line in facts.evaluate["variables"] if line["notes"]]
-    few = [f"{line['variable']} ({line['manual']})" for line in lines if line["manual"] < _FEW]
+    few = [
+        f"{line['variable']} ({line['manual']})" for line in facts.measured if line["manual"] < _FEW
+    ]
     sites = facts.primary.get("by_site")
     differing = [
         f"{name} (I² {found['i_squared']:.0%}, p {p_value_text(found['p_value'] or 0)})"

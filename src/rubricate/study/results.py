@@ -16,7 +16,7 @@ from rubricate.study.summaries import Rates, VariableAgreement, VariableResult
 
 def results_blocks(facts: Facts) -> list[Block]:
     """Return the Results: detections, agreement, performance, and the ceiling."""
-    lines = [line for line in facts.evaluate["variables"] if line["notes"]]
+    lines = facts.measured
     confidence = f"{facts.evaluate['confidence']:.0%} interval"
     return [
         TableBlock(
