@@ -27,6 +27,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, warn
+from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -127,7 +128,6 @@ def _start(name: str | None, model: Path | str | None, settings: Json) -> Matche
 
 def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) -> None:
     """Refuse, before minutes of fitting, a report that could not be written after it."""
-    from rubricate.errors import InputError
     from rubricate.matchers.training_report import ReportsTraining
 
     if not isinstance(matcher, ReportsTraining):
@@ -143,7 +143,6 @@ def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) 
 def _write_report(
     report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
 ) -> Path:
-    from rubricate.errors import InputError
     from rubricate.reports.page import write_report
     from rubricate.reports.training import training_page
 

@@ -11,6 +11,7 @@ import click
 from rubricate.cli.options import Choice, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
+from rubricate.errors import listed
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -95,7 +96,6 @@ def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def warn_of_lone_labels(*corpora: Corpus) -> None:
     """Name the labels that nothing lists and one annotator alone used: it may be a slip."""
-    from rubricate.errors import listed
     from rubricate.merge import lone_labels
 
     labels = lone_labels(*corpora)
