@@ -8,13 +8,12 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.errors import Fault, InputError, RubricateError, UnknownNameError
 from rubricate.store import people
-from rubricate.store import tables as t
-from rubricate.store.answers import MeAnswer, MemberOf, ProjectsAnswer
+from rubricate.store.answers import MeAnswer, ProjectsAnswer
 from rubricate.store.database import RefusedError, iso, missing
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import Bench, Call
@@ -118,24 +117,9 @@ def delete_session(call: Call) -> None:
     call.write(people.close_session, call.secret)
 
 
-def own_projects(connection: Connection, me: people.Identity) -> list[MemberOf]:
-    """Return the projects of a person with the roles there."""
-    rows = connection.execute(
-        select(t.project.c.id, t.project.c.name, t.project.c.state, t.membership.c.role)
-        .join(t.membership)
-        .where(t.membership.c.person == me.person)
-        .order_by(t.project.c.made, t.membership.c.role)
-    )
-    found: dict[str, MemberOf] = {}
-    for row in rows:
-        own: MemberOf = {"id": row.id, "name": row.name, "state": row.state, "roles": []}
-        found.setdefault(row.id, own)["roles"].append(row.role)
-    return list(found.values())
-
-
 def get_me(call: Call) -> MeAnswer:
     """Return who is signed in."""
-    projects = call.read(own_projects, call.me)
+    projects = call.read(people.own_projects, call.me.person)
     chosen = call.read(people.preferences, call.me.person)
     return {"name": call.me.name, "admin": call.me.admin, "projects": projects,
             "preferences": chosen}  # fmt: skip
@@ -143,21 +127,18 @@ def get_me(call: Call) -> MeAnswer:
 
 def get_projects(call: Call) -> ProjectsAnswer:
     """Return the projects of who is signed in."""
-    return {"projects": call.read(own_projects, call.me)}
+    return {"projects": call.read(people.own_projects, call.me.person)}
 
 
 def put_preferences(call: Call) -> None:
     """Keep keys."""
     value = msgspec.json.encode(call.body).decode()
-    own = t.person.update().where(t.person.c.id == call.me.person).values(preferences=value)
-    call.write(lambda c: c.execute(own))
+    call.write(people.set_preferences, call.me.person, value)
 
 
 def get_tokens(call: Call) -> dict[str, object]:
     """Return a person's tokens without their secrets."""
-    rows = call.read(
-        lambda c: c.execute(select(t.token).where(t.token.c.person == call.me.person)).all()
-    )
+    rows = call.read(people.tokens_of, call.me.person)
     return {
         "tokens": [
             {"id": r.id, "name": r.name, "scopes": r.scopes.split(), "expires": iso(r.expires),
@@ -188,9 +169,7 @@ def _new_token(
 
 def delete_token(call: Call) -> None:
     """Revoke one's own token."""
-    own = (t.token.c.id == call.path["id"]) & (t.token.c.person == call.me.person)
-    if not call.write(lambda c: c.execute(delete(t.token).where(own)).rowcount):
-        raise missing("There is no such token of yours.")
+    call.write(people.end_token, call.me.person, call.path["id"])
 
 
 def sign_in_page(call: Call) -> Response:
@@ -224,12 +203,8 @@ def sign_out(call: Call) -> Response:
 def link_page(call: Call) -> Response:
     """Show the form behind a set-up link or an invitation."""
     row = call.read(people.find_link, call.path["code"], "setup", "invite")
-    name = row.person and call.read(_name_of, row.person)
+    name = row.person and call.read(people.name_of, row.person)
     return render("link.html", call, kind=row.kind, code=call.path["code"], name=name)
-
-
-def _name_of(connection: Connection, person: str) -> str:
-    return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
 
 
 def set_up(call: Call) -> Response:
@@ -241,7 +216,7 @@ def set_up(call: Call) -> Response:
 def accept(call: Call) -> Response:
     """Set the password of who was invited."""
     row = call.read(people.find_link, call.path["code"], "invite")
-    return _with_password(call, "invite", call.read(_name_of, row.person))
+    return _with_password(call, "invite", call.read(people.name_of, row.person))
 
 
 def _with_password(call: Call, kind: str, name: str) -> Response:
@@ -272,7 +247,7 @@ def account_page(call: Call, **more: Any) -> Response:
     """Show one's own account."""
     tokens = get_tokens(call)["tokens"]
     given = {"secret": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
-    own = call.read(own_projects, call.me)
+    own = call.read(people.own_projects, call.me.person)
     return render("account.html", call, tokens=tokens, projects=own, **{**given, **more})
 
 
@@ -317,9 +292,7 @@ def end_token(call: Call) -> Response:
 
 def users_page(call: Call, **more: Any) -> Response:
     """Show everybody who has an account."""
-    more_of = (t.vouched.c.email, t.vouched.c.subject)
-    found = select(t.person, *more_of).outerjoin(t.vouched).order_by(t.person.c.name)
-    rows = call.read(lambda c: c.execute(found).all())
+    rows = call.read(people.everybody)
     return render("users.html", call, people=rows, **{"invite": None, "copy": None, **more})
 
 
@@ -340,17 +313,14 @@ def change_user(call: Call) -> Response:
     name, what, email = (form_field(call, one) for one in ("name", "what", "email"))
 
     def work(connection: Connection) -> str | None:
-        found = select(t.person.c.id).where(t.person.c.name == name)
-        person = connection.scalar(found) or ""
+        known = {row.name: row.id for row in people.everybody(connection)}
+        person = known.get(name, "")
         if what in ("disable", "enable"):
             if person == call.me.person:
                 raise InputError("nobody disables their own account")
             if not person:
-                known = connection.scalars(select(t.person.c.name).order_by(t.person.c.name))
-                raise UnknownNameError("account", name, known.all())
-            own = t.person.update().where(t.person.c.id == person)
-            connection.execute(own.values(disabled=what == "disable"))
-            people.end_sessions(connection, person)
+                raise UnknownNameError("account", name, list(known))
+            people.set_disabled(connection, person, what == "disable")
             return None
         person = person or people.add_person(connection, name, admin=what == "admin")
         if email:
