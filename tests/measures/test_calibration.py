@@ -12,7 +12,6 @@ from rubricate.errors import InputError
 from rubricate.measures import evaluate, pair_rows
 from rubricate.measures.calibration import (
     VALUES,
-    CalibrationCounts,
     CalibrationResult,
     GroupCalibration,
     calibrate,
@@ -235,11 +234,9 @@ def test_values_are_those_of_the_plain_formulas(given_rows: list[Row]) -> None:
 
 @given(rows, rows)
 def test_parts_add_to_the_whole(one: list[Row], two: list[Row]) -> None:
-    parts = calibration_counts(*row_table(one)) + calibration_counts(*row_table(two))
-    whole = calibration_counts(*row_table(one + two))
-    assert set(parts.ids) == set(whole.ids)
-    place = [parts.ids.index(name) for name in whole.ids]
-    np.testing.assert_allclose(parts.values[place], whole.values)
+    first, second, whole = (calibration_counts(*row_table(rows)) for rows in (one, two, one + two))
+    assert {*first.ids, *second.ids} == set(whole.ids)
+    np.testing.assert_allclose(first.total() + second.total(), whole.total())
 
 
 @given(rows)
@@ -309,13 +306,6 @@ def test_evaluations_keep_probabilities_when_they_add() -> None:
     assert (two + two).probability is None
     taken = both.take(np.array([0]), "a", "b")
     np.testing.assert_array_equal(taken.probability, [0.7])  # type: ignore[arg-type]
-
-
-def test_ids_of_one_side_are_kept() -> None:
-    one = CalibrationCounts(("n",), np.ones((1, 10, 7)))
-    two = CalibrationCounts(("m",), np.ones((1, 10, 7)))
-    assert (one + two).ids == ("n", "m")
-    assert (one + two).total().sum() == 140
 
 
 @pytest.mark.parametrize("slope", [1.0, 2.0])

@@ -15,7 +15,8 @@ from rubricate.agreement import agree
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.measures import evaluate
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
-from rubricate.reports.evaluation import evaluation_page, write_evaluation_report
+from rubricate.reports.evaluation import evaluation_page
+from rubricate.reports.page import write_report
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)
@@ -172,9 +173,10 @@ def test_reports_are_written_once(
     trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     predicted = dict.fromkeys(measured, trapped)
-    path = write_evaluation_report(tmp_path / "report", measured, trapped, predicted)
+    page = evaluation_page(measured, trapped, predicted)
+    path = write_report(tmp_path / "report", page)
     assert path == tmp_path / "report" / "index.html"
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(OutputExistsError):
-        write_evaluation_report(tmp_path / "report", measured, trapped, predicted)
-    write_evaluation_report(tmp_path / "report", measured, trapped, predicted, overwrite=True)
+        write_report(tmp_path / "report", page)
+    write_report(tmp_path / "report", page, overwrite=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rubricate import Corpus
+from rubricate.measures import LABELS
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.reports.levels import (
     HUMAN,
-    MEASURES,
     Measuring,
     case_figure,
     case_names,
@@ -57,7 +57,7 @@ def test_all_features_are_drawn_and_listed(
 def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithIntervals]) -> None:
     found = measured["bob"]
     values = found.to_dict()
-    for path in MEASURES:
+    for path in LABELS:
         own, cases, features = values, values["cases"]["a"], values["features"]["b2"]
         for name in path:
             own, cases, features = own[name], cases[name], features[name]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rubricate.errors import InputError, OutputExistsError
+from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, Look, TrainingReport
-from rubricate.reports.training import training_page, write_training_report
+from rubricate.reports.training import training_page
 from rubricate.stats.calibration import Reliability
 
 TRAP = "<script>x</script>"
@@ -92,11 +91,3 @@ def test_nothing_seen_is_refused() -> None:
     for courses in ((), (Course("network", (), 3, 0),)):
         with pytest.raises(InputError):
             training_page(TrainingReport(courses), matcher="encoder")
-
-
-def test_reports_are_written_once(tmp_path: Path) -> None:
-    path = write_training_report(tmp_path / "r", WHOLE, matcher="encoder")
-    assert path == tmp_path / "r" / "index.html"
-    with pytest.raises(OutputExistsError):
-        write_training_report(tmp_path / "r", WHOLE, matcher="encoder")
-    write_training_report(tmp_path / "r", WHOLE, matcher="encoder", overwrite=True)

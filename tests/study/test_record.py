@@ -7,7 +7,7 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.formats.tables import write_sheet
-from rubricate.study.record import Study, input_hash, read_table, run_step, write_summary
+from rubricate.study.record import Study, input_hash, read_numbered, run_step, write_summary
 from rubricate.study.settings import StudySettings
 
 
@@ -137,12 +137,13 @@ def write(place: Path, content: bytes) -> Path:
     ],
 )
 def test_what_spreadsheets_write_is_read(tmp_path: Path, content: bytes) -> None:
-    assert read_table(write(tmp_path, content), ["tp"]) == [{"name": "asthma", "tp": "3"}]
+    rows = read_numbered(write(tmp_path, content), ["tp"])
+    assert [cells for _, cells in rows] == [{"name": "asthma", "tp": "3"}]
 
 
 def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
     place = write(tmp_path, b"name,tp,comment\nasthma,3\n")
-    assert read_table(place) == [{"name": "asthma", "tp": "3", "comment": ""}]
+    assert read_numbered(place) == [(2, {"name": "asthma", "tp": "3", "comment": ""})]
 
 
 @pytest.mark.parametrize(
@@ -160,13 +161,13 @@ def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
 def test_every_fault_names_the_file(tmp_path: Path, content: bytes, words: str) -> None:
     place = write(tmp_path, content)
     with pytest.raises(InputError, match=words) as caught:
-        read_table(place, ["tp"])
+        read_numbered(place, ["tp"])
     assert all(fault.path == place for fault in caught.value.faults)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv: no such file"):
-        read_table(tmp_path / "none.csv")
+        read_numbered(tmp_path / "none.csv")
 
 
 def test_no_cell_of_a_written_table_is_a_formula(tmp_path: Path) -> None:
@@ -189,4 +190,4 @@ def test_no_cell_of_a_written_table_is_a_formula(tmp_path: Path) -> None:
     with (tmp_path / "sample.csv").open(encoding="utf-8", newline="") as stream:
         written = [row[0] for row in csv.reader(stream)][1:]
     assert not [cell for cell in written if cell[0] in "=+-@\t\r\n＝＋－＠"]
-    assert [row["note"] for row in read_table(tmp_path / "sample.csv")] == cells
+    assert [row["note"] for _, row in read_numbered(tmp_path / "sample.csv")] == cells

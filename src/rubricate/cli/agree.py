@@ -14,7 +14,6 @@ from rubricate.cli.measuring import (
     print_measures,
     shown,
     shown_population,
-    span_matching,
     warn_of_lone_labels,
 )
 from rubricate.cli.options import (
@@ -34,7 +33,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.agreement import Agreement, Empty, NoteMeans
-    from rubricate.measures.span_matching import Protocol, Unit
+    from rubricate.measures import Matching
     from rubricate.stats import Resampling
 
 #: What ``--empty`` does, in words.
@@ -50,7 +49,7 @@ _PARADOX = 0.1
 @click.command("agree", epilog="Example: rubricate agree open-notes --where part=depth")
 @click.argument("paths", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
-@matching_options("one-to-one")
+@matching_options
 @click.option(
     "--empty", type=Choice(["zero", "agree", "skip"]), default="zero", show_default=True,
     help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
@@ -66,8 +65,7 @@ def agree_command(
     paths: tuple[str, ...],
     *,
     annotators: tuple[str, ...],
-    protocol: Protocol,
-    unit: Unit,
+    matching: Matching,
     empty: Empty,
     reference_group: str | None,
     report: Path | None,
@@ -106,7 +104,7 @@ def agree_command(
     with shown_progress() as progress:
         found = agree(
             chosen,
-            matching=span_matching(protocol, unit),
+            matching=matching,
             empty=empty,
             reference_group=reference_group,
             tokens={note: own for path in paths for note, own in stored_tokens(path).items()},

@@ -13,6 +13,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    refuse_existing,
     refuse_touching,
     split_option,
 )
@@ -121,24 +122,22 @@ def check_command(
 
 def _format_of(source: str, from_format: str | None) -> str:
     """Return the format of CORPUS, which its copy gets too."""
-    from rubricate.formats import EMBEDDED, detect_format
+    from rubricate.formats import detect_format, is_embedded
 
-    if source in EMBEDDED and not Path(source).exists():
+    if is_embedded(source):
         return "parquet"
     return from_format or detect_format(Path(source))
 
 
 def _refuse_copy(source: str, copy: Copy) -> None:
     """Refuse, before any work, a copy that would touch the source or other files."""
-    from rubricate.errors import OutputExistsError
     from rubricate.formats import FORMATS
 
     refuse_touching(source, copy.target, copy.log)
     log = copy.log.resolve()
     if Path(copy.target).resolve() in (log, *log.parents):
         raise click.UsageError(f"--log {copy.log}: it would lie in the copy; choose another place")
-    if copy.log.exists() and not copy.overwrite:
-        raise OutputExistsError(copy.log)
+    refuse_existing(copy.log, overwrite=copy.overwrite)
     FORMATS[copy.format]  # An unknown name is refused.
 
 

@@ -17,6 +17,7 @@ from rubricate.cli.options import (
     models_option,
     open_corpus,
     overwrite_option,
+    refuse_existing,
     report_option,
     split_option,
 )
@@ -72,11 +73,10 @@ def compare_command(
     Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
     mean and SD over cases as the paper's section 6 does, and the annotators' own agreement.
     """
-    from rubricate.errors import OutputExistsError
     from rubricate.trials import run_trials
 
-    if report and (report / "index.html").exists() and not overwrite:
-        raise OutputExistsError(report / "index.html")  # told before any work
+    if report:
+        refuse_existing(report / "index.html", overwrite=overwrite)
     trials = _trials(matchers, models, parameters, hold_out_cases)
     dealing = Dealing(folds, train_folds, hold_out_cases, _counts(notes_per_case))
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)

@@ -14,7 +14,6 @@ from rubricate.cli.measuring import (
     print_measures,
     shown,
     shown_population,
-    span_matching,
     warn_of_lone_labels,
 )
 from rubricate.cli.options import (
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
     from rubricate.agreement.agree import BelowCeiling
     from rubricate.corpus import Corpus
     from rubricate.evaluation import SystemsEvaluation
+    from rubricate.measures import Matching
     from rubricate.measures.intervals import EvaluationWithIntervals
     from rubricate.measures.pairing import Missing
-    from rubricate.measures.span_matching import Protocol, Unit
     from rubricate.stats import Resampling
 
 EPILOG = """
@@ -54,7 +53,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
     "--missing", type=Choice(["empty", "error", "skip"]), default="empty", show_default=True,
     help="Rows without a prediction: nothing found, an error, or left out.",
 )  # fmt: skip
-@matching_options("one-to-one")
+@matching_options
 @click.option("--weights", metavar="NAME", help="Metadata field with inclusion probabilities.")
 @click.option(
     "--ceiling", "ceiling_path", metavar="CORPUS", help="Annotators to take the human line from."
@@ -78,8 +77,7 @@ def evaluate_command(
     reference_annotator: str | None,
     predicted_annotator: str | None,
     missing: Missing,
-    protocol: Protocol,
-    unit: Unit,
+    matching: Matching,
     weights: str | None,
     ceiling_path: str | None,
     margin: float | None,
@@ -119,7 +117,7 @@ def evaluate_command(
             reference_annotator=reference_annotator,
             predicted_annotator=predicted_annotator,
             missing=missing,
-            matching=span_matching(protocol, unit),
+            matching=matching,
             weights=weights,
             ceiling=open_corpus(ceiling_path, where=where) if ceiling_path else None,
             settings=settings,
@@ -129,21 +127,18 @@ def evaluate_command(
     for path, system in zip(predicted_paths, found.systems.values(), strict=True):
         own = system.evaluation
         if path == reference_path and own.predicted_annotator == own.reference_annotator:
-            click.echo(f"warning: {path} is measured against itself", err=True)
+            warn(f"{path} is measured against itself")
     if report:
-        from rubricate.reports.evaluation import write_evaluation_report
+        from rubricate.reports.evaluation import evaluation_page
+        from rubricate.reports.page import write_report
 
+        inputs = input_hashes((reference_path, *predicted_paths))
         with shown_progress() as progress:
-            write_evaluation_report(
-                report,
-                found.systems,
-                reference,
-                predicted,
-                ceiling=found.ceiling,
-                inputs=input_hashes((reference_path, *predicted_paths)),
-                overwrite=overwrite,
-                progress=progress,
-            )
+            page = evaluation_page(
+                found.systems, reference, predicted,
+                ceiling=found.ceiling, inputs=inputs, progress=progress,
+            )  # fmt: skip
+        write_report(report, page, overwrite=overwrite)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -20,12 +20,14 @@ from rubricate.cli.options import (
     open_corpus,
     out_option,
     overwrite_option,
+    refuse_existing,
     report_option,
     rubric_option,
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json
+from rubricate.cli.output import print_json, warn
+from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -58,12 +60,10 @@ def fit_command(
     overwrite: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
-    from rubricate.errors import OutputExistsError
     from rubricate.matchers.matcher import learning_annotator
     from rubricate.rubric import HUMAN
 
-    if out.exists() and not overwrite:
-        raise OutputExistsError(out)
+    refuse_existing(out, overwrite=overwrite)
     matcher = _start(name, model, parse_settings(settings))
     set_features_per_pass(matcher, features_per_pass)
     if report is not None:
@@ -84,7 +84,7 @@ def fit_command(
         if corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
             judged = f", as {who} judged them"
     if not n_notes:
-        click.echo("warning: no note is annotated: the model knows the rubric alone", err=True)
+        warn("no note is annotated: the model knows the rubric alone")
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
@@ -128,7 +128,6 @@ def _start(name: str | None, model: Path | str | None, settings: Json) -> Matche
 
 def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) -> None:
     """Refuse, before minutes of fitting, a report that could not be written after it."""
-    from rubricate.errors import InputError, OutputExistsError
     from rubricate.matchers.training_report import ReportsTraining
 
     if not isinstance(matcher, ReportsTraining):
@@ -136,9 +135,7 @@ def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) 
             f"--report: {matcher.name} is not trained step by step, so it has no curves to draw. "
             "Matchers that are: encoder, bilstm-crf. Leave --report out, or use one of them."
         )
-    page = report / "index.html"
-    if page.exists() and not overwrite:
-        raise OutputExistsError(page)
+    refuse_existing(report / "index.html", overwrite=overwrite)
     if out.resolve() in (report.resolve(), *report.resolve().parents):
         raise click.UsageError(f"--report {report}: it would lie inside the model; choose another")
 
@@ -146,21 +143,21 @@ def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) 
 def _write_report(
     report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
 ) -> Path:
-    from rubricate.errors import InputError
-    from rubricate.reports.training import write_training_report
+    from rubricate.reports.page import write_report
+    from rubricate.reports.training import training_page
 
     found = getattr(matcher, "training_report_", None)
     if found is None:
         raise InputError("--report: there were no annotated notes to learn from; nothing to draw")
     parameters = {f"parameter {k}": v for k, v in matcher.get_params().items() if v is not None}
-    return write_training_report(
-        report,
+    page = training_page(
         found,
         matcher=matcher.name,
         features={feature.id: feature.text for feature in corpus.features},
         facts={**facts, **{name: str(value) for name, value in parameters.items()}},
-        overwrite=overwrite,
+        title=f"Training of {matcher.name}",
     )
+    return write_report(report, page, overwrite=overwrite)
 
 
 def check_settings(matcher: str, settings: Json) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import There, json_option, out_option, overwrite_option
+from rubricate.cli.options import (
+    There,
+    json_option,
+    out_option,
+    overwrite_option,
+    refuse_existing,
+)
 from rubricate.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -51,13 +57,10 @@ def build_command(
     as_json: bool,
 ) -> None:
     """Gather synonyms from the sources that are installed and say what the lexicon holds."""
-    from rubricate.errors import OutputExistsError
     from rubricate.lexicon.build import SOURCES, build_lexicon, find_sources
     from rubricate.lexicon.store import save_lexicon
 
-    if out.exists() and not overwrite:
-        # Reading UMLS takes minutes: say so before, not after.
-        raise OutputExistsError(out)
+    refuse_existing(out, overwrite=overwrite)  # Reading UMLS takes minutes.
     paths = {name: path for name, path in (("umls", umls), ("wordnet", wordnet)) if path}
     lexicon = build_lexicon(sources=sources or None, paths=paths)
     save_lexicon(lexicon, out, overwrite=overwrite)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import Choice, F, confidence_option, resamples_option, seed_option
+from rubricate.cli.options import Choice, confidence_option, resamples_option, seed_option
 from rubricate.cli.output import print_table, warn
 from rubricate.display import DASH
+from rubricate.errors import listed
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.measures import Matching
     from rubricate.measures.intervals import EvaluationWithIntervals
     from rubricate.measures.span_matching import Protocol, Unit
     from rubricate.stats import BootstrapMethod, Estimate, Population, Resampling
@@ -74,25 +74,28 @@ def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return confidence_option(resamples_option(more))
 
 
-def matching_options(default: str) -> Callable[[F], F]:
-    """Add how spans are matched; ``default`` is the default protocol."""
+def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add how spans are matched, and give it to a command, checked, as the one value it is."""
 
-    def decorate(function: F) -> F:
-        function = click.option(
-            "--unit", type=Choice(["character", "token"]), default="token", show_default=True,
-            help="What spans' ends are compared in.",
-        )(function)  # fmt: skip
-        return click.option(
-            "--protocol", type=Choice(["one-to-one", "both-sides", "paper"]), default=default,
-            show_default=True, help="What counts as a hit between spans.",
-        )(function)  # fmt: skip
+    @wraps(function)
+    def command(*, protocol: Protocol, unit: Unit, **options: Any) -> Any:
+        from rubricate.measures import Matching
 
-    return decorate
+        return function(matching=Matching(protocol, unit), **options)
+
+    own_unit = click.option(
+        "--unit", type=Choice(["character", "token"]), default="token", show_default=True,
+        help="What spans' ends are compared in.",
+    )  # fmt: skip
+    own_protocol = click.option(
+        "--protocol", type=Choice(["one-to-one", "both-sides", "paper"]), default="one-to-one",
+        show_default=True, help="What counts as a hit between spans.",
+    )  # fmt: skip
+    return own_protocol(own_unit(command))
 
 
 def warn_of_lone_labels(*corpora: Corpus) -> None:
     """Name the labels that nothing lists and one annotator alone used: it may be a slip."""
-    from rubricate.errors import listed
     from rubricate.merge import lone_labels
 
     labels = lone_labels(*corpora)
@@ -109,13 +112,6 @@ def shown_population(settings: Resampling, n_cases: int) -> str:
     if settings.population == "cases-like-these":
         return f"for cases like these {n_cases:,}"
     return "for these cases" if n_cases > 1 else "for this case"
-
-
-def span_matching(protocol: Protocol, unit: Unit) -> Matching:
-    """Return how spans are matched, checked."""
-    from rubricate.measures import Matching
-
-    return Matching(protocol, unit)
 
 
 def print_measures(found: EvaluationWithIntervals) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rubricate.cli.output import warn
-from rubricate.errors import did_you_mean
+from rubricate.errors import OutputExistsError, RubricateError, UnknownNameError, did_you_mean
 from rubricate.files import near_paths
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ def from_option(function: F) -> F:
 
 
 def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    from rubricate.errors import RubricateError
     from rubricate.formats.notes import parse_columns, understood_as
 
     try:
@@ -114,7 +113,6 @@ def _understand_case(context: click.Context, option: click.Parameter, value: str
 def _put_limits_in_force(
     context: click.Context, option: click.Parameter, value: tuple[str, ...]
 ) -> None:
-    from rubricate.errors import RubricateError
     from rubricate.formats.limits import limits_in_force, parse_limits
 
     if not value:
@@ -179,10 +177,10 @@ def put_rubric(corpus: Corpus, path: Path) -> Corpus:
 
 def need_features(corpus: Corpus) -> None:
     """Refuse notes without a rubric: there is nothing to look for."""
-    from rubricate.errors import ArgumentError
+    from rubricate.formats.rubric import no_rubric
 
     if not corpus.features:
-        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
+        raise no_rubric()
 
 
 def open_rubric(path: Path) -> RubricFile:
@@ -197,7 +195,6 @@ def open_rubric(path: Path) -> RubricFile:
 @contextmanager
 def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
     """Say of notes and a rubric that cannot be read whether they were given for each other."""
-    from rubricate.errors import RubricateError
     from rubricate.formats.rubric import read_like_each_other, swapped
 
     try:
@@ -235,10 +232,14 @@ def refuse_touching(source: str, *outputs: str | Path, inside: bool = False) -> 
             raise click.UsageError(f"{output}: it would lie inside {source}; choose another")
 
 
+def refuse_existing(output: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work, an output that is there and may not be replaced."""
+    if output.exists() and not overwrite:
+        raise OutputExistsError(output)
+
+
 def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:
     """Keep these annotators; all of them if none is named."""
-    from rubricate.errors import UnknownNameError
-
     for name in names:
         if name not in corpus.annotator_index:
             raise UnknownNameError("annotator", name, list(corpus.annotator_index))

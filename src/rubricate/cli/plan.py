@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rubricate.cli.measuring import TableName
-from rubricate.cli.options import json_option, overwrite_option
+from rubricate.cli.options import F, json_option, open_corpus, overwrite_option
 from rubricate.cli.output import print_json, print_table, warn
-from rubricate.cli.plan_methods import KINDS, Given, answer, from_pilot, method_options
+from rubricate.cli.plan_methods import (
+    KINDS,
+    Given,
+    answer,
+    from_pilot,
+    method_options,
+    shown_option,
+    stated,
+)
+from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
     )
     from rubricate.study.planning import Design
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
@@ -151,24 +159,16 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
 def _answer(method: str, options: Given, as_json: bool) -> None:
     """Plan for something else than precision and recall."""
     if options["pilot"]:
-        stored, words = from_pilot(options, _stated)
+        stored, words = from_pilot(options)
     else:
-        stored, words = answer(method, options, _stated)
+        stored, words = answer(method, options)
     if as_json:
         print_json(stored)
     else:
         click.echo(words)
 
 
-def _stated(name: str) -> bool:
-    from click.core import ParameterSource
-
-    source = click.get_current_context().get_parameter_source(name)
-    return source is not ParameterSource.DEFAULT
-
-
 def _refuse_unknown(method: str) -> None:
-    from rubricate.errors import UnknownNameError
     from rubricate.study.planning import METHODS_OF_PLAN
 
     if method not in METHODS_OF_PLAN:
@@ -177,8 +177,6 @@ def _refuse_unknown(method: str) -> None:
 
 def _refuse_idle(given: PlanOptions, options: Given) -> None:
     """Refuse options that would change nothing beside the others."""
-    from rubricate.errors import ArgumentError, Fault
-
     rules = [
         ("needs --variables", not given.variables, ("total",)),
         ("needs --frequency-from", not given.frequency_from, ("variable", "annotator")),
@@ -189,23 +187,22 @@ def _refuse_idle(given: PlanOptions, options: Given) -> None:
          "own", given.method == "reported", ("interval", "drawing")),
     ]  # fmt: skip
     faults = [
-        Fault(f"--{name.replace('_', '-')} means nothing to --method {given.method}")
+        Fault(f"{shown_option(name)} means nothing to --method {given.method}")
         for name, value in options.items()
         if value is not None and not hasattr(given, name)
     ]
     faults += [
-        Fault(f"--{name.replace('_', '-')} {why}")
+        Fault(f"{shown_option(name)} {why}")
         for why, idle, names in rules
         if idle
         for name in names
-        if _stated(name)
+        if stated(name)
     ]
     ArgumentError.raise_any(faults)
 
 
 def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:
     """Gather what a plan starts from, with the faults of all options at once."""
-    from rubricate.errors import ArgumentError, Fault, InputError
     from rubricate.stats import Expected
 
     estimate = _estimate(given)
@@ -249,7 +246,6 @@ def _target(given: PlanOptions) -> Target:
 
 
 def _design(given: PlanOptions) -> Design:
-    from rubricate.errors import ArgumentError
     from rubricate.study.planning import Design, design_effect_from
 
     effect = given.design_effect
@@ -261,8 +257,6 @@ def _design(given: PlanOptions) -> Design:
 
 
 def _estimate(given: PlanOptions) -> Estimate | None:
-    from rubricate.errors import ArgumentError
-
     source = given.frequency_from
     if not source:
         return None
@@ -272,7 +266,6 @@ def _estimate(given: PlanOptions) -> Estimate | None:
         raise ArgumentError(
             "--frequency-from needs --variable: a feature id, or a feature's whole text"
         )
-    from rubricate.cli.options import open_corpus
     from rubricate.study.planning import frequency_from
 
     return frequency_from(open_corpus(source), given.variable, given.annotator)

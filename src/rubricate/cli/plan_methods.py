@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import click
+
+from rubricate.cli.options import open_corpus
+from rubricate.errors import ArgumentError, Fault, InputError
 
 Given = Mapping[str, Any]
 #: What is printed as JSON, and in words.
@@ -122,41 +125,47 @@ KINDS: Mapping[str, PlanKind] = {
 PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
 
 
-def answer(method: str, given: Given, stated: Callable[[str], bool]) -> Answer:
-    """Plan by one of `KINDS`; every option that is missing or idle is named at once."""
-    from rubricate.errors import ArgumentError, Fault, InputError
+def stated(name: str) -> bool:
+    """Tell whether an option was given on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not click.core.ParameterSource.DEFAULT
 
+
+def shown_option(name: str) -> str:
+    """Return an option as people write it."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _idle(given: Given, allowed: Collection[str], what: str) -> list[Fault]:
+    """Return a fault for each option that was given and means nothing here."""
+    return [
+        Fault(f"{shown_option(name)} means nothing to {what}")
+        for name in given
+        if name not in allowed and stated(name)
+    ]
+
+
+def answer(method: str, given: Given) -> Answer:
+    """Plan by one of `KINDS`; every option that is missing or idle is named at once."""
     kind = KINDS[method]
     faults = [
-        Fault(f"--{name.replace('_', '-')} is missing: --method {method} needs it")
+        Fault(f"{shown_option(name)} is missing: --method {method} needs it")
         for name in kind.needs
         if given[name] is None
     ]
     allowed = {*kind.needs, *kind.may, "method", "confidence"}
-    faults += [
-        Fault(f"--{name.replace('_', '-')} means nothing to --method {method}")
-        for name in given
-        if name not in allowed and stated(name)
-    ]
-    ArgumentError.raise_any(faults)
+    ArgumentError.raise_any(faults + _idle(given, allowed, f"--method {method}"))
     try:
         return kind.answer(given) if kind.answer else _sized(method, given)
     except InputError as error:
         raise ArgumentError(Fault(f"--{fault.message}") for fault in error.faults) from error
 
 
-def from_pilot(given: Given, stated: Callable[[str], bool]) -> Answer:
+def from_pilot(given: Given) -> Answer:
     """Plan the size of a study whose notes are like those of a pilot."""
-    from rubricate.cli.options import open_corpus
-    from rubricate.errors import ArgumentError, Fault
     from rubricate.measures.evaluate import plan_from_pilot
 
-    faults = [
-        Fault(f"--{name.replace('_', '-')} means nothing to --pilot")
-        for name in given
-        if name not in {*PILOT, "pilot"} and stated(name)
-    ]
-    ArgumentError.raise_any(faults)
+    ArgumentError.raise_any(_idle(given, {*PILOT, "pilot"}, "--pilot"))
     found = plan_from_pilot(
         open_corpus(given["pilot"]),
         reference_annotator=given["reference_annotator"],

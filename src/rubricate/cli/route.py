@@ -15,6 +15,7 @@ from rubricate.cli.options import (
     open_corpus,
     out_option,
     overwrite_option,
+    refuse_existing,
     seed_option,
     split_option,
 )
@@ -74,12 +75,10 @@ def route_command(
     PREDICTED is what `match` found in the same notes with a model that has not learned from them.
     Of the items nobody sees at most --max-error are wrong, with the stated confidence.
     """
-    from rubricate.errors import OutputExistsError
     from rubricate.formats import read_corpus
     from rubricate.scoring import RouteSettings, choose_policy, write_policy
 
-    if out.exists() and not overwrite:
-        raise OutputExistsError(out)
+    refuse_existing(out, overwrite=overwrite)
     settings = RouteSettings(max_error, confidence, unit, tuning_share, per_feature, seed)
     reference = open_corpus(reference_path, from_format=from_format, where=where)
     predicted = read_corpus(predicted_path, like=reference)

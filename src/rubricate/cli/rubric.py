@@ -10,6 +10,7 @@ import click
 
 from rubricate.cli.options import json_option, open_corpus, open_rubric, overwrite_option
 from rubricate.cli.output import print_json, print_table
+from rubricate.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from rubricate.rubric import Rubric
@@ -30,7 +31,6 @@ def rubric_command(
     FILE is .csv, .tsv, .xlsx (one sheet per case), .yaml or .toml, or a corpus with rubrics.
     Nothing that is odd is wrong: you decide what was meant.
     """
-    from rubricate.errors import UnknownNameError
     from rubricate.formats.rubric import KINDS, RubricFile, write_rubrics
     from rubricate.rubric import odd_features
     from rubricate.run.results import total_score

@@ -27,6 +27,7 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.errors import RubricateError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def score_command(
     that was killed goes on when it is started again. With --overwrite the same notes, rubric
     and model are not searched again, so corrections and policies cost little.
     """
-    from rubricate.errors import RubricateError
     from rubricate.matchers import default_matcher
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
@@ -163,7 +163,6 @@ def _told_when_stopped() -> Iterator[None]:
 
 
 def _unsure_range(text: str) -> UnsureRange | None:
-    from rubricate.errors import RubricateError
     from rubricate.scoring import UnsureRange
 
     if text == "off":

@@ -13,6 +13,7 @@ import click
 
 from rubricate.cli.options import There, json_option
 from rubricate.cli.output import print_json
+from rubricate.errors import MissingExtraError
 
 EPILOG = """
 Example: rubricate serve --demo
@@ -77,8 +78,6 @@ def start_command(
     Its database lies in FOLDER/workbench. The first start prints a link that works once and makes
     the account that administers.
     """
-    from rubricate.errors import MissingExtraError
-
     try:
         from rubricate.web.oidc import Provider
         from rubricate.web.serving import Address, listen, make_demo, open_bench, serve, setup_link

@@ -14,6 +14,7 @@ from rubricate.cli import PhaseGroup
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, confidence_option, json_option, overwrite_option, rubric_option
 from rubricate.cli.output import print_json, print_table, warn
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -120,7 +121,6 @@ def new_command(
 @step("population")
 def population_command(study: Study, *, overwrite: bool) -> Done:
     """Select the target population and describe it (phase 1)."""
-    from rubricate.display import counted
     from rubricate.study.population import define_population
 
     def say(summary: summaries.PopulationSummary) -> None:

@@ -21,6 +21,7 @@ from rubricate.cli.options import (
     json_option,
     open_corpus,
     overwrite_option,
+    refuse_existing,
     report_option,
     resamples_option,
     rubric_option,
@@ -35,10 +36,10 @@ from rubricate.cli.trust_files import (
     open_run,
     read_notes,
     report_command,
+    run_argument,
     told_groups,
     verify_command,
 )
-from rubricate.errors import OutputExistsError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ trust_command.add_command(report_command)
 @trust_command.command(
     "leniency", epilog="Example: rubricate trust leniency scores --reference open-notes"
 )
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @_reference_options(required=True)
 @_corpus_options
 @_resampling_options
@@ -200,7 +201,7 @@ def drift_command(
     epilog="Example: rubricate trust fairness scores --notes open-notes --group fold"
     " --reference open-notes",
 )
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @click.option("--group", required=True, metavar="COLUMN",
               help="Metadata of the notes, or a column of --groups.")  # fmt: skip
 @click.option("--notes", metavar="CORPUS", help="The notes, whose metadata hold the group.")
@@ -235,13 +236,14 @@ def fairness_command(
     as_json: bool,
 ) -> None:
     """Compare scores, and errors where there is a reference, between groups of notes."""
-    from rubricate.reports.fairness import write_fairness_report
+    from rubricate.reports.fairness import fairness_page
+    from rubricate.reports.page import write_report
     from rubricate.trust import compare_groups, differential_items
     from rubricate.trust.fairness import FairnessSettings, write_groups
 
     for place in (out, report and report / "index.html"):
-        if place and place.exists() and not overwrite:
-            raise OutputExistsError(place)
+        if place:
+            refuse_existing(place, overwrite=overwrite)
     members = _members(group, notes, groups)
     people = None
     if reference:
@@ -255,7 +257,8 @@ def fairness_command(
     if out is not None:
         written.append(write_groups(fair, out, overwrite=overwrite))
     if report is not None:
-        written.append(write_fairness_report(report, fair, bias, group=group, overwrite=overwrite))
+        page = fairness_page(fair, bias, group=group)
+        written.append(write_report(report, page, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
          c.adjusted, c.flag)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import F, There, from_option, json_option, overwrite_option, split_option
+from rubricate.cli.options import There, from_option, json_option, overwrite_option, split_option
 from rubricate.cli.output import Told, tell
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 
 RUN_FOLDER = There(file_okay=False)
 _FILE = There()
-
-
-def accept_edited_option(function: F) -> F:
-    """Add the option that lets tables pass which are not those that the run wrote."""
-    option = click.option(
-        "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
-    )
-    return option(function)
+run_argument = click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+accept_edited_option = click.option(
+    "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
+)
 
 
 def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> ScoredRun:
@@ -42,7 +38,7 @@ def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> Scored
 
 
 @click.command("verify", epilog="Example: rubricate trust verify scores")
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @json_option
 def verify_command(run_folder: Path, as_json: bool) -> None:
     """Compare every file of RUN with its run.json; exit with 1 if one differs."""
@@ -68,7 +64,7 @@ def verify_command(run_folder: Path, as_json: bool) -> None:
 
 
 @click.command("audit", epilog="Example: rubricate trust audit scores --note 10008")
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @click.option("--note", metavar="ID", help="The whole history of one note, the machine's part too.")
 @json_option
 def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
@@ -110,7 +106,7 @@ def _score(line: AuditLine) -> str:
 @click.command(
     "report", epilog="Example: rubricate trust report scores open-notes --where split=test"
 )
-@click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
+@run_argument
 @click.argument("corpus_path", metavar="CORPUS")
 @click.option("--previous", metavar="RUN", type=RUN_FOLDER, help="An earlier run, to show changes.")
 @click.option("--policy", type=_FILE, help="A review policy.")

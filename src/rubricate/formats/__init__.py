@@ -117,6 +117,15 @@ def choose_format(path: Path, name: str | None) -> Format:
     return chosen
 
 
+def is_embedded(path: str | Path) -> bool:
+    """Tell whether a name means a corpus that comes with the package, and no file that is there.
+
+    >>> is_embedded("open-notes"), is_embedded("notes.csv")
+    (True, False)
+    """
+    return str(path) in EMBEDDED and not Path(path).exists()
+
+
 def read_corpus(
     path: str | Path,
     *,
@@ -159,7 +168,7 @@ def read_corpus(
     >>> corpus.annotations("n1", "Fever", "annotator")[0].spans
     (Span(start=3, end=8),)
     """
-    if str(path) in EMBEDDED and not Path(path).exists():
+    if is_embedded(path):
         if format is not None:
             _ = FORMATS[format]  # a name that is none is told here, too
         return load_corpus(str(path))

@@ -159,6 +159,15 @@ def has_lone_surrogate(text: str) -> bool:
     return False
 
 
+def writable(text: str) -> str:
+    r"""Return a text with half surrogate pairs written as escapes.
+
+    >>> writable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode(errors="backslashreplace").decode()
+
+
 def refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
     """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
     what = "holds half a surrogate pair, which no UTF-8 file can hold"

@@ -29,6 +29,7 @@ from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.limits import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
+    first_id,
     judged_notes,
     marked_reader,
     parse_names,
@@ -169,8 +170,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
         if not isinstance(note, dict):
             faults.add("need an object with passages", line=number)
             continue
-        given = note.get("id")
-        note_id = str(given) if isinstance(given, str | int) else str(number)
+        note_id = first_id([note.get("id")], str(number))
         try:
             text = _text(note)
         except ValueError as error:

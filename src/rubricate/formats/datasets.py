@@ -27,6 +27,7 @@ from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.limits import Faults, need_within, no_json, read_whole
 from rubricate.formats.marked_texts import (
     MarkedText,
+    first_id,
     judged_notes,
     marked_reader,
     read_spans,
@@ -172,8 +173,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             if not isinstance(row["text"], str) or not isinstance(items, list | None):
                 faults.add("need a text, and a list of spans or null", line=line, path=place)
                 continue
-            ids = (row.get(name) for name in _IDS)
-            note_id = next((str(i) for i in ids if isinstance(i, str | int)), str(number))
+            note_id = first_id((row.get(name) for name in _IDS), str(number))
             case, given = row.get("case"), row.get("annotator")
             who = given if isinstance(given, str) else frame.only_annotator
             yield MarkedText(

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import Utf16Map, has_fragments, linked_groups
-from rubricate.formats.encoding import Json, first_value, parse_json
+from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import (
     LABEL_COLORS,
@@ -39,12 +39,13 @@ from rubricate.formats.frame import (
     name_to_id,
     write_frame,
 )
-from rubricate.formats.limits import Faults, no_json
+from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,
     judged_notes,
     marked_reader,
+    parse_lines,
     scalars,
     span_pair,
 )
@@ -141,29 +142,20 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
     for file in [path] if path.is_file() else sorted(path.glob("*.jsonl")):
         annotator = None if file.stem == UNANNOTATED else name_to_id(file.stem)
         n_faults, n_notes = len(faults.found), 0
-        for number, value in _lines(faults.text_of(file) or "", file, faults):
+        for number, value in _lines(faults.text_of(file) or "", faults.of(file)):
             n_notes += 1
             yield _marked_note(value, (file, number), annotator, faults)
         if frame.exists and len(faults.found) == n_faults:
-            own = Faults(file)
-            frame.check_notes(n_notes, own, need=_NEED)
-            faults.found += own.found
+            frame.check_notes(n_notes, faults.of(file), need=_NEED)
 
 
-def _lines(source: str, path: Path, faults: Faults) -> Iterator[tuple[int, Json]]:
+def _lines(source: str, faults: Faults) -> Iterator[tuple[int, Json]]:
     """Yield the notes of a file by line, each with its text under ``text``."""
-    for number, text in enumerate(source.split("\n"), start=1):
-        if not text.strip():
-            continue
-        try:
-            value = parse_json(text)
-        except ValueError as error:
-            faults.add(no_json(error), line=number, path=path)
-            continue
+    for number, value in parse_lines(source, faults):
         key = _text_key(value)
         if key is None:
             what = 'need a JSON object with a "text" (a doccano project of texts, not of images)'
-            faults.add(what, line=number, path=path)
+            faults.add(what, line=number)
         else:
             yield number, {**value, "text": value[key]}
 
@@ -182,9 +174,9 @@ def _marked_note(
     note_id = str(number if given is None else given)
     comments = said if isinstance(said, list) else []
     texts = [str(c.get("comment", "")) if isinstance(c, dict) else str(c) for c in comments]
-    own = Faults(path)
-    found = () if annotator is None else tuple(_annotations(value, note_id, number, own))
-    faults.found += own.found
+    found: tuple[Labelled, ...] = ()
+    if annotator is not None:
+        found = tuple(_annotations(value, note_id, number, faults.of(path)))
     return MarkedText(
         note_id,
         value["text"],

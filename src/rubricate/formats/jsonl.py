@@ -25,6 +25,7 @@ from rubricate.formats.encoding import (
 )
 from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
 from rubricate.formats.limits import Faults, first_bytes, no_json, read_text
+from rubricate.formats.marked_texts import parse_lines
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 
@@ -88,17 +89,11 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
 def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a corpus written by `write_jsonl`."""
     faults = Faults(path)
-    lines = [line for line in enumerate(read_text(path).split("\n"), start=1) if line[1].strip()]
     values: list[tuple[int, Json]] = []
-    for number, line in lines:
-        try:
-            value = parse_json(line)
-            if not isinstance(value, dict):
-                raise ValueError("a JSON object is expected")
+    for number, value in parse_lines(read_text(path), faults):
+        if isinstance(value, dict):
             values.append((number, value))
-        except json.JSONDecodeError as error:
-            faults.add(no_json(error), line=number)
-        except ValueError:
+        else:
             faults.add("not a JSON object", line=number)
     if not values or values[0][1].get("rubricate") != VERSION:
         faults.add(f'the first line must be a head with "rubricate": {VERSION}', line=1)

@@ -180,6 +180,12 @@ class Faults:
         self.unit = unit
         self.found: list[Fault] = []
 
+    def of(self, path: Path) -> Faults:
+        """Return the same faults, to which those of another file are added."""
+        other = Faults(path, unit=self.unit)
+        other.found = self.found
+        return other
+
     def add(self, message: str, *, line: int | None = None, path: Path | None = None) -> None:
         """Note one fault; ``line`` is 1-based."""
         self.found.append(Fault(message, path or self.path, line, self.unit))

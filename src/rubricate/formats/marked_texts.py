@@ -102,7 +102,7 @@ def build_corpus(
         if one.annotator not in builder.annotators:
             builder.add_annotator(Annotator(one.annotator, one.group))
         judged.append((one.annotator, one.note_id))
-        own = Faults(one.path or faults.path, unit=faults.unit)
+        own = faults.of(one.path or faults.path)
         lines = one.lines or [one.line] * len(one.annotations)
         for (label, annotation), line in zip(one.annotations, lines, strict=True):
             if strict:
@@ -110,7 +110,6 @@ def build_corpus(
                     own.check_span(start, end, len(one.text), one.note_id, line)
             frame.check_label(label, own, line=line)
             frame.annotate(builder, one.annotator, one.note_id, label, annotation)
-        faults.found += own.found
     faults.raise_any()
     return frame.finish(builder, judged)
 
@@ -136,6 +135,15 @@ def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
         for name, value in known.items()
         if name not in set(without) and isinstance(value, str | int | float | bool | None)
     }
+
+
+def first_id(values: Iterable[Any], usual: str) -> str:
+    """Return the first of some JSON values that can be the id of a note, else the usual one.
+
+    >>> first_id([None, 7], "1")
+    '7'
+    """
+    return next((str(value) for value in values if isinstance(value, str | int)), usual)
 
 
 def parse_names(listed: Any) -> list[str] | None:
@@ -208,6 +216,16 @@ def span_items(annotations: Iterable[Labelled]) -> list[Json]:
     return spans
 
 
+def parse_lines(source: str, faults: Faults, *, halves: bool = False) -> Iterator[tuple[int, Any]]:
+    """Yield the JSON value of each line that is not blank, with its number; others are faults."""
+    for number, line in enumerate(source.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, parse_json(line, halves=halves)
+            except ValueError as error:
+                faults.add(no_json(error), line=number)
+
+
 def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
     """Yield the values of a JSON file with their numbers: of a list, one alone, or one per line.
 
@@ -223,13 +241,7 @@ def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
         if not _by_line(source.strip()):
             faults.add(no_json(error), line=getattr(error, "lineno", None), path=path)
             return
-        values = []
-        for number, line in enumerate(source.split("\n"), start=1):
-            if line.strip():
-                try:
-                    values.append((number, parse_json(line, halves=True)))
-                except ValueError as wrong:
-                    faults.add(no_json(wrong), line=number, path=path)
+        values = list(parse_lines(source, faults.of(path), halves=True))
     for number, value in values:
         if has_half(value, source):
             faults.add("it holds half a surrogate pair", line=number, path=path)

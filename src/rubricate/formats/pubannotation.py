@@ -21,6 +21,7 @@ from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,
+    first_id,
     judged_notes,
     marked_reader,
     read_values,
@@ -58,9 +59,8 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             if not isinstance(value, dict) or not isinstance(value.get("text"), str):
                 faults.add('need a JSON object with a "text"', line=number, path=file)
                 continue
-            given = value.get("sourceid")
             usual = name_to_id(file.stem) if path.is_dir() else str(number)
-            note_id = str(given) if isinstance(given, str | int) else usual
+            note_id = first_id([value.get("sourceid")], usual)
             for who, part in _parts(value, frame):
                 annotations = () if who is None else tuple(_annotations(part, number, file, faults))
                 yield MarkedText(note_id, value["text"], who, annotations, number, file)

@@ -44,6 +44,7 @@ from rubricate.formats.limits import Faults, first_bytes, limits_now, need_withi
 from rubricate.formats.marked_texts import (
     MarkedText,
     build_corpus,
+    first_id,
     judged_notes,
     marked_reader,
     parse_names,
@@ -218,7 +219,7 @@ def _line_marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedTex
         given = value.get("meta")
         meta: Json = given if isinstance(given, dict) else {}
         ids = (meta.get("note"), meta.get("id"), value.get("id"), value.get("_input_hash"))
-        note_id = next((str(i) for i in ids if isinstance(i, str | int)), str(number))
+        note_id = first_id(ids, str(number))
         who = next(
             (value[k] for k in ("_annotator_id", "_session_id") if isinstance(value.get(k), str)),
             frame.only_annotator,

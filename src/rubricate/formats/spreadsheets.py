@@ -37,7 +37,11 @@ _NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _ASCII = bytes(range(128))
 #: Letters and signs beyond ASCII that notes and checklists have.
 _USUAL = frozenset("äöüßÄÖÜàâéèêëîïôûùçñáíóúåøæÉÈÇÑ°±µ½–—‘’“”…•≥≤×€§²³\xa0")
+#: Characters of a cell that Excel holds.
+MOST_CHARACTERS = 32_767
 _BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
+#: What XML cannot hold or would change, and what reads like Excel's way of writing that.
+_UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
@@ -278,6 +282,15 @@ def _cell_text(shown: Cell, stored: Cell) -> str:
         except OverflowError:
             return Odd("", f"{where} holds a number that is too large")
     return "" if value is None else str(value).upper()
+
+
+def excel_text(text: str) -> str:
+    r"""Return a text as workbooks hold it: what XML cannot hold stands there by its number.
+
+    >>> excel_text("a\x0cb_x0041_")
+    'a_x000C_b_x005F_x0041_'
+    """
+    return _UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
 
 
 def plain_number(value: float) -> str:

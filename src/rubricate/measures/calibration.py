@@ -52,23 +52,10 @@ def presence_probability(pairing: Pairing) -> F64 | None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibrationCounts:
-    """What probabilities and presences of some notes, features or cases add up to, bin by bin.
-
-    >>> one = CalibrationCounts(("n1",), np.ones((1, 10, 7)))
-    >>> (one + one).values[0, 0, 0], (one + CalibrationCounts(("n2",), one.values)).ids
-    (np.float64(2.0), ('n1', 'n2'))
-    """
+    """What probabilities and presences of some notes, features or cases add up to, bin by bin."""
 
     ids: tuple[str, ...]
     values: F64
-
-    def __add__(self, other: CalibrationCounts) -> CalibrationCounts:
-        ids = tuple(dict.fromkeys(self.ids + other.ids))
-        place = {name: i for i, name in enumerate(ids)}
-        values = np.zeros((len(ids), *self.values.shape[1:]))
-        for part in (self, other):
-            values[[place[name] for name in part.ids]] += part.values
-        return CalibrationCounts(ids, values)
 
     def total(self) -> F64:
         """Return the sums over all ids: shape (n_bins, 7)."""
@@ -80,7 +67,6 @@ def calibration_counts(
     probability: F64,
     *,
     by: By = "note",
-    bins: int = N_BINS,
     weights: Mapping[str, float] | None = None,
 ) -> CalibrationCounts:
     """Sum rows that have a probability, by note, feature or case."""
@@ -92,10 +78,10 @@ def calibration_counts(
     spread = p * (1 - p)
     columns = (w, w * (p - y) ** 2, w * p, w * y, w * spread, w**2 * spread, np.ones(len(p)))
     ids, group = keys.groups(by)
-    cell = group * bins + place_in_bins(p, bins)
-    sums = [np.bincount(cell, column, len(ids) * bins) for column in columns]
+    cell = group * N_BINS + place_in_bins(p, N_BINS)
+    sums = [np.bincount(cell, column, len(ids) * N_BINS) for column in columns]
     values = np.stack(sums, axis=-1).astype(np.float64)
-    return CalibrationCounts(ids, values.reshape(len(ids), bins, len(COLUMNS)))
+    return CalibrationCounts(ids, values.reshape(len(ids), N_BINS, len(COLUMNS)))
 
 
 def calibration_values(sums: F64) -> F64:
@@ -281,7 +267,7 @@ def _estimates(counts: CalibrationCounts, case: I64, settings: Resampling) -> di
 
 
 def _bins(counts: CalibrationCounts, confidence: float) -> tuple[CalibrationBin, ...]:
-    n_bins, sums = counts.values.shape[1], counts.total()
+    sums = counts.total()
     # weights of mean 1, so that their sum is a number of rows
     scale = sums[:, 6].sum() / sums[:, 0].sum()
     found = []
@@ -291,7 +277,7 @@ def _bins(counts: CalibrationCounts, confidence: float) -> tuple[CalibrationBin,
         successes = np.minimum(counts.values[:, b, 3] * scale, trials)
         share = cluster_interval(successes, trials, method="wilson", confidence=confidence)
         found.append(
-            CalibrationBin(b / n_bins, (b + 1) / n_bins, int(sums[b, 6]), probability / weight,
+            CalibrationBin(b / N_BINS, (b + 1) / N_BINS, int(sums[b, 6]), probability / weight,
                            replace(share, value=present / weight))
         )  # fmt: skip
     return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Literal
 
@@ -45,7 +45,7 @@ class Coverage:
 
     def to_dict(self) -> dict[str, int]:
         """Return the numbers by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

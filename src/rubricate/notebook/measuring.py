@@ -184,8 +184,7 @@ def plot(value: ScoredNotes | SystemsEvaluation | Agreement | Policy) -> Drawing
     True
     """
     if isinstance(value, ScoredNotes):
-        scores = [100 * r.total.score / r.total.maximum
-                  for r in value.results if r.total and r.total.maximum]  # fmt: skip
+        scores = [result.total.percentage for result in value.results if result.total]
         return Drawing(histogram(scores, Labels("Scores", x="% of the maximum", y="notes")))
     if isinstance(value, SystemsEvaluation):
         return _by_feature(dict(value.systems), "F1 of presence by feature")

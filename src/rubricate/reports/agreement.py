@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from rubricate import __version__
 from rubricate.agreement import Agreement
 from rubricate.display import counted
+from rubricate.measures import LABELS
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
     EVERY_PAIR,
     HUMAN,
-    MEASURES,
     RULES,
     Measuring,
     case_figure,
@@ -93,7 +93,7 @@ def agreement_page(
 def _headline(agreement: Agreement) -> str:
     found = agreement.pooled
     lines: list[list[Value]] = []
-    for path, name in MEASURES.items():
+    for path, name in LABELS.items():
         kappa: Value = None
         if path[0] != "spans":
             kappa = found.overall(*path, statistic="kappa")

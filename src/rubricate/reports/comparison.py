@@ -11,7 +11,7 @@ from rubricate.errors import InputError
 from rubricate.measures.comparing import PairedDifference, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
-from rubricate.reports.levels import case_names, human_label
+from rubricate.reports.levels import case_names, case_order, human_label
 from rubricate.reports.page import (
     Cell,
     Value,
@@ -88,12 +88,10 @@ def _matchers(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
 
 def _everybody(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
     """Return the matchers, and the annotators after them."""
-    human = (
-        {}
-        if result.ceiling is None
-        else {human_label(result.ceiling.pooled): result.ceiling.pooled}
-    )
-    return {**_matchers(result), **human}
+    found = _matchers(result)
+    if result.ceiling is not None:
+        found[human_label(result.ceiling.pooled)] = result.ceiling.pooled
+    return found
 
 
 def _overall(result: TrialResult) -> str:
@@ -121,9 +119,9 @@ def _overall(result: TrialResult) -> str:
 
 
 def _cases(result: TrialResult, corpus: Corpus) -> str:
-    systems = result.of(result.groups[-1]).values()
-    tested = {case for f in systems for case in f.evaluation.characters.by("case").ids}
-    cases = {case: name for case, name in case_names(corpus).items() if case in tested}
+    names = case_names(corpus)
+    tested = case_order(corpus, *result.of(result.groups[-1]).values())
+    cases = {case: names[case] for case in tested}
     drawn = "".join(_case_figure(result, cases, measure) for measure in BOTH)
     points = {
         f"{word} F1: {name}": found.by_group(measure, level="cases")

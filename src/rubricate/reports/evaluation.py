@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-
-import numpy as np
 
 from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import InputError
+from rubricate.measures import LABELS
+from rubricate.measures.comparing import weighted_by_note
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
 from rubricate.reports.calibration import calibration_section
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
-    MEASURES,
     Measuring,
     case_figure,
     case_values_table,
@@ -34,7 +32,6 @@ from rubricate.reports.page import (
     make_sections,
     paragraph,
     render_page,
-    write_report,
 )
 from rubricate.reports.plots import Labels, confusion_plot
 
@@ -92,24 +89,6 @@ def evaluation_page(
     return render_page(title, sections, lead=_lead(measuring), warnings=warnings)
 
 
-def write_evaluation_report(
-    folder: Path,
-    systems: Mapping[str, EvaluationWithIntervals],
-    reference: Corpus,
-    predicted: Mapping[str, Corpus],
-    *,
-    ceiling: Agreement | None = None,
-    inputs: Mapping[str, str] | None = None,
-    overwrite: bool = False,
-    progress: Progress = silent,
-) -> Path:
-    """Write the page of `evaluation_page` to ``folder/index.html`` and return that path."""
-    page = evaluation_page(
-        systems, reference, predicted, ceiling=ceiling, inputs=inputs, progress=progress
-    )
-    return write_report(folder, page, overwrite=overwrite)
-
-
 def _lead(measuring: Measuring) -> str:
     first = next(iter(measuring.systems.values())).evaluation
     who = ", ".join(measuring.systems)
@@ -124,7 +103,7 @@ def _lead(measuring: Measuring) -> str:
 def _headline(measuring: Measuring) -> str:
     everybody = measuring.everybody
     lines: list[list[Value]] = []
-    for path, name in MEASURES.items():
+    for path, name in LABELS.items():
         for place, (who, found) in enumerate(everybody.items()):
             rates = [found.overall(*path, statistic=s) for s in ("precision", "recall", "f1")]
             means = [found.macro_mean(*path, level=level) for level in ("cases", "features")]
@@ -193,10 +172,7 @@ def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -
 
 def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:
     by_note = found.evaluation.presence.by("note")
-    weights = np.ones(len(by_note))
-    if found.weights is not None:
-        weights = np.array([found.weights[note] for note in by_note.ids], dtype=np.float64)
-    sums = (by_note.values * weights[:, None]).sum(axis=0).tolist()
+    sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
     return dict(zip(by_note.measure.columns, sums, strict=True))
 
 

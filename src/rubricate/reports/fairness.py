@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rubricate import __version__
 from rubricate.reports.page import (
@@ -17,21 +16,13 @@ from rubricate.reports.page import (
     paragraph,
     render_page,
 )
-from rubricate.reports.page import write_report as write_page
 from rubricate.reports.plots import Labels, Point, Series, bar_plot
 from rubricate.trust import Fairness, ItemBias
 from rubricate.trust.fairness import MEASURES
 
 
-def write_fairness_report(
-    folder: Path,
-    fair: Fairness,
-    bias: Sequence[ItemBias] = (),
-    *,
-    group: str = "group",
-    overwrite: bool = False,
-) -> Path:
-    """Write the page about groups to ``folder/index.html`` and return that path."""
+def fairness_page(fair: Fairness, bias: Sequence[ItemBias], *, group: str) -> str:
+    """Return one self-contained HTML page about the groups of a metadata field."""
     beyond = len(fair.flagged)
     sections = make_sections(
         [
@@ -51,10 +42,9 @@ def write_fairness_report(
         f"({one.low:+.1f} to {one.high:+.1f})"
         for one in fair.flagged
     ]
-    page = render_page(
+    return render_page(
         "Fairness", sections, lead=lead, warnings=warnings, footer=f"rubricate {__version__}"
     )
-    return write_page(folder, page, overwrite=overwrite)
 
 
 def _groups(fair: Fairness) -> str:

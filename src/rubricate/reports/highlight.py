@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import count, pairwise
@@ -84,8 +84,8 @@ def cut_pieces(length: int, marks: Sequence[NoteMark]) -> list[Piece]:
             while i < len(pieces) and pieces[i].start < span.end:
                 _cover(pieces[i], mark, k)
                 i += 1
-    for stretch in _stretches(marks):
-        pieces[at[stretch.start]].badges.append(stretch.badge)
+    for start, badge in _badges(marks):
+        pieces[at[start]].badges.append(badge)
     for piece in pieces:
         piece.badges.sort(key=lambda badge: int(badge.strip("…")))
     return pieces
@@ -102,27 +102,15 @@ def _cover(piece: Piece, mark: NoteMark, k: int) -> None:
         piece.remarks[mark.number] = mark.remark
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Where one feature's marks, both sides together, cover the text without a gap."""
-
-    number: int
-    start: int
-    end: int
-    badge: str
-
-
-def _stretches(marks: Sequence[NoteMark]) -> list[_Stretch]:
-    found = []
-    for number in sorted({mark.number for mark in marks}):
+def _badges(marks: Sequence[NoteMark]) -> Iterator[tuple[int, str]]:
+    """Yield where one feature's marks, both sides together, begin after a gap, and their badge."""
+    for number in {mark.number for mark in marks}:
         own = [mark for mark in marks if mark.number == number]
         for run in merge_spans(s for mark in own for s in mark.spans):
             inside = [m for m in own if any(s.overlaps(run) for s in m.spans)]
             earlier = any(s.end <= run.start for m in inside for s in m.spans)
             later = any(s.start >= run.end for m in inside for s in m.spans)
-            badge = f"{'…' if earlier else ''}{number}{'…' if later else ''}"
-            found.append(_Stretch(number, run.start, run.end, badge))
-    return sorted(found, key=lambda one: (one.start, one.number))
+            yield run.start, f"{'…' if earlier else ''}{number}{'…' if later else ''}"
 
 
 def find_lanes(pieces: Sequence[Piece]) -> dict[tuple[int, int], int]:

@@ -27,9 +27,6 @@ from rubricate.reports.plots.data import UNDEFINED, limits
 
 Path = tuple[str, ...]
 
-#: Every count table an evaluation has, in the order in which pages show them.
-MEASURES: Mapping[Path, str] = LABELS
-
 
 def case_names(corpus: Corpus) -> dict[str, str]:
     """Return how each case is called: its number and the title of its rubric.
@@ -121,7 +118,7 @@ def case_figure(measuring: Measuring, path: Path) -> str:
         human = Series(
             measuring.human_name, _in_order(measuring.human.by_group(*path, level="cases"), cases)
         )
-    measure = MEASURES[path]
+    measure = LABELS[path]
     labels = Labels(
         f"{measure}: F1 by case",
         y=f"{measure} F1",
@@ -140,7 +137,7 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str)
     names, columns = case_names(measuring.corpus), []
     for path in paths:
         columns += [
-            (f"{MEASURES[path]}: {name}", found.by_group(*path, level="cases"))
+            (f"{LABELS[path]}: {name}", found.by_group(*path, level="cases"))
             for name, found in measuring.everybody.items()
         ]
     first = next(iter(measuring.systems.values())).evaluation.characters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from rubricate.reports.page import (
     make_sections,
     paragraph,
     render_page,
-    write_report,
 )
 from rubricate.reports.plots import Guide, Labels, Line, PlotBin, Point, curve_plot
 from rubricate.stats import proportion_limits
@@ -64,22 +62,6 @@ def training_page(
         ("method", "How it was made", lambda: facts_table(whole)),
     ]
     return render_page(title, make_sections(parts), lead=f"{matcher} {_lead(report)}")
-
-
-def write_training_report(
-    folder: Path,
-    report: TrainingReport,
-    *,
-    matcher: str,
-    features: Mapping[str, str] | None = None,
-    facts: Mapping[str, str] | None = None,
-    overwrite: bool = False,
-) -> Path:
-    """Write the page of `training_page` to ``folder/index.html`` and return that path."""
-    page = training_page(
-        report, matcher=matcher, features=features, facts=facts, title=f"Training of {matcher}"
-    )
-    return write_report(folder, page, overwrite=overwrite)
 
 
 def _lead(report: TrainingReport) -> str:

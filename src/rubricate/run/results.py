@@ -23,6 +23,15 @@ from rubricate.spans import Spans
 DIGITS = 4
 
 
+def kept_digits(value: float | None) -> float | None:
+    """Return a number to the digits that a run keeps; None where it is undefined.
+
+    >>> kept_digits(0.123456), kept_digits(math.nan)
+    (0.1235, None)
+    """
+    return None if value is None or math.isnan(value) else round(value, DIGITS)
+
+
 def certainty(
     found: bool, probability: float | None, confidence: float | None = None
 ) -> float | None:

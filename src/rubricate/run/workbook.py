@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import shutil
 import tempfile
 import zipfile
@@ -14,15 +13,13 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from rubricate.formats.spreadsheets import MOST_CHARACTERS, excel_text
 from rubricate.formats.tables import FORMULA
 from rubricate.run.tables import Value
 
-#: Rows of a sheet, and characters of a cell, that Excel holds.
+#: Rows of a sheet that Excel holds.
 MOST_ROWS = 1_048_576
-MOST_CHARACTERS = 32_767
 _CUT = "… (cut)"
-#: What XML cannot hold or would change, and what reads like Excel's way of writing that.
-_UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -245,7 +242,7 @@ def _text_cell(text: str, style: int) -> str:
 
 
 def _any_cell(text: str, style: int) -> str:
-    held = _UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    held = excel_text(text)
     if len(held) > MOST_CHARACTERS:
         held = held[: MOST_CHARACTERS - len(_CUT)] + _CUT
     shown = f' s="{style}"' if style else ""

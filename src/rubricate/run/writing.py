@@ -21,7 +21,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
 from rubricate.formats.encoding import Json, read_json
 from rubricate.run.reading import ITEMS, SCORES
-from rubricate.run.results import DIGITS, Correction, CountsRecord, NoteResult, RunCounts
+from rubricate.run.results import Correction, CountsRecord, NoteResult, RunCounts, kept_digits
 from rubricate.run.tables import (
     EXPLAINED,
     ITEM_COLUMNS,
@@ -330,7 +330,7 @@ class LogWriter:
             "score": total.score if total else None,
             "maximum": total.maximum if total else None,
             "items": {
-                item.feature.id: [item.found, _kept(item.evidence.probability),
+                item.feature.id: [item.found, kept_digits(item.evidence.probability),
                                   spans_text(item.evidence.spans)]
                 for item in result.items
             },
@@ -356,10 +356,6 @@ class LogWriter:
             score=now.total.score if now.total else None,
             maximum=now.total.maximum if now.total else None,
         )
-
-
-def _kept(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)
 
 
 def _line_hash(raw: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,14 +21,15 @@ from rubricate.batch import (
 )
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError, RubricateError
+from rubricate.formats.annotations import writable
 from rubricate.formats.format import Unreadable
 from rubricate.matchers import Matcher, load_matcher, notes_at_once
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
-from rubricate.run.results import DIGITS, CounterEvidence, Evidence, EvidenceLine
+from rubricate.run.results import CounterEvidence, Evidence, EvidenceLine, kept_digits
 from rubricate.scoring.job import Job, evidence_program
-from rubricate.scoring.survey import why_no_note, why_not_scored, writable
+from rubricate.scoring.survey import why_no_note, why_not_scored
 from rubricate.spans import words_at
 
 
@@ -157,11 +157,11 @@ def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:
     for row in predicted.note_rows(note.id):
         annotations = predicted.row_annotations(row)
         known = [one.confidence for one in annotations if one.confidence is not None]
-        probability = None if rows.probability is None else _known(float(rows.probability[row]))
+        probability = None if rows.probability is None else float(rows.probability[row])
         found[predicted.features[int(rows.feature[row])].id] = Evidence(
             spans=tuple(tuple((s.start, s.end) for s in one.spans) for one in annotations),
-            probability=probability,
-            confidence=_known(max(known)) if known else None,
+            probability=kept_digits(probability),
+            confidence=kept_digits(max(known, default=None)),
             text=tuple(one.text(note.text) for one in annotations),
             reason="; ".join(dict.fromkeys(one.detail.reason for one in annotations)),
             against=_against(rows.contradictions.get(row), note.text),
@@ -173,12 +173,7 @@ def _against(said: Contradiction | None, text: str) -> CounterEvidence | None:
     if said is None:
         return None
     words = words_at(said.spans, text)
-    known = None if said.probability is None else _known(said.probability)
-    return CounterEvidence(said.spans, words, known, said.reason)
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, DIGITS)
+    return CounterEvidence(said.spans, words, kept_digits(said.probability), said.reason)
 
 
 @dataclass(frozen=True, slots=True)

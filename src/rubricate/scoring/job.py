@@ -15,6 +15,7 @@ from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import ArgumentError, Fault, InputError, listed
 from rubricate.files import file_hash, program_hash
+from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
@@ -29,7 +30,7 @@ from rubricate.run.writing import RunRecord
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
-from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes, writable
+from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes
 
 MODEL = "model"
 #: Seconds a note may take unless told otherwise.

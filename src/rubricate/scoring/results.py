@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import InputError
 from rubricate.rubric import Feature, Rubric
 from rubricate.run.results import (
     BY_HAND,
@@ -52,12 +52,8 @@ class UnsureRange:
     def __post_init__(self) -> None:
         if not 0 <= self.low <= 0.5 <= self.high <= 1:
             raise InputError(
-                [
-                    Fault(
-                        f"unsure from {self.low:g} to {self.high:g}: need 0 <= LOW <= 0.5 <= HIGH "
-                        "<= 1, e.g. 0.2,0.8"
-                    )
-                ]
+                f"unsure from {self.low:g} to {self.high:g}: need 0 <= LOW <= 0.5 <= HIGH <= 1, "
+                "e.g. 0.2,0.8"
             )
 
     def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.measures.pairing import Pairing
-from rubricate.run.results import DIGITS, certainty
+from rubricate.run.results import certainty, kept_digits
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.sizes import smallest_size
 
@@ -136,8 +136,9 @@ def judged_items(pairing: Pairing) -> JudgedItems:
         confidence = np.where(np.isfinite(best[own]), best[own], np.nan)
     if rows.probability is not None:
         probability = rows.probability[own].astype(np.float64)
+    # To the digits that a run keeps, so that a run decides alike.
     sure = [
-        certainty(is_found, _kept(p), _kept(c))
+        certainty(is_found, kept_digits(p), kept_digits(c))
         for is_found, p, c in zip(
             found.tolist(), probability.tolist(), confidence.tolist(), strict=True
         )
@@ -152,11 +153,6 @@ def judged_items(pairing: Pairing) -> JudgedItems:
         feature_ids=[feature.id for feature in pairing.reference.features],
         most=max(len(rubric) for rubric in pairing.reference.rubrics),
     )
-
-
-def _kept(value: float) -> float | None:
-    # To the digits that a run keeps, so that a run decides alike.
-    return None if math.isnan(value) else round(value, DIGITS)
 
 
 def ranks_in_notes(items: JudgedItems, risk: F64) -> I64:

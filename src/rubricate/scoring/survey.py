@@ -23,6 +23,7 @@ from rubricate.arrays import I64, U64
 from rubricate.corpus import Note
 from rubricate.errors import Fault
 from rubricate.files import packaged_text
+from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
@@ -229,15 +230,6 @@ def mark_batch(first: int, notes: Iterable[Note | Unreadable]) -> BatchMark:
 def mark_ids(listed: Iterable[tuple[str, str]]) -> str:
     """Return a hash of ids and cases as evidence has them."""
     return hashlib.sha256(json.dumps(list(listed)).encode()).hexdigest()
-
-
-def writable(text: str) -> str:
-    r"""Return a text with half surrogate pairs written as escapes.
-
-    >>> writable("a\ud800")
-    'a\\ud800'
-    """
-    return text.encode(errors="backslashreplace").decode()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, Bools
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import raise_if_any, raw_limits
+from rubricate.stats.limits import raw_limits
 from rubricate.stats.resampling import (
     BootstrapMethod,
     Resampling,
@@ -259,7 +259,7 @@ def bootstrap_interval(
     rng = np.random.default_rng(settings.seed)
     replicates = apply(statistic, resample_sums(table, settings.resamples, rng, strata=strata))
     if replicates.shape != (settings.resamples, *estimate.shape):
-        raise_if_any([Fault("the statistic must keep the leading axes of the sums")])
+        raise ArgumentError("the statistic must keep the leading axes of the sums")
     accel = needed_acceleration(settings, statistic, total, table, strata)
     return summarise(
         estimate, replicates, settings, accel, freedom=degrees_of_freedom(strata, len(table))

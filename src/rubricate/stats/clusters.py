@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import METHODS, Method, inside_unit, one_of, raise_if_any
@@ -52,7 +52,7 @@ def heterogeneity(effects: npt.ArrayLike, variances: npt.ArrayLike) -> Heterogen
     y, v = (np.asarray(a, dtype=np.float64) for a in (effects, variances))
     y, v = y[np.isfinite(y)], v[np.isfinite(y)]
     if np.any(v <= 0):
-        raise_if_any([Fault("every variance must be above 0")])
+        raise ArgumentError("every variance must be above 0")
     k = len(y)
     if k < 2:
         nan = float("nan")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
 from rubricate.stats.intervals import Estimate, defined
 from rubricate.stats.limits import at_least, one_of, raise_if_any
@@ -55,13 +55,9 @@ def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[F64, F64]:
     """Return both tables of counts, checked to be of the same notes and counts."""
     one, two = as_counts(first, name="first"), as_counts(second, name="second")
     if one.shape != two.shape or one.ndim != 2:
-        raise_if_any(
-            [
-                Fault(
-                    f"paired counts must be two tables of the same notes and counts, "
-                    f"not {one.shape} and {two.shape}"
-                )
-            ]
+        raise ArgumentError(
+            "paired counts must be two tables of the same notes and counts, "
+            f"not {one.shape} and {two.shape}"
         )
     return one, two
 
@@ -220,8 +216,8 @@ def compare_with_ceiling(
     one = as_counts(system.counts, name="system")
     two = as_counts(ceiling.counts, name="ceiling")
     if one.ndim != 2 or one.shape[1:] != two.shape[1:]:
-        raise_if_any(
-            [Fault(f"system and ceiling must hold the same counts, not {one.shape}, {two.shape}")]
+        raise ArgumentError(
+            f"system and ceiling must hold the same counts, not {one.shape}, {two.shape}"
         )
     place = {note: i for i, note in enumerate(dict.fromkeys([*system.notes, *ceiling.notes]))}
     counts = np.zeros((len(place), 2, one.shape[1]))
@@ -339,7 +335,7 @@ def margin_test(difference: Estimate, margin: float) -> MarginTest:
     from scipy.special import ndtr, ndtri
 
     if not margin > 0:
-        raise_if_any([Fault(f"margin is {margin}: it must be above 0")])
+        raise ArgumentError(f"margin is {margin}: it must be above 0")
     level = (1 - difference.level) / 2
     if not difference.has_interval:
         return MarginTest(margin, float("nan"), float("nan"), level)

@@ -199,25 +199,3 @@ def f1_corner_interval(
 
     low, high = f1(precision.low, recall.low), f1(precision.high, recall.high)
     return Estimate(_f1(tp, fp, fn), low, high, confidence, f"corner-{method}")
-
-
-def coverage(
-    p: float, trials: int, *, method: Method = "clopper-pearson", confidence: float = 0.95
-) -> float:
-    """Return the exact probability that the interval of a sample covers the proportion `p`.
-
-    The binomial probabilities of all outcomes whose limits enclose `p` are summed (Brown, Cai &
-    DasGupta 2001): no simulation.
-
-    >>> round(coverage(0.99, 100, method="wilson"), 3)
-    0.921
-    """
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    if not 0.0 <= p <= 1.0:
-        raise_if_any([Fault(f"p is {p}: it must lie between 0 and 1")])
-    x = np.arange(trials + 1, dtype=np.float64)
-    low, high = proportion_limits(x, trials, method=method, confidence=confidence)
-    choose = gammaln(trials + 1) - gammaln(x + 1) - gammaln(trials - x + 1)
-    pmf = np.exp(choose + xlogy(x, p) + xlog1py(trials - x, -p))
-    return float(pmf[(low <= p) & (p <= high)].sum())

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError
 from rubricate.stats.bootstrap import (
     Bootstrapped,
     apply,
@@ -17,7 +17,6 @@ from rubricate.stats.bootstrap import (
     needed_acceleration,
     summarise,
 )
-from rubricate.stats.limits import raise_if_any
 from rubricate.stats.resampling import (
     Resampling,
     Statistic,
@@ -67,7 +66,7 @@ def _codes(labels: npt.ArrayLike, rows: int, name: str) -> tuple[npt.NDArray[np.
     """Return the sorted distinct labels and the place of each row among them."""
     array = np.asarray(labels)
     if array.shape != (rows,):
-        raise_if_any([Fault(f"{name} has {array.size} labels for {rows} rows of counts")])
+        raise ArgumentError(f"{name} has {array.size} labels for {rows} rows of counts")
     distinct, code = np.unique(array, return_inverse=True)
     return distinct, code
 
@@ -78,7 +77,7 @@ def _owner(inner: Ints, outer: Ints, size: int, name: str) -> Ints:
     owner[inner] = outer
     astray = np.unique(inner[owner[inner] != outer])
     if len(astray):
-        raise_if_any([Fault(f"{len(astray)} {name}s lie in more than one stratum")])
+        raise ArgumentError(f"{len(astray)} {name}s lie in more than one stratum")
     return owner
 
 

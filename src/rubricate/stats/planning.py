@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, Fault, InputError
+from rubricate.errors import ArgumentError, InputError
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.limits import at_least, design_faults, inside_unit, raise_if_any
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
@@ -183,7 +183,7 @@ def plan_pilot(
     raise_if_any(half_width_faults(half_width) + inside_unit("assurance", assurance))
     table = as_counts(counts)
     if len(table) < 2:
-        raise_if_any([Fault("a pilot of one note says nothing of how notes differ")])
+        raise ArgumentError("a pilot of one note says nothing of how notes differ")
 
     def met(n: int) -> float:
         rng = np.random.default_rng(seed)

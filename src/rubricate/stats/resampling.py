@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 
 #: Numbers drawn at a time; three arrays of this length are the memory a bootstrap needs.
@@ -107,7 +107,7 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
         return [np.arange(n)]
     labels = np.asarray(strata)
     if labels.shape != (n,):
-        raise_if_any([Fault(f"strata has {labels.size} labels for {n} notes")])
+        raise ArgumentError(f"strata has {labels.size} labels for {n} notes")
     _, code = np.unique(labels, return_inverse=True)
     order = np.argsort(code, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(code))[:-1])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
+from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import one_of, raise_if_any
@@ -53,7 +53,7 @@ def limits_of_agreement(
 
     one, two = (np.asarray(a, dtype=np.float64) for a in (first, second))
     if one.shape != two.shape or one.ndim != 1 or len(one) < 2:
-        raise_if_any([Fault("both raters must have scored the same notes, two or more")])
+        raise ArgumentError("both raters must have scored the same notes, two or more")
     difference = two - one
     n, bias, sd = len(difference), float(difference.mean()), float(difference.std(ddof=1))
     quantile = float(t.ppf((1 + confidence) / 2, n - 1))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.stats.bootstrap import quantile_each
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import at_least, inside_unit, raise_if_any
@@ -181,17 +181,13 @@ def oversampled(
     n, size = _sizes(sampled, population)
     positive = np.asarray(predicted, dtype=bool)
     if positive.shape != n.shape:
-        raise_if_any([Fault(f"{positive.size} predictions for {n.size} strata")])
+        raise ArgumentError(f"{positive.size} predictions for {n.size} strata")
     fair = n.sum() * size[positive].sum() / max(size.sum(), 1.0)
     return bool(abs(n[positive].sum() - fair) > 1.0)
 
 
 def refuse_unweighted_recall(
-    sampled: npt.ArrayLike,
-    population: npt.ArrayLike,
-    predicted: npt.ArrayLike,
-    *,
-    weights: npt.ArrayLike | None = None,
+    sampled: npt.ArrayLike, population: npt.ArrayLike, predicted: npt.ArrayLike
 ) -> None:
     """Raise where recall is asked without weights from a sample that needs them.
 
@@ -201,12 +197,10 @@ def refuse_unweighted_recall(
 
     ``sampled``, ``population`` (strata,): notes drawn from, and held by, each stratum.
     ``predicted`` (strata,): whether the system finds the variable in the notes of the stratum.
-    ``weights``: the weights in use, if any; with them nothing is refused.
 
     >>> refuse_unweighted_recall([48, 53], [480, 520], [True, False])
-    >>> refuse_unweighted_recall([250, 250], [1000, 9000], [True, False], weights=[4, 36])
     """
-    if weights is not None or not oversampled(sampled, population, predicted):
+    if not oversampled(sampled, population, predicted):
         return
     n, size = _sizes(sampled, population)
     positive = np.asarray(predicted, dtype=bool)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, select, tuple_
 
 from rubricate.rubric import Feature
 from rubricate.run import parse_spans, spans_text
-from rubricate.spans import Span, Spans
+from rubricate.spans import Spans
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest
@@ -18,6 +18,7 @@ from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.rubrics import feature_part, rubric_of
 from rubricate.study.curation import Marks, intersect_marks, union_marks
+from rubricate.study.decisions import parse_marks
 
 
 def checked_marks(marks: Sequence[Any], length: int) -> Spans:
@@ -205,7 +206,7 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
          "at": iso(d.at), "version": d.version}
         for d in _decisions(connection, row.id)
     ]  # fmt: skip
-    marks = [_spans(side.marks) for side in sides.values()]
+    marks = [parse_marks(side.marks) for side in sides.values()]
     offers = {"union": (), "intersection": marks[0] if marks else ()}
     for one in marks:
         offers = {"union": union_marks(offers["union"], one),
@@ -227,10 +228,6 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
 def _lettered(dispute: str, sides: Sequence[Row[Any]]) -> dict[str, Row[Any]]:
     order = sorted(sides, key=lambda row: digest(dispute, row.person))
     return {chr(ord("A") + k): row for k, row in enumerate(order)}
-
-
-def _spans(text: str) -> Marks:
-    return tuple(tuple(Span(*pair) for pair in mark) for mark in parse_spans(text))
 
 
 def _pairs(marks: Marks) -> Spans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, select
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
+from rubricate.store.answers import MemberOf
 from rubricate.store.chain import Entry, append, data_of
 from rubricate.store.database import RefusedError, missing, new_id, now
 
@@ -60,6 +61,24 @@ def person_named(connection: Connection, name: str) -> Row[Any] | None:
     """Return the row of a person who may sign in."""
     found = select(t.person).where(t.person.c.name == name, t.person.c.disabled.is_(False))
     return connection.execute(found).one_or_none()
+
+
+def name_of(connection: Connection, person: str) -> str:
+    """Return what a person is called."""
+    return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
+
+
+def everybody(connection: Connection) -> Sequence[Row[Any]]:
+    """Return all people by name, with the address and subject a provider knows them by."""
+    more = (t.vouched.c.email, t.vouched.c.subject)
+    found = select(t.person, *more).outerjoin(t.vouched).order_by(t.person.c.name)
+    return connection.execute(found).all()
+
+
+def set_disabled(connection: Connection, person: str, disabled: bool) -> None:
+    """Let a person in no longer, or again; all sessions end."""
+    connection.execute(t.person.update().where(t.person.c.id == person).values(disabled=disabled))
+    end_sessions(connection, person)
 
 
 def set_password(connection: Connection, person: str, password_hash: str) -> None:
@@ -168,18 +187,18 @@ def make_link(
     return secret
 
 
-def find_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
-    """Return what a link is for; a refusal where it was used or is too old."""
-    own = (t.link.c.hash == hashed(secret), t.link.c.kind == kind, t.link.c.expires > now())
+def find_link(connection: Connection, secret: str, *kinds: str) -> Row[Any]:
+    """Return what a link of these kinds is for; a refusal where it was used or is too old."""
+    own = (t.link.c.hash == hashed(secret), t.link.c.kind.in_(kinds), t.link.c.expires > now())
     row = connection.execute(select(t.link).where(*own)).one_or_none()
     if row is None:
         raise missing("This link was used already, or is too old. Ask for another one.")
     return row
 
 
-def use_link(connection: Connection, kind: str, secret: str) -> Row[Any]:
+def use_link(connection: Connection, secret: str, kind: str) -> Row[Any]:
     """Return what a link is for, and let it never work again."""
-    row = find_link(connection, kind, secret)
+    row = find_link(connection, secret, kind)
     connection.execute(delete(t.link).where(t.link.c.hash == row.hash))
     return row
 
@@ -209,6 +228,18 @@ def make_token(
     return own, secret
 
 
+def tokens_of(connection: Connection, person: str) -> Sequence[Row[Any]]:
+    """Return a person's tokens."""
+    return connection.execute(select(t.token).where(t.token.c.person == person)).all()
+
+
+def end_token(connection: Connection, person: str, token: str) -> None:
+    """Let one of a person's tokens work no longer; a refusal where there is none."""
+    own = (t.token.c.id == token) & (t.token.c.person == person)
+    if not connection.execute(delete(t.token).where(own)).rowcount:
+        raise missing("There is no such token of yours.")
+
+
 def token_identity(connection: Connection, secret: str) -> Identity | None:
     """Return who a token speaks for, and what it may be used for."""
     values = {"secret": hashed(secret), "at": now()}
@@ -216,6 +247,21 @@ def token_identity(connection: Connection, secret: str) -> Identity | None:
     if row is None:
         return None
     return Identity(row.id, row.name, row.admin, frozenset(row.scopes.split()), row.project)
+
+
+def own_projects(connection: Connection, person: str) -> list[MemberOf]:
+    """Return the projects of a person with the roles there."""
+    rows = connection.execute(
+        select(t.project.c.id, t.project.c.name, t.project.c.state, t.membership.c.role)
+        .join(t.membership)
+        .where(t.membership.c.person == person)
+        .order_by(t.project.c.made, t.membership.c.role)
+    )
+    found: dict[str, MemberOf] = {}
+    for row in rows:
+        own: MemberOf = {"id": row.id, "name": row.name, "state": row.state, "roles": []}
+        found.setdefault(row.id, own)["roles"].append(row.role)
+    return list(found.values())
 
 
 def roles_of(connection: Connection, project: str, person: str) -> frozenset[str]:
@@ -288,6 +334,12 @@ def failed(connection: Connection, *keys: str) -> None:
 def succeeded(connection: Connection, *keys: str) -> None:
     """Forget the wrong passwords of an account."""
     connection.execute(delete(t.attempt).where(t.attempt.c.key.in_(keys)))
+
+
+def set_preferences(connection: Connection, person: str, chosen: str) -> None:
+    """Keep what a person chose, as JSON."""
+    own = t.person.update().where(t.person.c.id == person)
+    connection.execute(own.values(preferences=chosen))
 
 
 def preferences(connection: Connection, person: str) -> Json:

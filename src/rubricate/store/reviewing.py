@@ -111,6 +111,17 @@ def _item_rows(
     ]  # fmt: skip
 
 
+def run_row(connection: Connection, run: str) -> Row[Any]:
+    """Return a run that is under review."""
+    return connection.execute(select(t.run).where(t.run.c.id == run)).one()
+
+
+def set_state(connection: Connection, run: str, state: str, fault: str = "") -> None:
+    """Say how far a run is, and what went wrong with it."""
+    own = t.run.update().where(t.run.c.id == run)
+    connection.execute(own.values(state=state, fault=fault))
+
+
 def list_runs(connection: Connection, project: str) -> list[RunPart]:
     """Return the runs of a project, and how far their review is."""
     rows = connection.execute(

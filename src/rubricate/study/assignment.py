@@ -12,12 +12,12 @@ import numpy as np
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
-from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats import write_corpus
 from rubricate.formats.frame import feature_labels
 from rubricate.formats.tables import write_sheet
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, read_table, run_step, write_summary
+from rubricate.study.record import StepResult, Study, read_numbered, run_step, write_summary
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
@@ -152,7 +152,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
     guidelines = study.path(study.settings.guidelines)
 
     def work(place: Path) -> AssignSummary:
-        sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
+        sample = study.corpus("sample", "notes.jsonl")
         population, _ = read_population(study)
         training = _training_notes(population, sample, settings.training, study.settings.seed)
         tasks = assign_notes(
@@ -245,7 +245,7 @@ def write_key(path: Path, tasks: Sequence[Task]) -> None:
 def read_key(path: Path) -> tuple[Task, ...]:
     """Read what `write_key` wrote (InputError where it was changed into something else)."""
     names = [field.name for field in fields(Task)]
-    return tuple(Task(*(line[name] for name in names)) for line in read_table(path, names))
+    return tuple(Task(*(line[name] for name in names)) for _, line in read_numbered(path, names))
 
 
 def describe_tasks(tasks: Sequence[Task]) -> TaskCounts:

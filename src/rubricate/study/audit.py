@@ -106,11 +106,11 @@ def recompute(
     found: dict[str, float] = {}
     for name, total in (("precision", tp + fp), ("recall", tp + fn)):
         interval = proportion_interval(tp, total, method=method, confidence=confidence)
-        found[name] = tp / total if total else math.nan
+        found[name] = interval.value
         found[f"{name}_low"], found[f"{name}_high"] = interval.low, interval.high
     corner = f1_corner_interval(tp, fp, fn, method=method, confidence=confidence)
     better = f1_interval(tp, fp, fn, method=method, confidence=confidence)
-    found["f1"] = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else math.nan
+    found["f1"] = corner.value
     found["f1_low"], found["f1_high"] = corner.low, corner.high
     found["f1_j_low"], found["f1_j_high"] = better.low, better.high
     return found

@@ -259,7 +259,7 @@ def _write_collected(
     population, variables, tasks = handed_out
     settings = study.settings
     people = _people(settings.annotation.annotators)
-    sample = read_corpus(study.output("sample", "notes.jsonl"), format="jsonl")
+    sample = study.corpus("sample", "notes.jsonl")
     trained = {t.note for t in tasks if t.kind == TRAINING}
     corpora = {
         "annotations": build_collected(sample, found, people),

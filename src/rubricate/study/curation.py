@@ -132,6 +132,11 @@ def settle_by_rules(row: Disagreement, rules: Sequence[str]) -> Settled | None:
     return None
 
 
+def settle_alone(row: Disagreement) -> Settled:
+    """Take what the only annotator of a row marked."""
+    return Settled(row.note, row.feature, row.marks[0], f"single {row.annotators[0]}")
+
+
 def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks:
     """Return the marks a curator's choice means: a place, union, intersection, none or spans."""
     if choice in PLACES:
@@ -191,8 +196,4 @@ def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, 
     }
     if faults:
         raise InputError(Fault(fault) for fault in sorted(faults))
-    alone = (
-        Settled(row.note, row.feature, row.marks[0], f"single {row.annotators[0]}")
-        for row in single
-    )
-    return (*(found for _, found in settled if found), *alone)
+    return (*(found for _, found in settled if found), *map(settle_alone, single))

@@ -9,7 +9,7 @@ from pathlib import Path
 from rubricate.corpus import Annotator, Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import missing_path
-from rubricate.formats import read_corpus, write_corpus
+from rubricate.formats import write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.tables import write_sheet
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note, legend_html
@@ -21,6 +21,7 @@ from rubricate.study.curation import (
     Marks,
     Settled,
     list_rows,
+    settle_alone,
     settle_by_choice,
     settle_by_rules,
 )
@@ -129,9 +130,8 @@ def curate_study(
     place = Path(decisions) if decisions is not None else study.folder / DECISIONS
     if decisions is not None and not place.exists():
         raise missing_path(place)
-    corpus = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
+    corpus = study.corpus("collect", "annotations.jsonl")
     double, lone = list_rows(corpus)
-    single = [Settled(r.note, r.feature, r.marks[0], f"single {r.annotators[0]}") for r in lone]
     by_rule = [settle_by_rules(row, rules) for row in double]
     disputed = [row for row, settled in zip(double, by_rule, strict=True) if settled is None]
     listed = _list_disagreements(study, corpus, disputed, overwrite=overwrite)
@@ -145,6 +145,7 @@ def curate_study(
             f"{len(open_rows)} of {len(disputed)} disagreements are undecided. Fill in {table}, "
             f"save it as {place} and run this again, or use --allow-undecided to leave them out"
         )
+    single = map(settle_alone, lone)
     settled = [
         *(s for s in [*single, *by_rule] if s and (s.note, s.feature) not in decided),
         *decided.values(),

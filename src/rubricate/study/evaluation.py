@@ -249,9 +249,9 @@ def _evaluation_summary(
     progress: Progress,
 ) -> EvaluateSummary:
     """Read reference, annotations and output, and measure every variable."""
-    reference = read_corpus(study.output("curate", "reference.jsonl"), format="jsonl")
+    reference = study.corpus("curate", "reference.jsonl")
     output = read_corpus(study.source(source.corpus), format=source.format or None)
-    collected = read_corpus(study.output("collect", "annotations.jsonl"), format="jsonl")
+    collected = study.corpus("collect", "annotations.jsonl")
     design = _design(study, reference, unweighted=unweighted)
     evaluation = _compare(reference, output, source.annotator or None)
     agreement = pair_evaluation(collected)

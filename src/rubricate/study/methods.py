@@ -23,6 +23,7 @@ from rubricate.study.summaries import (
     PlanSummary,
     PopulationSummary,
     SampleSummary,
+    VariableResult,
 )
 
 
@@ -52,6 +53,16 @@ class Facts:
             study.need("curate"),
             study.need("evaluate"),
         )
+
+    @property
+    def measured(self) -> list[VariableResult]:
+        """What was measured of each variable that somebody judged."""
+        return [line for line in self.evaluate["variables"] if line["notes"]]
+
+    @property
+    def primary(self) -> VariableResult:
+        """What was measured of the primary variable."""
+        return next(line for line in self.evaluate["variables"] if line["role"] == "primary")
 
     def warnings(self) -> list[str]:
         """Return what a reader must know first."""
@@ -93,8 +104,7 @@ def flow_figure(facts: Facts) -> Figure:
     """Draw the five phases with this study's numbers."""
     population, plan, sample = facts.population, facts.plan, facts.sample
     assign, collect, curate = facts.assign, facts.collect, facts.curate
-    evaluate = facts.evaluate
-    primary = next(v for v in evaluate["variables"] if v["role"] == "primary")
+    evaluate, primary = facts.evaluate, facts.primary
     secondary = len(population["variables"]) - 1
     agreement = collect["agreement"]["variables"]
     phases = [

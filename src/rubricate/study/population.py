@@ -68,6 +68,11 @@ def resolve_variables(
     return tuple(found)
 
 
+def primary_variable(variables: Sequence[Variable]) -> Variable:
+    """Return the primary variable of a study, of which there is one."""
+    return next(v for v in variables if v.role == "primary")
+
+
 def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, dict[str, int]]:
     """Keep the notes that meet every condition.
 
@@ -197,7 +202,7 @@ def _names(corpus: Corpus) -> list[str]:
 
 def _with_primary(corpus: Corpus, variables: tuple[Variable, ...]) -> Corpus:
     """Keep notes whose case has the primary variable; strip annotations and other features."""
-    primary = next(v for v in variables if v.role == "primary")
+    primary = primary_variable(variables)
     cases = {corpus.feature(i).case for i in primary.features}
     kept = corpus.select(notes=lambda note: note.case in cases, annotators=[])
     used = {n.case for n in kept.notes}
@@ -264,7 +269,7 @@ def read_population(study: Study) -> tuple[Corpus, tuple[Variable, ...]]:
     variables = tuple(
         Variable(v["name"], v["role"], tuple(v["features"])) for v in summary["variables"]
     )
-    return read_corpus(study.output("population", "notes.jsonl"), format="jsonl"), variables
+    return study.corpus("population", "notes.jsonl"), variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
 from rubricate import __version__
+from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, listed
 from rubricate.files import file_hash, missing_path, whole_output
-from rubricate.formats import EMBEDDED
+from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import plain_json, write_json
 from rubricate.formats.limits import read_text
 from rubricate.formats.tables import number_rows, unguarded
@@ -33,20 +34,17 @@ from rubricate.study.summaries import (
 )
 
 
-def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    r"""Read a CSV with a header as one mapping per row; an absent cell is an empty one.
+def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
+    r"""Read a CSV with a header as one mapping per row, with its number for messages.
+
+    An absent cell is an empty one.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
     >>> _ = place.write_text("name,tp\nasthma,271\n")
-    >>> read_table(place, ["name"])
-    [{'name': 'asthma', 'tp': '271'}]
+    >>> read_numbered(place, ["name"])
+    [(2, {'name': 'asthma', 'tp': '271'})]
     """
-    return [line for _, line in read_numbered(path, needed)]
-
-
-def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
-    """Read a CSV as `read_table` does, with the number of each row for messages."""
     place = Path(path)
     reader = csv.reader(io.StringIO(read_text(place), newline=""))
     try:
@@ -140,6 +138,10 @@ class Study:
     def output(self, step: str, *parts: str) -> Path:
         """Return where a step writes, or a file in there."""
         return self.folder.joinpath(STEP_FOLDERS[step], *parts)
+
+    def corpus(self, step: str, name: str) -> Corpus:
+        """Return a corpus that a step wrote."""
+        return read_corpus(self.output(step, name), format="jsonl")
 
     def done(self, step: str) -> StepRecord | None:
         """Return a step's record, None if it was not run."""
@@ -240,13 +242,9 @@ def write_summary(path: Path, value: object) -> None:
 
 def _place(study: Study, place: Path | str) -> str:
     """Return a place as ``study.toml`` would name it: an embedded corpus, or a path from there."""
-    if isinstance(place, str) and _is_embedded(place):
-        return place
+    if is_embedded(place):
+        return str(place)
     return Path(os.path.relpath(place, study.folder)).as_posix()
-
-
-def _is_embedded(name: str) -> bool:
-    return name in EMBEDDED and not Path(name).exists()
 
 
 def input_hash(place: Path | str) -> str:
@@ -254,7 +252,7 @@ def input_hash(place: Path | str) -> str:
 
     The record of a step is left out: its time differs although the result is the same.
     """
-    if isinstance(place, str) and _is_embedded(place):
+    if is_embedded(place):
         return f"embedded {place} of rubricate {__version__}"
     path = Path(place)
     if not path.exists():

@@ -27,7 +27,7 @@ from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
 from rubricate.study.results import p_value_text, results_blocks
 from rubricate.study.settings import STUDY_FILE, stard_items
-from rubricate.study.status import stale_warnings
+from rubricate.study.status import COMMANDS, stale_warnings
 from rubricate.study.summaries import ReportSummary
 
 
@@ -116,10 +116,10 @@ def _found(facts: Facts) -> list[tuple[str, str]]:
     curate, sample = facts.curate, facts.sample
     single = sum(n for who, n in curate["decided_by"].items() if who.startswith("single "))
     lightest = min(s["probability"] for s in sample["strata"])
-    lines = [line for line in facts.evaluate["variables"] if line["notes"]]
-    few = [f"{line['variable']} ({line['manual']})" for line in lines if line["manual"] < _FEW]
-    primary = next(line for line in lines if line["role"] == "primary")
-    sites = primary.get("by_site")
+    few = [
+        f"{line['variable']} ({line['manual']})" for line in facts.measured if line["manual"] < _FEW
+    ]
+    sites = facts.primary.get("by_site")
     differing = [
         f"{name} (I² {found['i_squared']:.0%}, p {p_value_text(found['p_value'] or 0)})"
         for name, found in (sites["heterogeneity"] if sites else {}).items()
@@ -149,7 +149,8 @@ def _found(facts: Facts) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-_NEEDED = ("population", "plan", "sample", "assign", "collect", "curate", "evaluate")
+#: The steps before this one.
+_NEEDED = COMMANDS[:-1]
 
 
 def report_study(

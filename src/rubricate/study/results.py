@@ -16,7 +16,7 @@ from rubricate.study.summaries import Rates, VariableAgreement, VariableResult
 
 def results_blocks(facts: Facts) -> list[Block]:
     """Return the Results: detections, agreement, performance, and the ceiling."""
-    lines = [line for line in facts.evaluate["variables"] if line["notes"]]
+    lines = facts.measured
     confidence = f"{facts.evaluate['confidence']:.0%} interval"
     return [
         TableBlock(
@@ -146,7 +146,7 @@ def site_frequencies(facts: Facts) -> dict[str, tuple[int, int]]:
 
 def _sites(facts: Facts, lines: list[VariableResult]) -> list[Block]:
     """Return the primary variable site by site, and how far each variable's sites differ."""
-    primary = next(line for line in lines if line["role"] == "primary")
+    primary = facts.primary
     if "by_site" not in primary:
         return []
     sites, frequency = primary["by_site"]["sites"], site_frequencies(facts)
@@ -210,8 +210,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _sentence(facts: Facts) -> Paragraph:
-    width = facts.evaluate["width"]
-    primary = next(v for v in facts.evaluate["variables"] if v["role"] == "primary")
+    width, primary = facts.evaluate["width"], facts.primary
     precision, recall, _ = _rates(primary["presence"])
     return Paragraph(
         f"For the primary variable, {primary['variable']}, precision was {precision} and recall "

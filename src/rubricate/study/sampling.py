@@ -23,6 +23,7 @@ from rubricate.study.population import (
     Variable,
     detect,
     detection_inputs,
+    primary_variable,
     read_population,
     site_of,
 )
@@ -52,7 +53,7 @@ def plan_study(
 
         population, variables = read_population(study)
         detection = detect(study, population, variables)
-        primary = next(v for v in variables if v.role == "primary")
+        primary = primary_variable(variables)
         found, judged = detection.share(primary.name)
         if not settings.frequency and found in (0, judged):
             raise InputError(
@@ -184,7 +185,7 @@ def draw_sample(
      ('all/negative/jaw', 13, 13), ('all/negative/none', 4, 4)]
     """
     rng = np.random.default_rng(seed)
-    primary = next(v for v in variables if v.role == "primary")
+    primary = primary_variable(variables)
     rarity = sorted(
         (v for v in variables if v.role != "primary"),
         key=lambda v: (len(detection.detected[v.name]), v.name),

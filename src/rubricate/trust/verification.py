@@ -10,7 +10,7 @@ from typing import Literal
 
 from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError, UnknownNameError
-from rubricate.files import file_hash
+from rubricate.files import file_hash, is_plain_name
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
@@ -127,7 +127,7 @@ def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], 
 
 
 def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:
-    if Path(name).name != name or name in ("", ".", ".."):
+    if not is_plain_name(name):
         return VerifiedFile(name, "unsafe name", "run.json may name what lies beside it alone")
     path = folder / name
     if not path.exists():

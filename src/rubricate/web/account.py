@@ -8,13 +8,12 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.errors import Fault, InputError, RubricateError, UnknownNameError
 from rubricate.store import people
-from rubricate.store import tables as t
-from rubricate.store.answers import MeAnswer, MemberOf, ProjectsAnswer
+from rubricate.store.answers import MeAnswer, ProjectsAnswer
 from rubricate.store.database import RefusedError, iso, missing
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import Bench, Call
@@ -118,24 +117,9 @@ def delete_session(call: Call) -> None:
     call.write(people.close_session, call.secret)
 
 
-def own_projects(connection: Connection, me: people.Identity) -> list[MemberOf]:
-    """Return the projects of a person with the roles there."""
-    rows = connection.execute(
-        select(t.project.c.id, t.project.c.name, t.project.c.state, t.membership.c.role)
-        .join(t.membership)
-        .where(t.membership.c.person == me.person)
-        .order_by(t.project.c.made, t.membership.c.role)
-    )
-    found: dict[str, MemberOf] = {}
-    for row in rows:
-        own: MemberOf = {"id": row.id, "name": row.name, "state": row.state, "roles": []}
-        found.setdefault(row.id, own)["roles"].append(row.role)
-    return list(found.values())
-
-
 def get_me(call: Call) -> MeAnswer:
     """Return who is signed in."""
-    projects = call.read(own_projects, call.me)
+    projects = call.read(people.own_projects, call.me.person)
     chosen = call.read(people.preferences, call.me.person)
     return {"name": call.me.name, "admin": call.me.admin, "projects": projects,
             "preferences": chosen}  # fmt: skip
@@ -143,21 +127,18 @@ def get_me(call: Call) -> MeAnswer:
 
 def get_projects(call: Call) -> ProjectsAnswer:
     """Return the projects of who is signed in."""
-    return {"projects": call.read(own_projects, call.me)}
+    return {"projects": call.read(people.own_projects, call.me.person)}
 
 
 def put_preferences(call: Call) -> None:
     """Keep keys."""
     value = msgspec.json.encode(call.body).decode()
-    own = t.person.update().where(t.person.c.id == call.me.person).values(preferences=value)
-    call.write(lambda c: c.execute(own))
+    call.write(people.set_preferences, call.me.person, value)
 
 
 def get_tokens(call: Call) -> dict[str, object]:
     """Return a person's tokens without their secrets."""
-    rows = call.read(
-        lambda c: c.execute(select(t.token).where(t.token.c.person == call.me.person)).all()
-    )
+    rows = call.read(people.tokens_of, call.me.person)
     return {
         "tokens": [
             {"id": r.id, "name": r.name, "scopes": r.scopes.split(), "expires": iso(r.expires),
@@ -188,9 +169,7 @@ def _new_token(
 
 def delete_token(call: Call) -> None:
     """Revoke one's own token."""
-    own = (t.token.c.id == call.path["id"]) & (t.token.c.person == call.me.person)
-    if not call.write(lambda c: c.execute(delete(t.token).where(own)).rowcount):
-        raise missing("There is no such token of yours.")
+    call.write(people.end_token, call.me.person, call.path["id"])
 
 
 def sign_in_page(call: Call) -> Response:
@@ -223,30 +202,21 @@ def sign_out(call: Call) -> Response:
 
 def link_page(call: Call) -> Response:
     """Show the form behind a set-up link or an invitation."""
-    for kind in ("setup", "invite"):
-        try:
-            row = call.read(people.find_link, kind, call.path["code"])
-        except RefusedError:
-            continue
-        name = row.person and call.read(_name_of, row.person)
-        return render("link.html", call, kind=kind, code=call.path["code"], name=name)
-    raise missing("This link was used already, or is too old. Ask for another one.")
-
-
-def _name_of(connection: Connection, person: str) -> str:
-    return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
+    row = call.read(people.find_link, call.path["code"], "setup", "invite")
+    name = row.person and call.read(people.name_of, row.person)
+    return render("link.html", call, kind=row.kind, code=call.path["code"], name=name)
 
 
 def set_up(call: Call) -> Response:
     """Make the first account, which administers."""
-    call.read(people.find_link, "setup", call.path["code"])
+    call.read(people.find_link, call.path["code"], "setup")
     return _with_password(call, "setup", form_field(call, "name"))
 
 
 def accept(call: Call) -> Response:
     """Set the password of who was invited."""
-    row = call.read(people.find_link, "invite", call.path["code"])
-    return _with_password(call, "invite", call.read(_name_of, row.person))
+    row = call.read(people.find_link, call.path["code"], "invite")
+    return _with_password(call, "invite", call.read(people.name_of, row.person))
 
 
 def _with_password(call: Call, kind: str, name: str) -> Response:
@@ -254,7 +224,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
         hashed = hash_password(name, form_field(call, "password"))
 
         def work(connection: Connection) -> str:
-            row = people.use_link(connection, kind, call.path["code"])
+            row = people.use_link(connection, call.path["code"], kind)
             person = row.person or people.add_person(connection, name, admin=True)
             people.set_password(connection, person, hashed)
             return people.open_session(connection, person)
@@ -268,7 +238,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
 
 def enter(call: Call) -> Response:
     """Sign in by a link of the demonstration."""
-    row = call.read(people.find_link, "enter", call.path["code"])
+    row = call.read(people.find_link, call.path["code"], "enter")
     secret = call.write(people.open_session, row.person)
     return signed_in(call, secret, row.target)
 
@@ -277,7 +247,7 @@ def account_page(call: Call, **more: Any) -> Response:
     """Show one's own account."""
     tokens = get_tokens(call)["tokens"]
     given = {"secret": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
-    own = call.read(own_projects, call.me)
+    own = call.read(people.own_projects, call.me.person)
     return render("account.html", call, tokens=tokens, projects=own, **{**given, **more})
 
 
@@ -322,9 +292,7 @@ def end_token(call: Call) -> Response:
 
 def users_page(call: Call, **more: Any) -> Response:
     """Show everybody who has an account."""
-    more_of = (t.vouched.c.email, t.vouched.c.subject)
-    found = select(t.person, *more_of).outerjoin(t.vouched).order_by(t.person.c.name)
-    rows = call.read(lambda c: c.execute(found).all())
+    rows = call.read(people.everybody)
     return render("users.html", call, people=rows, **{"invite": None, "copy": None, **more})
 
 
@@ -345,17 +313,14 @@ def change_user(call: Call) -> Response:
     name, what, email = (form_field(call, one) for one in ("name", "what", "email"))
 
     def work(connection: Connection) -> str | None:
-        found = select(t.person.c.id).where(t.person.c.name == name)
-        person = connection.scalar(found) or ""
+        known = {row.name: row.id for row in people.everybody(connection)}
+        person = known.get(name, "")
         if what in ("disable", "enable"):
             if person == call.me.person:
                 raise InputError("nobody disables their own account")
             if not person:
-                known = connection.scalars(select(t.person.c.name).order_by(t.person.c.name))
-                raise UnknownNameError("account", name, known.all())
-            own = t.person.update().where(t.person.c.id == person)
-            connection.execute(own.values(disabled=what == "disable"))
-            people.end_sessions(connection, person)
+                raise UnknownNameError("account", name, list(known))
+            people.set_disabled(connection, person, what == "disable")
             return None
         person = person or people.add_person(connection, name, admin=what == "admin")
         if email:

@@ -22,7 +22,7 @@ from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
 from rubricate.rubric import Metadata
 from rubricate.store import answers, chain, exporting, people, projects, rubrics
-from rubricate.store.database import Database, RefusedError
+from rubricate.store.database import Database, missing
 from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.calls import Bench, Call
@@ -287,5 +287,5 @@ def delete_note(call: Call) -> None:
     """Erase a note: its text, all marks in it, and what the record says of it."""
     number = call.read(projects.note_numbers, call.project).get(call.path["note"])
     if number is None:
-        raise RefusedError(404, "not_found", "There is no such note.")
+        raise missing("There is no such note.")
     call.write(chain.erase_note, call.project, number, call.me.person)

@@ -179,7 +179,7 @@ def come_back(call: Call) -> Response:
     try:
         if not hmac.compare_digest(state.encode(), call.cookies.get(own["key"], "").encode()):
             raise missing()
-        kept = json.loads(call.write(people.use_link, "oidc", state).target)
+        kept = json.loads(call.write(people.use_link, state, "oidc").target)
         goal = kept["next"]
         given = (_back(call), call.query.get("code", ""), kept["nonce"], kept["verifier"])
         response = _let_in(call, _trusted(provider.claims, *given), goal)

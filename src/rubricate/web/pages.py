@@ -24,7 +24,6 @@ from rubricate.formats.rubric import RubricFile, read_rubric_file
 from rubricate.rubric import Rubric
 from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.web import account
 from rubricate.web.bodies import AssignmentsBody, ExportBody, ProjectBody, SuggestionsBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import (
@@ -41,7 +40,7 @@ from rubricate.web.rendering import fault_lines, form_field, render
 
 def projects_page(call: Call) -> Response:
     """Show a person's projects."""
-    return render("projects.html", call, projects=call.read(account.own_projects, call.me))
+    return render("projects.html", call, projects=call.read(people.own_projects, call.me.person))
 
 
 def new_project_page(call: Call, **more: Any) -> Response:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Note
@@ -18,7 +17,6 @@ from rubricate.errors import InputError, RubricateError
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
 from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
-from rubricate.store import tables as t
 from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
@@ -139,25 +137,21 @@ def post_run(call: Call) -> dict[str, str]:
 def post_publish(call: Call) -> dict[str, str]:
     """Write the run again with all corrections."""
     run, bench = call.path["run"], call.bench
-    row = call.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
+    row = call.read(reviewing.run_row, run)
     if row.state == "publishing":
         raise RefusedError(409, "conflict", "It is being published already.", {"state": row.state})
-
-    def state(value: str, fault: str = "") -> None:
-        changed = t.run.update().where(t.run.c.id == run).values(state=value, fault=fault)
-        call.write(lambda c: c.execute(changed))
 
     def work() -> None:
         try:
             publish(bench.database, bench.inside, run)
-            state("published")
+            call.write(reviewing.set_state, run, "published")
         except Exception as error:
             known = isinstance(error, RubricateError)
             lines = fault_lines(error, bench.folder) if known else [type(error).__name__]
-            state("failed", "; ".join(lines)[:500])
+            call.write(reviewing.set_state, run, "failed", "; ".join(lines)[:500])
             raise
 
-    state("publishing")
+    call.write(reviewing.set_state, run, "publishing")
     in_background(bench, "publishing", work)
     return {"state": "publishing"}
 
@@ -200,7 +194,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
     from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
     from rubricate.scoring.job import MODEL
 
-    row = database.read(lambda c: c.execute(select(t.run).where(t.run.c.id == run)).one())
+    row = database.read(lambda c: reviewing.run_row(c, run))
     given = json.loads(row.folder)
     folder = inside(given["folder"])
     record = read_record(folder)

@@ -79,11 +79,6 @@ def test_scales_stay_between_their_ends(value: float, a: float, b: float) -> Non
     assert 20 <= scale(value) <= 100
 
 
-def test_logarithmic_ticks() -> None:
-    assert Scale(1, 1000, 0, 1, log=True).ticks() == pytest.approx([1, 10, 100, 1000])
-    assert Scale(5, 20, 0, 1, log=True).ticks() == pytest.approx([5, 10, 20])
-
-
 def test_a_scale_of_one_value_is_in_the_middle() -> None:
     assert Scale(3, 3, 0, 10)(3) == 5
     assert round_values(3, 3) == [3]

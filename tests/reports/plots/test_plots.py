@@ -66,7 +66,7 @@ def test_any_points_give_a_drawing(data: st.DataObj) -> None:
         bar_plot(names, series, LABELS),
         histogram(x, LABELS),
         curve_plot([Line(s.name, x, s.points) for s in series], LABELS, guides=guides,
-                   log_x=data.draw(st.booleans()), shares=data.draw(st.booleans())),
+                   shares=data.draw(st.booleans())),
         reliability_plot([PlotBin(c, p, 3, (0.2, 0.3)) for s in series for c, p in zip(x, s.points, strict=True)], LABELS),
         matrix_plot(names, [[v for _ in names] for v in x], LABELS),
     ]  # fmt: skip
@@ -184,12 +184,6 @@ def test_curves_have_bands_and_dashes(read_svg: Read) -> None:
     assert len(dashes) == 2
 
 
-def test_logarithmic_axes_leave_out_what_has_no_logarithm(read_svg: Read) -> None:
-    line = Line("a", (0, 10, 100), (Point(0.1), Point(0.2), Point(0.3)))
-    root = read_svg(curve_plot([line], LABELS, log_x=True))
-    assert next(e for e in root.iter(f"{SVG}path")).get("d", "").count("L") == 1
-
-
 def test_histograms_count_everything_finite(read_svg: Read) -> None:
     svg = histogram([1.0, 1.0, 2.0, NAN, INF], LABELS, n_bins=4)
     read_svg(svg)
@@ -205,7 +199,7 @@ def test_values_that_nothing_lies_between_are_drawn(values: list[float], read_sv
         histogram(values, LABELS),
         bar_plot(["a", "b"], both, LABELS),
         dot_plot(["a", "b"], both, LABELS),
-        *(curve_plot([Line("l", x, points)], LABELS, log_x=log_x) for log_x in (False, True)),
+        curve_plot([Line("l", x, points)], LABELS),
     ]
     for svg in drawn:
         read_svg(svg)

@@ -227,9 +227,8 @@ def _marked(folder: _Folder, faults: Faults, progress: Progress) -> Iterator[Mar
             if note_id not in folder.text_paths:
                 faults.add(f"there is no {place.stem}.txt for it", path=place)
             continue
-        text, own = folder.texts[note_id], Faults(place)
-        found = parse_ann(faults.text_of(place) or "", text, own)
-        faults.found += own.found
+        text = folder.texts[note_id]
+        found = parse_ann(faults.text_of(place) or "", text, faults.of(place))
         labelled = tuple((one.label, one.annotation) for one in found)
         lines = tuple(one.line for one in found)
         yield MarkedText(note_id, text, annotator_id, labelled, path=place, lines=lines)

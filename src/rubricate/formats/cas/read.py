@@ -40,15 +40,11 @@ class ReadCas:
 def read_cas_file(path: Path, faults: Faults, *, strict: bool) -> ReadCas | None:
     """Read a ``.xmi``, ``.json`` or ``.zip`` file; None if it has faults that leave nothing."""
     cassis = require_cassis("Reading CAS files")
-    own = Faults(path)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            cas = _load(cassis, path, own)
-        read = None if cas is None else _read(cas, caught, own, strict=strict)
-    finally:
-        faults.found += own.found
-    return read
+    own = faults.of(path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cas = _load(cassis, path, own)
+    return None if cas is None else _read(cas, caught, own, strict=strict)
 
 
 def _load(cassis: Any, path: Path, faults: Faults) -> Any:

@@ -19,11 +19,11 @@ from rubricate.progress import Progress, silent
 from rubricate.rows import NO_DETAIL, PlainAnnotation
 
 LAYER = "webanno.custom.Feature"
-_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
-METADATA = f"{_DKPRO}.metadata.type.DocumentMetaData"
-SENTENCE = f"{_DKPRO}.segmentation.type.Sentence"
-TOKEN = f"{_DKPRO}.segmentation.type.Token"
-NAMED = f"{_DKPRO}.ner.type.NamedEntity"
+DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
+METADATA = f"{DKPRO}.metadata.type.DocumentMetaData"
+SENTENCE = f"{DKPRO}.segmentation.type.Sentence"
+TOKEN = f"{DKPRO}.segmentation.type.Token"
+NAMED = f"{DKPRO}.ner.type.NamedEntity"
 
 _STRING = "uima.cas.String"
 _ANNOTATION = "uima.tcas.Annotation"

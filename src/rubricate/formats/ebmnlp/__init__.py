@@ -171,9 +171,7 @@ def _add_features(
     case = frame.default_case if frame.exists else CASE
     folders = {file.label: file.path.parent for file in files}
     for label in sorted(folders):
-        own = Faults(folders[label])
-        frame.check_label(label, own)
-        faults.found.extend(own.found)
+        frame.check_label(label, faults.of(folders[label]))
         frame.feature_id(label, case, builder)
 
 

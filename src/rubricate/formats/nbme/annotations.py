@@ -278,12 +278,11 @@ def _check_spans(
     start, end = np.array(columns.start, np.int64), np.array(columns.end, np.int64)
     note_of = np.array(columns.note, dtype=np.int64)[row]
     wrong = (row >= first_row) & ((start < 0) | (start >= end) | (end > length[note_of]))
-    own = Faults(table.path, unit=faults.unit)
+    own = faults.of(table.path)
     for i in np.flatnonzero(wrong):
         note = corpus.notes[int(note_of[i])]
         line = table.lines[int(row[i]) - first_row]
         own.check_span(int(start[i]), int(end[i]), len(note.text), note.id, line)
-    faults.found += own.found
 
 
 def write_annotations(

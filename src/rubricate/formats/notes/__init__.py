@@ -13,7 +13,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.display import counted
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 from rubricate.files import file_hash
-from rubricate.formats import EMBEDDED, choose_format, read_corpus
+from rubricate.formats import choose_format, is_embedded, read_corpus
 from rubricate.formats.format import Unreadable, numbered_places, same_ids
 from rubricate.rubric import Rubric
 
@@ -176,7 +176,7 @@ def open_notes(
     if isinstance(notes, Corpus):
         return _of_corpus(notes, "corpus", "", where)
     place = Path(notes)
-    if str(notes) in EMBEDDED and not place.exists():
+    if is_embedded(place):
         return _of_corpus(read_corpus(notes, format=format), str(notes), "", where)
     chosen = choose_format(place, format)
     now = _IN_FORCE.get()

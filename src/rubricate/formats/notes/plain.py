@@ -23,7 +23,7 @@ from rubricate.columns import (
 )
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, shown
-from rubricate.formats.annotations import has_lone_surrogate
+from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.limits import check_archive, leads_out, read_whole, unsafe_xml
 from rubricate.formats.notes import telling, understanding_now
@@ -228,8 +228,9 @@ def _note(
             return Unreadable(f"{part.place}row {number}", "", what)
     identifier = note_id(row[columns["id"]].strip(), case.strip(), alone)
     if any(map(has_lone_surrogate, row)):
-        plain = identifier.encode("utf-8", "backslashreplace").decode()
-        return Unreadable(plain, "" if has_lone_surrogate(case) else case, "the row is not UTF-8")
+        return Unreadable(
+            writable(identifier), "" if has_lone_surrogate(case) else case, "the row is not UTF-8"
+        )
     if isinstance(text, Odd) and not text:
         return Unreadable(identifier, case, text.why)
     if not identifier:
@@ -305,7 +306,7 @@ def stream_texts(path: Path) -> NoteStream:
 def _text_note(file: Path, folder: Path, alone: bool) -> Note | Unreadable:
     # A name that is not UTF-8 could be written nowhere.
     case = "" if file.parent == folder else file.parent.name
-    case, stem = (name.encode("utf-8", "backslashreplace").decode() for name in (case, file.stem))
+    case, stem = writable(case), writable(file.stem)
     name = note_id(stem, case, alone)
     if stem != file.stem:
         return Unreadable(name, case, "its file's name is not UTF-8")

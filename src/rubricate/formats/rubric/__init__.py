@@ -158,8 +158,13 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
         cases = {note.case for note in source.notes()}
         found |= {one.case: one for one in given.for_cases(cases)}
     if not found:
-        raise ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
+        raise no_rubric()
     return found
+
+
+def no_rubric() -> ArgumentError:
+    """Return the error about notes without a rubric: there is nothing to look for."""
+    return ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
 
 
 #: How many notes tell how long notes are, and how many words of a feature are many.

@@ -24,7 +24,9 @@ from rubricate.formats.rubric.records import (
     parse_weight,
 )
 from rubricate.formats.spreadsheets import (
+    MOST_CHARACTERS,
     Odd,
+    excel_text,
     find_csv_form,
     find_header,
     plain_number,
@@ -279,9 +281,6 @@ def _sums(points: Sequence[tuple[float, str]]) -> list[float]:
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-#: Characters XML cannot hold, and line breaks it would change; Excel writes them by number.
-_UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_LONGEST = 32_767
 #: What programs call a sheet that nobody named.
 _UNNAMED = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|blad|planilha|ark)\s?\d*", re.IGNORECASE)
 _SHEET_NAME = re.compile(r"[^\[\]:*?/\\']{1,31}")
@@ -353,12 +352,12 @@ def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:
 def _need_short_texts(rubrics: Sequence[Rubric]) -> None:
     faults = [
         Fault(
-            f"feature {feature.id!r}: a cell of an Excel file holds at most {_LONGEST} characters"
+            f"feature {feature.id!r}: a cell of an Excel file holds at most {MOST_CHARACTERS} "
+            "characters"
         )
         for rubric in rubrics
         for feature in rubric
-        if max(len(_UNHOLDABLE.sub(_numbered, cell)) for cell in (feature.text, feature.note))
-        > _LONGEST
+        if max(len(excel_text(cell)) for cell in (feature.text, feature.note)) > MOST_CHARACTERS
     ]
     InputError.raise_any(faults)
 
@@ -372,7 +371,7 @@ def _write_row(sheet: Worksheet, number: int, row: Sequence[Any]) -> None:
             value = plain_number(value)
         cell = sheet.cell(number, i)
         if isinstance(value, str):
-            cell.value = _UNHOLDABLE.sub(_numbered, value)
+            cell.value = excel_text(value)
             # openpyxl takes what begins with = for a formula, and #N/A for an error.
             cell.data_type = "s"
             if FORMULA.match(value):
@@ -380,10 +379,6 @@ def _write_row(sheet: Worksheet, number: int, row: Sequence[Any]) -> None:
                 cell.quotePrefix = True
         else:
             cell.value = int(value) if float(value).is_integer() else value
-
-
-def _numbered(match: re.Match[str]) -> str:
-    return f"_x{ord(match[0]):04X}_"
 
 
 def _sheet_name(case: str, taken: set[str]) -> str:

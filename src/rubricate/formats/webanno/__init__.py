@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.formats.annotations import Utf16Map, refuse_outside
+from rubricate.formats.cas.write import INITIAL, LAYER
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
 from rubricate.formats.limits import Faults, first_bytes
@@ -18,7 +19,6 @@ from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,
-    LAYER,
     LayerSpan,
     annotation_values,
     columns_in_use,
@@ -32,9 +32,6 @@ from rubricate.spans import Span, merge_spans
 Pair = tuple[int, int]
 
 _TOKEN = re.compile(r"[\w\u0300-\u036f]+|[^\s\w]")
-_BLANKS = re.compile(r"\s*")
-#: The state of a text before anybody worked on it, as INCEpTION exports it.
-NOBODY = "INITIAL_CAS"
 
 
 def write_webanno(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
@@ -63,7 +60,7 @@ def write_webanno(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
     path.mkdir()
     columns = columns_in_use(corpus)
     alone = len(corpus.annotators) < 2
-    reserved = frozenset({NOBODY})
+    reserved = frozenset({INITIAL})
     for note, judged in judged_notes(corpus, progress):
         name = id_to_name(note.id)
         for who, own in judged.items():
@@ -71,7 +68,7 @@ def write_webanno(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
             whose = id_to_name(who, reserved=reserved)
             _write(path / (f"{name}.tsv" if alone else f"{name}/{whose}.tsv"), note, marks, columns)
         if not judged:
-            _write(path / name / f"{NOBODY}.tsv", note, [], columns)
+            _write(path / name / f"{INITIAL}.tsv", note, [], columns)
     write_frame(corpus, path, is_folder=True)
 
 
@@ -137,7 +134,7 @@ def _tokens(text: str, marks: Sequence[TsvMark]) -> list[Pair]:
     """Return words and signs, and those blanks that must be tokens."""
     if not text:
         return [(0, 0)]
-    needed = [Span(0, _blanks_end(text, 0))] if text[0].isspace() else []
+    needed = [Span(0, len(text) - len(text.lstrip()))] if text[0].isspace() else []
     for mark in marks:
         inside = text[mark.start : mark.end]
         lead, trail = len(inside) - len(inside.lstrip()), len(inside) - len(inside.rstrip())
@@ -147,11 +144,6 @@ def _tokens(text: str, marks: Sequence[TsvMark]) -> list[Pair]:
             needed.append(Span(mark.end - trail, mark.end))
     blanks = [(span.start, span.end) for span in merge_spans(needed)]
     return sorted(blanks + [match.span() for match in _TOKEN.finditer(text)])
-
-
-def _blanks_end(text: str, start: int) -> int:
-    match = _BLANKS.match(text, start)
-    return match.end() if match else start
 
 
 def _sentences(text: str, tokens: Sequence[Pair]) -> Iterator[Pair]:
@@ -269,11 +261,9 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
             builder.add_annotator(Annotator(annotator_id))
-        own = Faults(place)
-        note = builder.notes[note_id]
+        own, note = faults.of(place), builder.notes[note_id]
         for label, found in spans_to_annotations(spans, note, frame, own, strict=strict):
             frame.annotate(builder, annotator_id, note_id, label, found)
-        faults.found.extend(own.found)
     faults.raise_any()
     return frame.finish(builder, judged)
 
@@ -288,7 +278,7 @@ def _files(path: Path, frame: Frame) -> Iterator[tuple[Path, str, str | None]]:
             yield place, name_to_id(place.stem), frame.only_annotator
     for place in nested:
         if not place.name.startswith("."):
-            annotator_id = None if place.stem == NOBODY else name_to_id(place.stem)
+            annotator_id = None if place.stem == INITIAL else name_to_id(place.stem)
             yield place, name_to_id(place.parent.name), annotator_id
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import Utf16Map, has_fragments
+from rubricate.formats.cas.write import DKPRO, LAYER
 from rubricate.formats.frame import Frame
 from rubricate.formats.limits import Faults
 from rubricate.formats.webanno.values import (
@@ -22,19 +23,16 @@ from rubricate.formats.webanno.values import (
 )
 from rubricate.rows import Detail, PlainAnnotation
 
-#: The layer we write; it must be in the project before INCEpTION can import the files. The CAS
-#: files of `rubricate.formats.cas` bring it along, with the same features.
-LAYER = "webanno.custom.Feature"
-#: The label, and what fragments of one annotation share.
+#: Features of the layer that CAS files bring along and that must be in the project before INCEpTION
+#: can import these files: the label, and what fragments of one annotation share.
 FEATURE, GROUP = "feature", "group"
 COMMENT, REASON, CONFIDENCE, STATED = "comment", "reason", "confidence", "statedText"
 #: All attributes in one string: TSV has no lists, so this is not the ``attributes`` of CAS files.
 ATTRIBUTES = "attributeList"
 
-_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 _ABOUT_WORDS = ("lexmorph", "segmentation", "syntax", "transform")
 #: Layers about words, not about what a note says.
-_LINGUISTIC = tuple(f"{_DKPRO}{part}." for part in _ABOUT_WORDS)
+_LINGUISTIC = tuple(f"{DKPRO}.{part}." for part in _ABOUT_WORDS)
 _LABEL_NAMES = ("value", "label", "referenceType")
 
 

@@ -31,8 +31,6 @@ class Scale:
 
     >>> Scale(0, 1, 100, 200)(0.25)
     125.0
-    >>> Scale(1, 100, 0, 10, log=True)(10)
-    5.0
     >>> Scale(4, 12, 0, 1, whole=True).ticks(8)
     [4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
     """
@@ -41,15 +39,12 @@ class Scale:
     high: float
     start: float
     end: float
-    log: bool = False
     whole: bool = False
 
     def __call__(self, value: float) -> float:
         """Return where a value lies."""
-        low, high, value = self.low, self.high, min(max(value, self.low), self.high)
-        if self.log:
-            low, high, value = math.log10(low), math.log10(high), math.log10(value)
-        share = (value - low) / (high - low) if high > low else 0.5
+        inside, width = min(max(value, self.low), self.high), self.high - self.low
+        share = (inside - self.low) / width if width > 0 else 0.5
         return self.start + share * (self.end - self.start)
 
     def holds(self, value: float) -> bool:
@@ -58,13 +53,8 @@ class Scale:
 
     def ticks(self, n: int = 6) -> list[float]:
         """Return round values along the axis."""
-        if not self.log:
-            values = round_values(self.low, self.high, n)
-            return [v for v in values if float(v).is_integer()] if self.whole else values
-        first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-        steps = (1, 2, 5) if last - first < 3 else (1,)
-        values = [m * 10.0**e for e in range(first - 1, last + 1) for m in steps]
-        return [value for value in values if self.holds(value)]
+        values = round_values(self.low, self.high, n)
+        return [v for v in values if float(v).is_integer()] if self.whole else values
 
 
 def round_values(low: float, high: float, n: int = 6) -> list[float]:

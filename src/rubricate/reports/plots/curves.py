@@ -21,8 +21,6 @@ from rubricate.reports.plots.data import Guide, Labels, Line, Point, limits
 from rubricate.reports.plots.ink import MUTED, element, label, line, number, tooltip
 
 _LEFT, _RIGHT = 68.0, 30.0
-#: The least x of a logarithmic axis: half of a smaller number may be 0, which has no place there.
-_LEAST = 1e-300
 
 
 def curve_plot(
@@ -30,7 +28,6 @@ def curve_plot(
     labels: Labels,
     *,
     guides: Sequence[Guide] = (),
-    log_x: bool = False,
     shares: bool = False,
     size: tuple[float, float] = (640, 360),
 ) -> str:
@@ -47,11 +44,11 @@ def curve_plot(
     # an upright guide begins a little above the plot, so that its name is clear of marks at the top
     above = 10.0 if any(guide.axis == "x" for guide in guides) else 0.0
     canvas.open(below=12 + above, height=height - 60)
-    x = _x_scale(lines, guides, log_x, canvas.across)
+    x = _x_scale(lines, guides, canvas.across)
     y = _y_scale(lines, guides, shares, canvas.up)
     canvas.x_axis(x)
     canvas.y_axis(y, labels.y)
-    kept = [_usable(one, log_x) for one in lines]
+    kept = [_usable(one) for one in lines]
     canvas.add(*(_band(i, one, x, y) for i, one in enumerate(kept)))
     for guide in guides:
         canvas.guide(guide, x if guide.axis == "x" else y, above=above)
@@ -76,26 +73,24 @@ def _ring(place: int, x: float, y: float) -> str:
     )  # fmt: skip
 
 
-def _usable(one: Line, log_x: bool) -> list[tuple[float, Point]]:
+def _usable(one: Line) -> list[tuple[float, Point]]:
     return [
         (x, point)
         for x, point in zip(one.x, one.points, strict=True)
-        if math.isfinite(x) and point.is_defined and (x > _LEAST or not log_x)
+        if math.isfinite(x) and point.is_defined
     ]
 
 
-def _x_scale(
-    lines: Sequence[Line], guides: Sequence[Guide], log_x: bool, ends: tuple[float, float]
-) -> Scale:
-    values = [x for one in lines for x, _ in _usable(one, log_x)]
+def _x_scale(lines: Sequence[Line], guides: Sequence[Guide], ends: tuple[float, float]) -> Scale:
+    values = [x for one in lines for x, _ in _usable(one)]
     values += [g.value for g in guides if g.axis == "x" and math.isfinite(g.value)]
-    values = [v for v in values if v > _LEAST or not log_x] or [1.0]
+    values = values or [1.0]
     low, high = min(values), max(values)
     if low == high:
-        low, high = (low / 2, high * 2) if log_x else (low - 0.5, high + 0.5)
+        low, high = low - 0.5, high + 0.5
     # steps and notes are counted: half of one is no place to name
     whole = all(float(value).is_integer() for value in values)
-    return Scale(low, high, *ends, log=log_x, whole=whole)
+    return Scale(low, high, *ends, whole=whole)
 
 
 def _y_scale(

@@ -29,7 +29,7 @@ from rubricate.reports.plots.ink import (
     wrap,
 )
 
-_LEFT, _RIGHT, _PANEL = 62.0, 14.0, 250.0
+_WIDTH, _LEFT, _RIGHT, _PANEL = 920.0, 62.0, 14.0, 250.0
 _EDGE, _HEADING = 6.0, 24.0
 
 
@@ -40,7 +40,6 @@ def dot_plot(
     *,
     human: Series | None = None,
     span: tuple[float, float] | None = None,
-    width: float = 920,
 ) -> str:
     """Draw values by case, as Figure 2 of the NBME paper (Yaneva et al. 2022).
 
@@ -51,10 +50,10 @@ def dot_plot(
     """
     every = [*series, *([human] if human else [])]
     check_lengths(cases, every)
-    canvas = Canvas(labels, width, _LEFT, width - _RIGHT)
+    canvas = Canvas(labels, _WIDTH, _LEFT, _WIDTH - _RIGHT)
     keys = [mark_key(i, one.name, whisker="v") for i, one in enumerate(series)]
     canvas.legend([*keys, *([_human_key(human.name)] if human else [])])
-    room = min(width - _LEFT - _RIGHT, 110.0 * max(len(cases), 3))
+    room = min(_WIDTH - _LEFT - _RIGHT, 110.0 * max(len(cases), 3))
     n_fit = max(1, int(room // max(52.0, 13.0 * len(series) + 18)))
     n_panels = max(1, math.ceil(len(cases) / n_fit))
     n_columns = max(1, math.ceil(len(cases) / n_panels))
@@ -66,7 +65,7 @@ def dot_plot(
         panel = _Panel(canvas, room / n_columns, share_scale(*ends, *canvas.up), own)
         panel.draw(cases, series, human)
         below = _PANEL + 58
-    canvas.width = min(width, max(_LEFT + room + _RIGHT, 560))
+    canvas.width = min(_WIDTH, max(_LEFT + room + _RIGHT, 560))
     return canvas.finish(below=58)
 
 
@@ -178,9 +177,8 @@ def forest_plot(
     """
     rows = [row for group in groups for row in group.rows]
     room = label_room(groups) if label_width is None else label_width
-    width = 920.0
     ends = max([text_width(_end(row), 11) for row in rows] or [0.0])
-    canvas = Canvas(labels, width, min(room, 0.38 * width) + 18, width - ends - 20)
+    canvas = Canvas(labels, _WIDTH, min(room, 0.38 * _WIDTH) + 18, _WIDTH - ends - 20)
     if len(names) > 1:
         keys = [mark_key(i, name, whisker="h") for i, name in enumerate(names)]
         canvas.legend(keys, left=_EDGE)
@@ -191,12 +189,12 @@ def forest_plot(
     body, y = [], canvas.top
     for group in groups:
         if group.label:
-            body.append(short_label(_EDGE, y + 17, group.label, width / 2, bold=True))
+            body.append(short_label(_EDGE, y + 17, group.label, _WIDTH / 2, bold=True))
             y += _HEADING
         for i, row in enumerate(group.rows):
             if i % 2:
-                canvas.stripe(0, y, width, step)
-            body.append(_forest_row(row, names, scale, y, step, width))
+                canvas.stripe(0, y, _WIDTH, step)
+            body.append(_forest_row(row, names, scale, y, step))
             y += step
     canvas.x_axis(scale)
     if guide is not None:
@@ -216,9 +214,7 @@ def _end(row: ForestRow) -> str:
     return row.remark or (str(row.points[0]) if len(row.points) == 1 else "")
 
 
-def _forest_row(
-    row: ForestRow, names: Sequence[str], scale: Scale, y: float, step: float, width: float
-) -> str:
+def _forest_row(row: ForestRow, names: Sequence[str], scale: Scale, y: float, step: float) -> str:
     middle = y + step / 2
     parts = [short_label(_EDGE, middle + 4, row.label, scale.start - 16)]
     for place, point in enumerate(row.points):
@@ -226,5 +222,5 @@ def _forest_row(
         who = f"{names[place]}, " if len(names) > 1 else ""
         name = f"{who}{row.label}: {point}"
         parts.append(point_mark(place, point, name, scale=scale, at=at, lying=True))
-    parts.append(label(width - 4, middle + 4, _end(row), anchor="end", size=11, muted=True))
+    parts.append(label(_WIDTH - 4, middle + 4, _end(row), anchor="end", size=11, muted=True))
     return "".join(parts)

@@ -14,7 +14,7 @@ from rubricate.display import counted, shown_number
 from rubricate.progress import Progress, watched
 from rubricate.reports.page import Cell, Value, facts_table, html_table, paragraph
 from rubricate.reports.plots import Point
-from rubricate.reports.scoring.viewer import ShownNote, named_notes, notes_link
+from rubricate.reports.scoring.viewer import ShownNote, named_notes, note_cell, notes_link
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
 from rubricate.run.reading import RunCollector, Spill
@@ -223,10 +223,6 @@ CHECKS: tuple[Callable[[ScoredRun | None], ReportCheck | None], ...] = (
 )
 
 
-def _note_cell(note: str) -> Cell:
-    return Cell(notes_link(note, n=note), note)
-
-
 def _points(value: float) -> Cell:
     return Cell(shown_number(value, "g"), value, number=True)
 
@@ -243,7 +239,7 @@ def _changes(changes: Changes) -> str:
         return facts_table(facts)
     moved = changes.largest()
     lines: list[list[Value]] = [
-        [_note_cell(one.note), _points(one.before), _points(one.now), _points(one.change)]
+        [note_cell(one.note), _points(one.before), _points(one.now), _points(one.change)]
         for one in moved[:MOST_LINES]
     ]
     caption = "Scores that changed most." + _not_shown(moved, "more")
@@ -316,7 +312,7 @@ def _gaming(flags: Sequence[Flag]) -> str:
     if not flags:
         return paragraph("No note looks as if it was written for the scorer.")
     lines: list[list[Value]] = [
-        [_note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
+        [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
         for flag in flags[:MOST_LINES]
     ]
     caption = "A flag asks a person to look; it is no verdict." + _not_shown(flags, "more flags")

@@ -38,6 +38,7 @@ from rubricate.reports.scoring.viewer import (
     Cohort,
     case_title,
     named_notes,
+    note_cell,
     notes_link,
 )
 from rubricate.run import ItemResult
@@ -99,8 +100,7 @@ def _look_first(shown: Shown) -> list[Section]:
         parts.append(paragraph(f"Items with a probability {between} are unsure."))
     if cohort.for_review:
         notes: list[list[Value]] = [
-            [Cell(notes_link(note, n=note), note), why]
-            for note, why in cohort.for_review[:MOST_LISTED]
+            [note_cell(note), why] for note, why in cohort.for_review[:MOST_LISTED]
         ]
         left = len(cohort.for_review) - len(notes)
         caption = "Notes that a person must judge whole." + _more(left)
@@ -108,7 +108,7 @@ def _look_first(shown: Shown) -> list[Section]:
         parts.append(html_table(["note", "why"], notes, caption=caption))
     if listed:
         lines: list[list[Value]] = [
-            [Cell(notes_link(one.note, n=one.note), one.note), one.item.feature.text,
+            [note_cell(one.note), one.item.feature.text,
              Cell(_decision(one.item), one.certainty), _words(one.item), one.item.review_reason]
             for one in listed
         ]  # fmt: skip
@@ -146,9 +146,8 @@ def _contradicted(cohort: Cohort) -> list[Section]:
         said = item.evidence.against
         if said is not None:
             lines.append(
-                [Cell(notes_link(note, n=note), note), item.feature.text, said.text, said.reason,
-                 said.probability]
-            )  # fmt: skip
+                [note_cell(note), item.feature.text, said.text, said.reason, said.probability]
+            )
     total = sum(tally.contradicted for tally in cohort.all_tallies())
     caption = "What notes say otherwise than the rubric; it earns nothing."
     link = f"<p>{notes_link('All notes that contradict something', show='contradicted')}</p>"
@@ -330,7 +329,7 @@ def _curve(policy: Mapping[str, Any]) -> str:
     )
 
 
-def _facts(facts: Any, prefix: str = "", depth: int = 0) -> str:
+def _facts(facts: Any) -> str:
     """Return what run.json says as one flat table."""
     flat: dict[str, object] = {}
 
@@ -341,5 +340,5 @@ def _facts(facts: Any, prefix: str = "", depth: int = 0) -> str:
         elif isinstance(value, str | int | float | bool) or value is None:
             flat[name.replace("_", " ")] = "–" if value is None else value
 
-    add(facts, prefix, depth)
+    add(facts, "", 0)
     return facts_table(flat)

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from rubricate.arrays import F64, I64
-from rubricate.reports.page import fill_template, template_text
+from rubricate.reports.page import Cell, fill_template, template_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult, spans_text
 from rubricate.run.reading import percentages
@@ -199,6 +199,11 @@ def notes_link(words: str, **filters: str) -> str:
     """
     address = f"{VIEWER}#{urlencode(filters, quote_via=quote)}" if filters else VIEWER
     return f'<a href="{escape(address)}">{escape(words)}</a>'
+
+
+def note_cell(note: str) -> Cell:
+    """Return the cell of a table that names a note, and opens it in the viewer."""
+    return Cell(notes_link(note, n=note), note)
 
 
 def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> str:
