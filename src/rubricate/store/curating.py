@@ -17,7 +17,7 @@ from rubricate.store.database import RefusedError, iso, missing, new_id
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.rubrics import feature_part, rubric_of
-from rubricate.study.curation import Marks, intersect_marks, union_marks
+from rubricate.study.curation import Marks, intersection_of, union_of
 from rubricate.study.decisions import parse_marks
 
 
@@ -207,10 +207,7 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
         for d in _decisions(connection, row.id)
     ]  # fmt: skip
     marks = [parse_marks(side.marks) for side in sides.values()]
-    offers = {"union": (), "intersection": marks[0] if marks else ()}
-    for one in marks:
-        offers = {"union": union_marks(offers["union"], one),
-                  "intersection": intersect_marks(offers["intersection"], one)}  # fmt: skip
+    offers = {"union": union_of(marks), "intersection": intersection_of(marks)}
     return {
         "id": row.id, "project": row.project, "state": row.state, "reason": row.reason,
         "version": len(decided), "inputs": _inputs(judged),

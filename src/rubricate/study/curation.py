@@ -92,12 +92,19 @@ def _senior_first(row: Disagreement) -> Marks | None:
     return row.marks[0] if row.first_is_senior else None
 
 
-def _union(row: Disagreement) -> Marks:
-    return reduce(union_marks, row.marks, ())
+def union_of(marks: Sequence[Marks]) -> Marks:
+    """Return what any of several annotators marked; nothing where nobody judged."""
+    return reduce(union_marks, marks, ())
 
 
-def _intersection(row: Disagreement) -> Marks:
-    return reduce(intersect_marks, row.marks)
+def intersection_of(marks: Sequence[Marks]) -> Marks:
+    """Return what all of several annotators marked; nothing where nobody judged.
+
+    >>> one = ((Span(0, 5),), (Span(3, 8),))
+    >>> intersection_of([one]) == one, intersection_of([])
+    (True, ())
+    """
+    return reduce(intersect_marks, marks) if marks else ()
 
 
 #: Each rule takes a row and returns the reference's marks, or None where it has no say.
@@ -108,8 +115,8 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
     "identical": _identical,
     "second-only": _second_only,
     "senior-first": _senior_first,
-    "union": _union,
-    "intersection": _intersection,
+    "union": lambda row: union_of(row.marks),
+    "intersection": lambda row: intersection_of(row.marks),
 }
 
 #: The rule of the patient-note corpus.
@@ -142,9 +149,9 @@ def settle_by_choice(row: Disagreement, choice: str, spans: Marks = ()) -> Marks
     if choice in PLACES:
         return row.marks[PLACES.index(choice)]
     if choice == "union":
-        return _union(row)
+        return union_of(row.marks)
     if choice == "intersection":
-        return _intersection(row)
+        return intersection_of(row.marks)
     return spans if choice == "spans" else ()
 
 
