@@ -143,6 +143,65 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "gender": _values(
         male="male man gentleman boy m", female="female woman lady girl f"
     ),
+    "severity": _values(
+        mild="mild mildly slight slightly", moderate="moderate moderately",
+        severe="severe severely excruciating",
+    ),
+    "beat of the heart": _values(systolic="systolic sem esm psm", diastolic="diastolic edm"),
+    "stroke": _values(
+        ischaemic="ischemic ischaemic", haemorrhagic="hemorrhagic haemorrhagic"
+    ),
+    "effusion": _values(
+        exudate="exudate exudative", transudate="transudate transudative"
+    ),
+    "stoma": _values(ileostomy="ileostomy", colostomy="colostomy", urostomy="urostomy"),
+    "catheter": _values(suprapubic="suprapubic", urethral="urethral"),
+    "vessels": _values(venous="venous", arterial="arterial"),
+    "ear": _values(middle="media", outer="externa"),
+    "growth": _values(benign="benign", malignant="malignant malignancy"),
+    "bowel disease": _values(crohns="crohn crohns", colitis="ulcerative"),
+    "delivery": _values(
+        vaginal="vaginal vaginally svd nvd", section="cesarean caesarean lscs section"
+    ),
+    "thyroid": _values(
+        over="hyperthyroidism hyperthyroid thyrotoxicosis thyrotoxic graves",
+        under="hypothyroidism hypothyroid myxedema myxoedema",
+    ),
+    "pressure": _values(
+        high="hypertension hypertensive htn", low="hypotension hypotensive"
+    ),
+    "potassium": _values(
+        high="hyperkalemia hyperkalaemia hyperkalemic", low="hypokalemia hypokalaemia hypokalemic"
+    ),
+    "sugar": _values(
+        high="hyperglycemia hyperglycaemia hyperglycemic hyperglycaemic",
+        low="hypoglycemia hypoglycaemia hypoglycemic hypoglycaemic hypos",
+    ),
+    "way in": _values(
+        oral="oral orally", iv="iv intravenous intravenously", im="im intramuscular",
+        sc="subcut subcutaneous subcutaneously", spinal="intrathecal", inhaled="inhaled",
+        topical="topical", rectal="rectal rectally", nasal="intranasal",
+    ),
+    "origin": _values(primary="primary", secondary="secondary"),
+    "urgency": _values(elective="elective", emergency="emergency emergent"),
+    "openness": _values(open="open", closed="closed"),
+    "extent": _values(partial="partial", full="full complete"),
+    "depth": _values(superficial="superficial", deep="deep"),
+    "symmetry": _values(
+        symmetrical="symmetric symmetrical symmetrically", asymmetrical="asymmetric asymmetrical"
+    ),
+    "number of sides": _values(one="unilateral unilaterally", both="bilateral bilaterally bilat"),
+    "births": _values(
+        none="nulliparous primigravida primiparous primipara", several="multiparous multigravida"
+    ),
+    "sputum": _values(
+        purulent="purulent green greenish yellow yellowish pus",
+        clear="clear white whitish mucoid frothy watery",
+    ),
+    "stool": _values(black="black tarry", brown="brown", pale="pale clay"),
+    "life": _values(
+        dead="died dead deceased", alive="alive living survived survives"
+    ),
 }  # fmt: skip
 #: Who is who among relatives and others.
 PERSONS = _values(
@@ -171,6 +230,26 @@ PERSONS = _values(
     neighbour="neighbor neighbors neighbour neighbours",
     roommate="roommate roommates flatmate flatmates housemate classmate classmates teammate",
 )
+#: Matters of which another value settles that a feature is not stated, with the words of which a
+#: feature must have one where the matter's own may be about something else.
+SURE_MATTERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            "onset", "pattern", "cough", "marriage", "work", "how long", "stiffness", "effect",
+            "kind of attack", "antibody", "infarction", "nearness", "front and back", "middle",
+            "state of matter", "part of head", "severity", "beat of the heart", "stroke",
+            "effusion", "stoma", "catheter", "ear", "growth", "bowel disease", "thyroid",
+            "pressure", "potassium", "sugar", "way in", "origin", "urgency", "openness", "extent",
+            "depth", "symmetry", "number of sides", "births",
+        ),
+        frozenset[str](),
+    ),
+    "vessels": word_set("ulcer ulcers"),
+    "delivery": word_set("delivery deliveries delivered birth births born"),
+    "sputum": word_set("sputum phlegm discharge rhinorrhea rhinorrhoea mucus"),
+    "stool": word_set("stool stools"),
+    "life": frozenset(PERSONS),
+}  # fmt: skip
 _PERSON_PARTS = {
     "parent": word_set("mother father"),
     "sibling": word_set("brother sister"),

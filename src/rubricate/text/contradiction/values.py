@@ -227,6 +227,8 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     return f"another drug: {names[0]}" if two else None
 
 
+#: A feature with one of these may be stated by a kind that it names: "Non-malignant polyp".
+_NO_KIND = word_set("no not non without than or")
 #: Ordinals beyond the first.
 _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
 
@@ -234,7 +236,26 @@ _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seve
 def another_type(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the type said where the feature asks for another."""
     said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
-    return f"says {min(said)}" if said and said.isdisjoint(asked.types) else None
+    if said and said.isdisjoint(asked.types):
+        return f"says {min(said)}"
+    return _excluding_word(asked, place)
+
+
+def _excluding_word(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the kind said where the feature asks for one that it excludes: severe for mild."""
+    if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
+        return None
+    for matter, values in asked.matters:
+        needed = opposites.SURE_MATTERS.get(matter)
+        if needed is None or (needed and needed.isdisjoint(asked.forms)):
+            continue
+        table, reading = opposites.MATTERS[matter], place.reading
+        affirmed = (reading.tokens[i].form for i in place.inside if reading.scope[i] < 0)
+        said = {table[form] for form in affirmed if form in table}
+        around = forms_at(place, range(place.first, place.end))
+        if said and values.isdisjoint(values_named(dict(table), around)):
+            return f"says {min(said)}"
+    return None
 
 
 def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
