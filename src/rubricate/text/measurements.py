@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rubricate.files import packaged_text
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
-from rubricate.text.numbers import figure, form_at, time_unit
+from rubricate.text.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
 from rubricate.text.opposites import PERSONS
 from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
@@ -23,7 +23,8 @@ _SEPARATOR = " | "
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
     " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
-    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg"
+    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell rose"
+    " dropped climbed fallen risen"
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
@@ -73,6 +74,9 @@ _PERCENT = word_set("a1c haematocrit reticulocytes") | {
 #: Whose values are times: elsewhere a number of seconds is no result.
 _IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
 _SECONDS = word_set("s sec secs second seconds")
+#: What begins an amount and is no value, and what goes on with a value in words.
+_NO_VALUE = word_set("a an few several couple some many half dozen quarter")
+_FURTHER = word_set("over / out point to or hundred thousand million and times x")
 _GRAMS = word_set("g grams gram gm kg")
 #: Beyond this two numbers are no pressures of two eyes.
 _HIGHEST_EYE = 80
@@ -265,8 +269,34 @@ def _read_values(
                 return
             yield from own
         elif first:
+            yield from _read_spelled(text, tokens, measured, i, k)
             return
         first = False
+
+
+def _read_spelled(
+    text: str, tokens: Sequence[Token], measured: str, i: int, j: int
+) -> Iterator[Measurement]:
+    """Yield a value in words, as in dictated notes: "platelets were two hundred and forty"."""
+    if tokens[j].form in _NO_VALUE or tokens[j].form not in AMOUNT_STARTS:
+        return
+    amount = read_amount(tokens, j)
+    if amount is None or amount.low != amount.high or amount.low == 1:
+        return
+    value, end = amount.low, amount.end
+    if form_at(tokens, end) == "point":
+        part = read_amount(tokens, end + 1) if end + 1 < len(tokens) else None
+        if part is None or not 0 <= part.low < 10:
+            return
+        value, end = value + part.low / 10, part.end
+    percent = form_at(tokens, end) in ("percent", "%", "per")
+    if not _is_value(text, tokens, end - 1) or form_at(tokens, end) in _FURTHER:
+        return
+    if measured == "blood pressure" or (percent and measured not in _PERCENT):
+        return
+    known = in_table_unit(measured, value, form_at(tokens, end), measure_table().limits[measured])
+    if known is not None:
+        yield Measurement(measured, known, (tokens[i].start, tokens[end - 1].end))
 
 
 def _skip_to_number(tokens: Sequence[Token], j: int) -> int:

@@ -251,6 +251,8 @@ def _asked_quantities(text: str, tokens: Sequence[Token]) -> tuple[Quantity, ...
             continue
         before = {token.form for token in tokens if token.end <= quantity.span.start}
         after = [token.form for token in tokens if token.start >= quantity.span.end][:2]
+        if after[:1] == ["ago"]:  # "Last drink 24 hours ago"
+            before -= {"last"}
         # "5 days or longer"; "or" alone begins another alternative.
         bound = set(after[1:]) if after[:1] == ["or"] else set()
         if before & _AT_MOST or bound & _AT_MOST or _in_the_last(tokens, quantity):
