@@ -23,8 +23,8 @@ _SEPARATOR = " | "
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
     " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
-    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell rose"
-    " dropped climbed fallen risen"
+    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell"
+    " rose dropped climbed fallen risen"
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")

@@ -186,7 +186,6 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "urgency": _values(elective="elective", emergency="emergency emergent"),
     "openness": _values(open="open", closed="closed"),
     "extent": _values(partial="partial", full="full complete"),
-    "depth": _values(superficial="superficial", deep="deep"),
     "symmetry": _values(
         symmetrical="symmetric symmetrical symmetrically", asymmetrical="asymmetric asymmetrical"
     ),
@@ -198,6 +197,20 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
         purulent="purulent green greenish yellow yellowish pus",
         clear="clear white whitish mucoid frothy watery",
     ),
+    "ulcer": _values(duodenal="duodenal duodenum", gastric="gastric"),
+    "hernia": _values(
+        sliding="sliding", beside="paraesophageal paraoesophageal", inguinal="inguinal",
+        umbilical="umbilical paraumbilical", femoral="femoral", incisional="incisional",
+    ),
+    "arthritis": _values(
+        rheumatoid="rheumatoid", psoriatic="psoriatic", septic="septic", reactive="reactive",
+        gouty="gouty", idiopathic="idiopathic jia",
+    ),
+    "squint": _values(inwards="esotropia", outwards="exotropia"),
+    "vasculitis": _values(granulomatous="granulomatosis gpa", microscopic="microscopic mpa"),
+    "sickle cell": _values(ss="ss hbss", sc="sc hbsc", trait="trait hbas"),
+    "salt": _values(succinate="succinate", tartrate="tartrate"),
+    "cause": _values(provoked="provoked", unprovoked="unprovoked"),
     "stool": _values(black="black tarry", brown="brown", pale="pale clay"),
     "life": _values(
         dead="died dead deceased", alive="alive living survived survives"
@@ -237,14 +250,19 @@ SURE_MATTERS: Mapping[str, frozenset[str]] = {
         (
             "onset", "pattern", "cough", "marriage", "work", "how long", "stiffness", "effect",
             "kind of attack", "antibody", "infarction", "nearness", "front and back", "middle",
-            "state of matter", "part of head", "severity", "beat of the heart", "stroke",
+            "part of head", "severity", "beat of the heart", "stroke",
             "effusion", "stoma", "catheter", "ear", "growth", "bowel disease", "thyroid",
             "pressure", "potassium", "sugar", "way in", "origin", "urgency", "openness", "extent",
-            "depth", "symmetry", "number of sides", "births",
+            "symmetry", "number of sides", "births", "squint", "vasculitis", "salt",
         ),
         frozenset[str](),
     ),
     "vessels": word_set("ulcer ulcers"),
+    "ulcer": word_set("ulcer ulcers"),
+    "hernia": word_set("hernia hernias"),
+    "arthritis": word_set("arthritis"),
+    "sickle cell": word_set("sickle hbss hbsc"),
+    "cause": word_set("dvt pe thrombosis embolism clot vte"),
     "delivery": word_set("delivery deliveries delivered birth births born"),
     "sputum": word_set("sputum phlegm discharge rhinorrhea rhinorrhoea mucus"),
     "stool": word_set("stool stools"),
@@ -349,7 +367,13 @@ ANY_RELATIVE = word_set(
     "family familial hereditary relative relatives fh fhx kin household contact"
 )
 #: People who share no genes with the patient.
-NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate")
+NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate") | {
+    f"{person}-in-law" for person in ("mother", "father", "brother", "sister", "son", "daughter")
+}
+#: Relatives beyond parents, siblings and children.
+NOT_FIRST_DEGREE = NOT_KIN | word_set(
+    "aunt uncle cousin niece nephew grandmother grandfather grandparent"
+)
 
 
 def fits(asked: Iterable[str], said: Iterable[str], parts: Mapping[str, frozenset[str]]) -> bool:

@@ -48,7 +48,9 @@ _UNDER = re.compile(
 )
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
-_MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+#: "(-) edema"; also "rash. -edema", where a stop or comma and no letter or line stands before.
+_MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$|[.,;:] [-−]$")
+_MINUS_FIRST = re.compile(r"[-−][A-Za-z]")
 #: Where signs behind words say what is there and what is not, a minus may stand before more words.
 _SIGNS = (re.compile(r"\w ?\+(?=[\s,;./)]|$)"), re.compile(r"\w ?[-−](?=[,;./)]|\n|$)"))
 _LEAST_SIGNS = 2
@@ -57,7 +59,14 @@ _LOOSE_WITHIN = re.compile(r"[\w/]+(?: [\w/]+){0,2} [-−] ")
 _LISTED_MINUS = re.compile(r"[,;]\s*[-−]\s?$")
 _PLUS_BEFORE = re.compile(r"\+[^,;.\n]*$")
 _AGE = re.compile(
-    r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
+    r"(?:\bat|aged?|was|@)\s*(?:the )?(?:age |of |~)*(\d{1,2})\b"
+    r"(?!\s*(?:am|pm|%|/|:|mg|kg|weeks|wks|w\d))",
+    re.IGNORECASE,
+)
+#: An age before which a feature asks for something.
+_BEFORE_AGE = re.compile(
+    r"\b(?:before|under|younger than|below)(?: the)?(?: age(?: of)?)? (\d\d)\b"
+    r"(?! ?(?:%|mg|ml|kg|/|weeks|cm|min|h))",
     re.IGNORECASE,
 )
 #: Features that name a time of life, and the ages that contradict them.
@@ -67,6 +76,7 @@ _TIMES_OF_LIFE = (
     (re.compile("(?:early|premature) (?:menopause|ovarian)", re.IGNORECASE), 46, 99),
     (re.compile("late menopause", re.IGNORECASE), 0, 50),
     (re.compile("childhood|in infancy", re.IGNORECASE), 20, 99),
+    (re.compile(r"early[- ](?:onset )?(?:dementia|alzheimer)", re.IGNORECASE), 71, 99),
     (
         re.compile(
             r"(?:premature|early)[- ]?(?:onset )?(?:\w+ )?"
@@ -137,6 +147,8 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
             ages = _AGE.findall(words) or _AGE.findall(words + behind)
             if len(ages) == 1 and low <= int(ages[0]) <= high:
                 return f"says {ages[0]}"
+    if too_old := _too_old(feature, words, words + behind):
+        return too_old
     if _asks(_NEGATIVE, feature):
         return None
     about_advice = any(one.about_advice for one in read_asked(feature))
@@ -150,6 +162,14 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
         ):
             return "only in case"
     return "denied" if _has_minus(text, start, end) else None
+
+
+def _too_old(feature: str, *said: str) -> str | None:
+    """Return the age said where a feature asks for a lower one: "before age 55"."""
+    limits = _BEFORE_AGE.findall(feature)
+    ages = next(filter(None, (_AGE.findall(one) for one in said)), [])
+    too_old = len(limits) == 1 and len(ages) == 1 and int(ages[0]) > int(limits[0])
+    return f"says {ages[0]}" if too_old else None
 
 
 @lru_cache(maxsize=4096)
@@ -175,6 +195,8 @@ def _has_minus(text: str, start: int, end: int) -> bool:
     if _has_signs(text) and (
         _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
     ):
+        return True
+    if _MINUS_FIRST.match(text, start) and _MINUS_BEFORE.search(f"{before}{text[start]}"):
         return True
     return bool(
         _MINUS.match(after)
