@@ -567,3 +567,10 @@ def test_times_and_how_often(feature: str, marked: str, reason: str | None) -> N
 )
 def test_ages_and_a_minus_before_the_words(feature: str, marked: str, said: str | None) -> None:
     assert why_surely_not(feature, *read(marked)) == said
+
+
+def test_an_order_states_that_something_was_begun() -> None:
+    order, weighed = "Plan: [[add empagliflozin 10]].", "Plan: [[consider empagliflozin]]."
+    assert why("Started on an SGLT2 inhibitor", order) is None
+    assert why("Takes an SGLT2 inhibitor", order) == "only advised"
+    assert why("Started on an SGLT2 inhibitor", weighed) == "only advised"
