@@ -28,6 +28,7 @@ _BETWEEN = word_set(
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
+_PULSE_ALONE = re.compile(r" (?:[4-9]\d|1\d\d)(?: reg(?:ular)?\b|[.,;]?(?:\s|$)(?! ?[a-z%+(]))")
 #: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
 _NOT_NOW = word_set(
     "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
@@ -192,7 +193,7 @@ def child_years(text: str) -> float | None:
 
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
-    """Return what "T" and, among vital signs, "P" name."""
+    """Return what "T" and, among vital signs or alone with its value, "P" name."""
     if tokens[i].form not in ("t", "p"):
         return None
     written = text[tokens[i].start : tokens[i].end]
@@ -201,7 +202,15 @@ def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, i
     if written != "P":
         return None
     near = {token.form for token in tokens[max(0, i - 12) : i + 12]}
-    return ("pulse", i + 1) if near & _VITAL_SIGNS else None
+    begins = text[max(0, tokens[i].start - 3) : tokens[i].start].rstrip(" ")[-1:] in (
+        "",
+        "\n",
+        ".",
+        ",",
+        ";",
+    )
+    alone = begins and _PULSE_ALONE.match(text, tokens[i].end) is not None
+    return ("pulse", i + 1) if alone or near & _VITAL_SIGNS else None
 
 
 def _before(tokens: Sequence[Token], i: int, most: int) -> list[str]:
