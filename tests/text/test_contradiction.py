@@ -507,6 +507,7 @@ def test_when_something_started_is_no_order(text: str) -> None:
         ("Purulent sputum", "[[coughs up clear mucus]]", "says clear"),
         ("Clear fluids tolerated", "[[green stool]], takes fluids", None),
         ("Non-malignant polyps", "[[polyps were benign]]", None),
+        ("Dull frontal headache", "[[headaches]] both temples and front, dull", None),
         ("Brother died of overdose", "[[Brother survived an OD]]", "says alive"),
     ],
 )
@@ -526,6 +527,7 @@ def test_kinds_that_exclude_each_other_are_sure(
         ),
         ("Family history of stones", "[[His brother has passed stones]]", None),
         ("Family at bedside", "[[His wife sat with him]]", None),
+        ("Family history of gout", "asked by a colleague no meds [[gout in mother]]", None),
         ("First-degree relative with bowel cancer", "[[grandma colon ca]]", "grandmother's"),
         ("First-degree relative with bowel cancer", "[[mother colon ca]]", None),
     ],

@@ -138,7 +138,7 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "middle": _values(medial="medial", lateral="lateral"),
     "state of matter": _values(solid="solid solids", liquid="liquid liquids"),
     "part of head": _values(
-        front="frontal forehead", back="occipital occiput", side="temporal temple temples"
+        front="frontal forehead front", back="occipital occiput", side="temporal temple temples"
     ),
     "gender": _values(
         male="male man gentleman boy m", female="female woman lady girl f"

@@ -80,7 +80,7 @@ def not_kin(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return whose matter it is where a feature asks for the family and it is no relative's."""
     if not asked.any_relative:
         return None
-    said = _owners(asked, place) or persons_in(place.reading.tokens, place.inside)
+    said = persons_in(place.reading.tokens, place.inside)
     return _not_kin(asked, said) if said else None
 
 
