@@ -174,6 +174,7 @@ MEASURING = {
     "S_test": r"w4[1-8]|x(18|19|20|21)|y4[2-9]|z4[1-9]",
     "T_test": r"z[a-g]09",
     "V_test": r"z[j-o]05",
+    "X_test": r"zq0[1-3]",
 }
 
 

@@ -85,6 +85,8 @@ def test_the_mixed_files_have_no_faults(script: Callable[[str], Any]) -> None:
         ("f01.txt", False, "N"),
         ("s01.txt", True, "S_dev"),
         ("z31.txt", False, "S"),
+        ("zp01.txt", False, "S"),
+        ("zq02.txt", False, "X_test"),
         ("zz01.txt", False, "J"),
     ],
 )

@@ -94,3 +94,21 @@ def test_very_long_features_are_left_alone(unit: str) -> None:
     text = unit * 20_000
     assert plain_wording(text) == text
     assert asked_topic(text) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("Chest pain (onset, duration)", "Chest pain"),
+        ("Headache (location, severity and associated symptoms)", "Headache"),
+        ("Cough (e.g. onset/triggers)", "Cough"),
+        ("Headache (sudden onset)", "Headache (sudden onset)"),
+        ("MI (myocardial infarction)", "MI OR myocardial infarction"),
+        ("Shortness of breath (SOB)", "Shortness of breath OR SOB"),
+        ("Abdominal pain (RLQ)", "Abdominal pain (RLQ)"),
+        ("Weakness (L)", "Weakness (L)"),
+        ("Elevated lipoprotein(a)", "Elevated lipoprotein(a)"),
+    ],
+)
+def test_brackets_name_attributes_or_say_it_in_short(written: str, plain: str) -> None:
+    assert plain_wording(written) == plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.text.contradiction import why_contradicted, why_contradicted_in
+from rubricate.text.contradiction import TYPE, why_contradicted, why_contradicted_in
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
 from rubricate.text.contradiction.sure import why_surely_not
@@ -489,3 +489,90 @@ def test_when_something_started_is_no_order(text: str) -> None:
     assert why_contradicted("Pain", text, [(0, len(text))], ["not meant"]) is None
     ordered = "Start morphine, pain 6/10"
     assert why_contradicted("Takes morphine", ordered, [(0, 14)], ["not meant"]) == "only advised"
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Moderate aortic stenosis", "The [[aortic stenosis is severe]].", "says severe"),
+        ("Moderate aortic stenosis", "[[aortic stenosis]], moderate to severe", None),
+        ("Systolic murmur", "[[Diastolic murmur]] at the left edge", "says diastolic"),
+        ("Systolic murmur", "[[no diastolic murmur]], systolic 2/6", None),
+        ("Intermittent vomiting", "[[Vomiting]] nonstop since noon", "says constant"),
+        ("Bipolar I disorder", "has [[bipolar II]], stable", "says type 2"),
+        ("Third-degree burn", "[[second-degree burn]] of the arm", "says degree 2"),
+        ("First-degree relative with diabetes", "FH: [[dad T2DM]]", None),
+        ("Venous leg ulcer", "black [[arterial ulcer]] at the heel", "says arterial"),
+        ("Venous thrombosis", "[[arterial line, clot in the calf vein]]", None),
+        ("Purulent sputum", "[[coughs up clear mucus]]", "says clear"),
+        ("Clear fluids tolerated", "[[green stool]], takes fluids", None),
+        ("Non-malignant polyps", "[[polyps were benign]]", None),
+        ("Dull frontal headache", "[[headaches]] both temples and front, dull", None),
+        ("Brother died of overdose", "[[Brother survived an OD]]", "says alive"),
+    ],
+)
+def test_kinds_that_exclude_each_other_are_sure(
+    feature: str, marked: str, reason: str | None
+) -> None:
+    assert why_contradicted(feature, *read(marked), (TYPE,)) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        (
+            "Family history of stones",
+            "[[His brother-in-law has passed stones]]",
+            "brother-in-law's",
+        ),
+        ("Family history of stones", "[[His brother has passed stones]]", None),
+        ("Family at bedside", "[[His wife sat with him]]", None),
+        ("Family history of gout", "asked by a colleague no meds [[gout in mother]]", None),
+        ("First-degree relative with bowel cancer", "[[grandma colon ca]]", "grandmother's"),
+        ("First-degree relative with bowel cancer", "[[mother colon ca]]", None),
+    ],
+)
+def test_who_is_no_relative_is_sure(feature: str, marked: str, reason: str | None) -> None:
+    assert why_contradicted(feature, *read(marked), (TYPE,)) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Last drink 24 hours ago", "[[Last EtOH 2 h PTA]]", "says 2 h"),
+        ("Last drink over 48 hours ago", "[[Last drink 9 h ago]]", "says 9 h"),
+        ("Last drink over 48 hours ago", "[[Last drink 3 days ago]]", None),
+        ("Fever in the last 24 hours", "[[fever 2 h ago]]", None),
+        ("Bowel movement once daily", "[[bowels move every third day]]", "says every third day"),
+        ("Two prior detox admissions", "[[inpt detox x7]]", "says x7"),
+        ("Two prior detox admissions", "[[inpt detox x2]]", None),
+        ("Two episodes of vomiting", "[[vomiting x3 days]]", None),
+    ],
+)
+def test_times_and_how_often(feature: str, marked: str, reason: str | None) -> None:
+    assert why_contradicted(feature, *read(marked), ("another number",)) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "said"),
+    [
+        ("Father died of heart disease before 60", "[[Father's fatal infarct at 78]]", "says 78"),
+        ("Father died of heart disease before 60", "[[Father's fatal infarct at 51]]", None),
+        ("Breast cancer before 50", "[[cancer at the age of 43, living at 71]]", None),
+        ("Vital capacity below 20 mL/kg", "[[FVC 1.1 L at 78 kg]]", None),
+        ("Family early dementia", "FH: [[mom AD at 88]]", "says 88"),
+        ("Itching", "burns as a child. -[[pruritus]]", "denied"),
+        ("Itching", "burns as a child. [[-pruritus]]", "denied"),
+        ("Itching", "rash -[[itching]] at night", None),
+        ("Itching", "Complaints:\n-[[itching]]\n-fever", None),
+    ],
+)
+def test_ages_and_a_minus_before_the_words(feature: str, marked: str, said: str | None) -> None:
+    assert why_surely_not(feature, *read(marked)) == said
+
+
+def test_an_order_states_that_something_was_begun() -> None:
+    order, weighed = "Plan: [[add empagliflozin 10]].", "Plan: [[consider empagliflozin]]."
+    assert why("Started on an SGLT2 inhibitor", order) is None
+    assert why("Takes an SGLT2 inhibitor", order) == "only advised"
+    assert why("Started on an SGLT2 inhibitor", weighed) == "only advised"

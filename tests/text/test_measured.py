@@ -345,3 +345,41 @@ def test_any_text_can_be_read(feature: str, text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end in (*said.states, *said.contradicts))
     for one in asked_values(feature):
         assert not math.isnan(one.stated[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "measured", "value"),
+    [
+        ("Platelets were two hundred and forty.", "platelets", 240),
+        ("The saturation was ninety-seven per cent", "oxygen saturation", 97),
+        ("temperature was thirty-eight point six", "temperature", 38.6),
+        ("Hemoglobin fell to eight point four", "haemoglobin", 8.4),
+        ("Hb fell to 8.4 overnight", "haemoglobin", 8.4),
+        ("Lithium level 1.5", "lithium", 1.5),
+        ("On warfarin. P 74.", "pulse", 74),
+        ("P 48 reg", "pulse", 48),
+        ("P 40 mg of furosemide", None, 0),
+        ("lithium 900 mg at night", None, 0),
+        ("sugars two hours after meals", None, 0),
+        ("sodium one of several", None, 0),
+        ("pressure was eighty-two over fifty", None, 0),
+    ],
+)
+def test_values_are_read_in_words(text: str, measured: str | None, value: float) -> None:
+    found = [(one.measured, one.value) for one in find_measurements(text)]
+    assert found == ([(measured, pytest.approx(value))] if measured else [])
+
+
+@pytest.mark.parametrize(
+    ("feature", "states", "contradicts"),
+    [
+        ("Renal failure", "Cr 7.2", "Cr 1.1"),
+        ("Poor glucose control", "A1c 10.1", "A1c 6.4"),
+        ("Liver enzymes raised", "AST 210", "AST 22"),
+        ("Vitamin D replete", "vitamin D 42", "25-OH-D 19 nmol/L"),
+        ("Lithium level therapeutic", "lithium 0.8", "Lithium level 1.5"),
+    ],
+)
+def test_further_findings_have_values(feature: str, states: str, contradicts: str) -> None:
+    assert judge_measured([feature], states).states
+    assert judge_measured([feature], contradicts).contradicts

@@ -56,6 +56,18 @@ _LONGEST = 400
 _SLASH = re.compile(r"(?<=[^\W\d_])(\)?)\s+/+\s+(?=\(?[^\W\d_][^\W\d]|[^\W\d_]-)")
 _AND_OR = re.compile(r"\band\s*/\s*or\b", re.IGNORECASE)
 
+#: What a checklist wants to know of a symptom, in brackets: "Chest pain (onset, duration)".
+_ATTRIBUTE = (
+    r"(?:site|location|onset|duration|character|quality|severity|intensity|radiation|timing|frequency"
+    r"|course|progression|triggers?|(?:associated|related) symptoms|(?:aggravating|alleviating"
+    r"|relieving|exacerbating|precipitating)(?: factors)?|opqrst|socrates|oldcarts|etc)"
+)
+_ATTRIBUTES = re.compile(
+    rf"\s*\((?:e\.?g\.?,? )?{_ATTRIBUTE}(?:(?:,|/|;|\s+and|\s+or|&|,\s*and)\s*{_ATTRIBUTE})*\.?\)$",
+    re.IGNORECASE,
+)
+_IN_BRACKETS = re.compile(r"^([^()]+?)\s*\(([^()]+)\)$")
+
 _PERSON = r"(?:patient|pt|family|mother|father|parents?|wife|husband|partner|he|she|they)"
 #: What is asked about rather than found, so that to write it down is to have asked.
 _TOLD = (
@@ -108,6 +120,8 @@ def plain_wording(text: str) -> str:
     'Right lower quadrant pain OR RLQ pain'
     >>> plain_wording("Lists at least one of: PE, MI, pneumonia"), plain_wording("Orders CBC")
     ('PE OR MI OR pneumonia', 'CBC ordered')
+    >>> plain_wording("Shortness of breath (SOB)"), plain_wording("Chest pain (onset, duration)")
+    ('Shortness of breath OR SOB', 'Chest pain')
     """
     if len(text) > _LONGEST:
         return text
@@ -122,7 +136,7 @@ def plain_wording(text: str) -> str:
     plain = _any_of(plain)
     if not in_differential:
         plain = _SAID.sub("", plain, count=1)
-        plain = _answered(plain)
+        plain = _short_and_long(_ATTRIBUTES.sub("", _answered(plain)))
     plain = _SLASH.sub(r"\1 OR ", _AND_OR.sub("or", plain))
     if in_differential:
         plain = f"Differential: {plain}"
@@ -162,3 +176,21 @@ def _denied(text: str) -> str:
     """Return "No head injury" of "Head injury", but "No LOC" of "LOC"."""
     small = text[1:2].islower()
     return f"No {text[0].lower() if small else text[0]}{text[1:]}"
+
+
+def _short_and_long(text: str) -> str:
+    """Return "Shortness of breath OR SOB" of "Shortness of breath (SOB)", either way round."""
+    hit = _IN_BRACKETS.match(text)
+    if hit is None:
+        return text
+    first, second = hit[1], hit[2].strip()
+    for short, long in ((first, second), (second, first)):
+        words = [word for word in re.split(r"[\s-]+", long) if word]
+        initials = ("".join(word[0] for word in kept).upper() for kept in (words, _of_note(words)))
+        if len(short) > 1 and short.isalpha() and short.isupper() and short in initials:
+            return f"{first} OR {second}"
+    return text
+
+
+def _of_note(words: list[str]) -> list[str]:
+    return [word for word in words if word.lower() not in ("of", "the", "and", "in", "on", "to")]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rubricate.files import packaged_text
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
-from rubricate.text.numbers import figure, form_at, time_unit
+from rubricate.text.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
 from rubricate.text.opposites import PERSONS
 from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
@@ -23,12 +23,14 @@ _SEPARATOR = " | "
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
     " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
-    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg"
+    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell"
+    " rose dropped climbed fallen risen"
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
 #: Letters that may name a temperature and a pulse.
 _LETTERS = word_set("t p")
+_PULSE_ALONE = re.compile(r" (?:[4-9]\d|1\d\d)(?: reg(?:ular)?\b|[.,;]?(?:\s|$)(?! ?[a-z%+(]))")
 #: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
 _NOT_NOW = word_set(
     "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
@@ -75,6 +77,9 @@ _PERCENT = word_set("a1c haematocrit reticulocytes") | {
 #: Whose values are times: elsewhere a number of seconds is no result.
 _IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
 _SECONDS = word_set("s sec secs second seconds")
+#: What begins an amount and is no value, and what goes on with a value in words.
+_NO_VALUE = word_set("a an few several couple some many half dozen quarter")
+_FURTHER = word_set("over / out point to or hundred thousand million and times x")
 _GRAMS = word_set("g grams gram gm kg")
 #: Beyond this two numbers are no pressures of two eyes.
 _HIGHEST_EYE = 80
@@ -193,7 +198,7 @@ def child_years(text: str) -> float | None:
 
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
-    """Return what "T" and, among vital signs, "P" name."""
+    """Return what "T" and, among vital signs or alone with its value, "P" name."""
     if tokens[i].form not in _LETTERS:
         return None
     written = text[tokens[i].start : tokens[i].end]
@@ -202,7 +207,15 @@ def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, i
     if written != "P":
         return None
     near = {token.form for token in tokens[max(0, i - 12) : i + 12]}
-    return ("pulse", i + 1) if near & _VITAL_SIGNS else None
+    begins = text[max(0, tokens[i].start - 3) : tokens[i].start].rstrip(" ")[-1:] in (
+        "",
+        "\n",
+        ".",
+        ",",
+        ";",
+    )
+    alone = begins and _PULSE_ALONE.match(text, tokens[i].end) is not None
+    return ("pulse", i + 1) if alone or near & _VITAL_SIGNS else None
 
 
 def _before(tokens: Sequence[Token], i: int, most: int) -> list[str]:
@@ -270,8 +283,34 @@ def _read_values(
                 return
             yield from own
         elif first:
+            yield from _read_spelled(text, tokens, measured, i, k)
             return
         first = False
+
+
+def _read_spelled(
+    text: str, tokens: Sequence[Token], measured: str, i: int, j: int
+) -> Iterator[Measurement]:
+    """Yield a value in words, as in dictated notes: "platelets were two hundred and forty"."""
+    if tokens[j].form in _NO_VALUE or tokens[j].form not in AMOUNT_STARTS:
+        return
+    amount = read_amount(tokens, j)
+    if amount is None or amount.low != amount.high or amount.low == 1:
+        return
+    value, end = amount.low, amount.end
+    if form_at(tokens, end) == "point":
+        part = read_amount(tokens, end + 1) if end + 1 < len(tokens) else None
+        if part is None or not 0 <= part.low < 10:
+            return
+        value, end = value + part.low / 10, part.end
+    percent = form_at(tokens, end) in ("percent", "%", "per")
+    if not _is_value(text, tokens, end - 1) or form_at(tokens, end) in _FURTHER:
+        return
+    if measured == "blood pressure" or (percent and measured not in _PERCENT):
+        return
+    known = in_table_unit(measured, value, form_at(tokens, end), measure_table().limits[measured])
+    if known is not None:
+        yield Measurement(measured, known, (tokens[i].start, tokens[end - 1].end))
 
 
 def _skip_to_number(tokens: Sequence[Token], j: int) -> int:

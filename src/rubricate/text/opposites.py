@@ -138,10 +138,82 @@ MATTERS: Mapping[str, Mapping[str, str]] = {
     "middle": _values(medial="medial", lateral="lateral"),
     "state of matter": _values(solid="solid solids", liquid="liquid liquids"),
     "part of head": _values(
-        front="frontal forehead", back="occipital occiput", side="temporal temple temples"
+        front="frontal forehead front", back="occipital occiput", side="temporal temple temples"
     ),
     "gender": _values(
         male="male man gentleman boy m", female="female woman lady girl f"
+    ),
+    "severity": _values(
+        mild="mild mildly slight slightly", moderate="moderate moderately",
+        severe="severe severely excruciating",
+    ),
+    "beat of the heart": _values(systolic="systolic sem esm psm", diastolic="diastolic edm"),
+    "stroke": _values(
+        ischaemic="ischemic ischaemic", haemorrhagic="hemorrhagic haemorrhagic"
+    ),
+    "effusion": _values(
+        exudate="exudate exudative", transudate="transudate transudative"
+    ),
+    "stoma": _values(ileostomy="ileostomy", colostomy="colostomy", urostomy="urostomy"),
+    "catheter": _values(suprapubic="suprapubic", urethral="urethral"),
+    "vessels": _values(venous="venous", arterial="arterial"),
+    "ear": _values(middle="media", outer="externa"),
+    "growth": _values(benign="benign", malignant="malignant malignancy"),
+    "bowel disease": _values(crohns="crohn crohns", colitis="ulcerative"),
+    "delivery": _values(
+        vaginal="vaginal vaginally svd nvd", section="cesarean caesarean lscs section"
+    ),
+    "thyroid": _values(
+        over="hyperthyroidism hyperthyroid thyrotoxicosis thyrotoxic graves",
+        under="hypothyroidism hypothyroid myxedema myxoedema",
+    ),
+    "pressure": _values(
+        high="hypertension hypertensive htn", low="hypotension hypotensive"
+    ),
+    "potassium": _values(
+        high="hyperkalemia hyperkalaemia hyperkalemic", low="hypokalemia hypokalaemia hypokalemic"
+    ),
+    "sugar": _values(
+        high="hyperglycemia hyperglycaemia hyperglycemic hyperglycaemic",
+        low="hypoglycemia hypoglycaemia hypoglycemic hypoglycaemic hypos",
+    ),
+    "way in": _values(
+        oral="oral orally", iv="iv intravenous intravenously", im="im intramuscular",
+        sc="subcut subcutaneous subcutaneously", spinal="intrathecal", inhaled="inhaled",
+        topical="topical", rectal="rectal rectally", nasal="intranasal",
+    ),
+    "origin": _values(primary="primary", secondary="secondary"),
+    "urgency": _values(elective="elective", emergency="emergency emergent"),
+    "openness": _values(open="open", closed="closed"),
+    "extent": _values(partial="partial", full="full complete"),
+    "symmetry": _values(
+        symmetrical="symmetric symmetrical symmetrically", asymmetrical="asymmetric asymmetrical"
+    ),
+    "number of sides": _values(one="unilateral unilaterally", both="bilateral bilaterally bilat"),
+    "births": _values(
+        none="nulliparous primigravida primiparous primipara", several="multiparous multigravida"
+    ),
+    "sputum": _values(
+        purulent="purulent green greenish yellow yellowish pus",
+        clear="clear white whitish mucoid frothy watery",
+    ),
+    "ulcer": _values(duodenal="duodenal duodenum", gastric="gastric"),
+    "hernia": _values(
+        sliding="sliding", beside="paraesophageal paraoesophageal", inguinal="inguinal",
+        umbilical="umbilical paraumbilical", femoral="femoral", incisional="incisional",
+    ),
+    "arthritis": _values(
+        rheumatoid="rheumatoid", psoriatic="psoriatic", septic="septic", reactive="reactive",
+        gouty="gouty", idiopathic="idiopathic jia",
+    ),
+    "squint": _values(inwards="esotropia", outwards="exotropia"),
+    "vasculitis": _values(granulomatous="granulomatosis gpa", microscopic="microscopic mpa"),
+    "sickle cell": _values(ss="ss hbss", sc="sc hbsc", trait="trait hbas"),
+    "salt": _values(succinate="succinate", tartrate="tartrate"),
+    "cause": _values(provoked="provoked", unprovoked="unprovoked"),
+    "stool": _values(black="black tarry", brown="brown", pale="pale clay"),
+    "life": _values(
+        dead="died dead deceased", alive="alive living survived survives"
     ),
 }  # fmt: skip
 #: Who is who among relatives and others.
@@ -171,6 +243,31 @@ PERSONS = _values(
     neighbour="neighbor neighbors neighbour neighbours",
     roommate="roommate roommates flatmate flatmates housemate classmate classmates teammate",
 )
+#: Matters of which another value settles that a feature is not stated, with the words of which a
+#: feature must have one where the matter's own may be about something else.
+SURE_MATTERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            "onset", "pattern", "cough", "marriage", "work", "how long", "stiffness", "effect",
+            "kind of attack", "antibody", "infarction", "nearness", "front and back", "middle",
+            "part of head", "severity", "beat of the heart", "stroke",
+            "effusion", "stoma", "catheter", "ear", "growth", "bowel disease", "thyroid",
+            "pressure", "potassium", "sugar", "way in", "origin", "urgency", "openness", "extent",
+            "symmetry", "number of sides", "births", "squint", "vasculitis", "salt",
+        ),
+        frozenset[str](),
+    ),
+    "vessels": word_set("ulcer ulcers"),
+    "ulcer": word_set("ulcer ulcers"),
+    "hernia": word_set("hernia hernias"),
+    "arthritis": word_set("arthritis"),
+    "sickle cell": word_set("sickle hbss hbsc"),
+    "cause": word_set("dvt pe thrombosis embolism clot vte"),
+    "delivery": word_set("delivery deliveries delivered birth births born"),
+    "sputum": word_set("sputum phlegm discharge rhinorrhea rhinorrhoea mucus"),
+    "stool": word_set("stool stools"),
+    "life": frozenset(PERSONS),
+}  # fmt: skip
 _PERSON_PARTS = {
     "parent": word_set("mother father"),
     "sibling": word_set("brother sister"),
@@ -270,7 +367,13 @@ ANY_RELATIVE = word_set(
     "family familial hereditary relative relatives fh fhx kin household contact"
 )
 #: People who share no genes with the patient.
-NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate")
+NOT_KIN = word_set("wife husband partner friend colleague neighbour roommate") | {
+    f"{person}-in-law" for person in ("mother", "father", "brother", "sister", "son", "daughter")
+}
+#: Relatives beyond parents, siblings and children.
+NOT_FIRST_DEGREE = NOT_KIN | word_set(
+    "aunt uncle cousin niece nephew grandmother grandfather grandparent"
+)
 
 
 def fits(asked: Iterable[str], said: Iterable[str], parts: Mapping[str, frozenset[str]]) -> bool:

@@ -11,6 +11,7 @@ from rubricate.text.numbers import (
     days_in,
     figure,
     form_at,
+    ordinal,
     read_amount,
     skip_hyphen,
     time_unit,
@@ -250,9 +251,10 @@ def _rate_at(tokens: Sequence[Token], j: int) -> tuple[float, int] | None:
 def _interval_at(tokens: Sequence[Token], i: int) -> tuple[float, int] | None:
     """Return the days and the end of an interval: "other day", "6 hours", "few weeks", "night"."""
     form = form_at(tokens, i)
-    if form in ("other", "second", "alternate", "2nd"):
+    times = 2 if form in ("other", "alternate") else ordinal(form)
+    if times is not None and times > 1:
         unit = time_unit(form_at(tokens, i + 1)) if form_at(tokens, i + 1) else None
-        return (2 * days_in(unit), i + 2) if unit else None
+        return (times * days_in(unit), i + 2) if unit else None
     if form in ("morning", "evening", "am", "pm", "hs", "noc"):
         return 1.0, i + 1
     unit = time_unit(form) if form else None
@@ -272,8 +274,8 @@ def read_frequency_cue(tokens: Sequence[Token], i: int) -> QuantityReading | Non
 
     >>> from rubricate.text.words import find_tokens
     >>> [round(read_frequency_cue(find_tokens(text), 0).low, 2)
-    ...  for text in ("q 6 h", "every other day", "twice a day", "x 3")]
-    [4.0, 0.5, 2.0, 3.0]
+    ...  for text in ("q 6 h", "every other day", "every third day", "twice a day", "x 3")]
+    [4.0, 0.5, 0.33, 2.0, 3.0]
     """
     form = tokens[i].form
     if form in _ADVERBS:

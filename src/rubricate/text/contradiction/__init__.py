@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from rubricate.text.contradiction.asked import AskedFor, read_asked
 from rubricate.text.contradiction.meant import not_meant, not_now
-from rubricate.text.contradiction.persons import another_person
+from rubricate.text.contradiction.persons import another_person, not_kin
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
 from rubricate.text.contradiction.polarity import denied, normal
 from rubricate.text.contradiction.values import (
@@ -94,6 +94,13 @@ _CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {
 }
 #: The names of the rules.
 RULES = tuple(_CHECKS)
-#: The part of the last rule that is sure enough to go by alone: types, stages, classes, grades.
+#: The parts of two rules that are sure enough to go by alone: types, stages, classes, kinds that
+#: exclude each other, and illnesses of people who are no relatives in a family history.
 TYPE = "another type"
-_CHECKS[TYPE] = another_type
+
+
+def _another_kind(asked: AskedFor, place: SpokenPlace) -> str | None:
+    return another_type(asked, place) or not_kin(asked, place)
+
+
+_CHECKS[TYPE] = _another_kind

@@ -107,7 +107,15 @@ _NUMBERED = word_set("type stage class grade")
 
 
 #: Scales that are named without the word for their steps: "NYHA III", "CKD 3b".
-_SCALES = {"asa": "class", "nyha": "class", "killip": "class", "ckd": "stage"}
+_SCALES = {
+    "asa": "class", "nyha": "class", "killip": "class", "ckd": "stage", "bipolar": "type",
+}  # fmt: skip
+#: What is counted by ordinals before it: "second-degree burn".
+_ORDINAL = {
+    **dict.fromkeys(("first", "1st"), 1), **dict.fromkeys(("second", "2nd"), 2),
+    **dict.fromkeys(("third", "3rd"), 3), **dict.fromkeys(("fourth", "4th"), 4),
+}  # fmt: skip
+_BY_ORDINAL = word_set("degree trimester")
 _STEP = re.compile(r"(iv|v|i{1,3}|[1-5])[abc]?")
 _OR = word_set("or and / - to")
 _UPWARDS = word_set("worse higher more above greater")
@@ -119,8 +127,14 @@ def types_in(forms: Sequence[str]) -> frozenset[str]:
 
     >>> sorted(types_in("nyha class iii or iv".split())), sorted(types_in(["asa", "ii"]))
     (['class 3', 'class 4'], ['class 2'])
+    >>> sorted(types_in("second - degree burn".split())), sorted(types_in(["bipolar", "ii"]))
+    (['degree 2'], ['type 2'])
     """
     named = {f"type {_TYPES[form]}" for form in forms if form in _TYPES}
+    plain = [form for form in forms if form != "-"]
+    for form, what in pairwise(plain):
+        if what in _BY_ORDINAL and form in _ORDINAL:
+            named.add(f"{what} {_ORDINAL[form]}")
     for i, form in enumerate(forms[:-1]):
         before = forms[i - 1] if i else ""
         kind = _SCALES.get(before, form) if form in _NUMBERED else _SCALES.get(form)
@@ -239,6 +253,8 @@ def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
             continue
         before = {token.form for token in tokens if token.end <= quantity.span.start}
         after = [token.form for token in tokens if token.start >= quantity.span.end][:2]
+        if after[:1] == ["ago"]:  # "Last drink 24 hours ago"
+            before -= {"last"}
         # "5 days or longer"; "or" alone begins another alternative.
         bound = set(after[1:]) if after[:1] == ["or"] else set()
         if before & _AT_MOST or bound & _AT_MOST or _in_the_last(tokens, quantity):

@@ -13,9 +13,11 @@ from rubricate.text.words import CueTable, cue_kinds, stem, word_set
 
 #: Verbs that begin an order ("Start aspirin"), and times that follow none ("start 10:10").
 _ORDERS = word_set("start begin add order schedule refer obtain consider prescribe commence trial")
+_BEGINNING = word_set("start begin add prescribe commence")  # states "Aspirin started"
 _WHEN = re.compile(
     r"(?: ?(?:time|date|at))?\s?[:=-]?\s?(?:\d{1,2}[:.h]\d\d\b|\d+ ?\w+ ago\b)", re.I
 )
+_BEGUN = word_set("started commenced begun initiated added start starts")
 _TESTS = word_set("test screen screening swab serology titer titre panel workup")
 _AWAITED = word_set("ordered sent pending requested offered booked due arranged awaited planned")
 _IN_ADVANCE = word_set("precautions precaution prophylaxis prevention counseling counselling")
@@ -33,7 +35,8 @@ def not_settled(asked: AskedFor, place: SpokenPlace) -> str | None:
     opening = first if tokens[first].form in _ORDERS else first - 1
     shorthand = opening >= 0 and reading.text[slice(*tokens[opening][:2])].isupper()  # "ADD"
     ordered = opening >= 0 and tokens[opening].form in _ORDERS and not shorthand
-    ordered = ordered and not _WHEN.match(reading.text, tokens[opening].end)
+    begun = ordered and tokens[opening].form in _BEGINNING and not asked.forms.isdisjoint(_BEGUN)
+    ordered = ordered and not begun and not _WHEN.match(reading.text, tokens[opening].end)
     if ordered and begins_item(reading.text, tokens, opening):
         return "only advised"
     for i in range(first + 1, min(last + 2, place.end)):
@@ -76,10 +79,8 @@ _OF_ALLERGY = word_set(
     "allergy allergic allergies intolerance reaction anaphylaxis hypersensitivity intolerant"
 )
 _NOT_TAKEN_REASONS = {
-    "replaced": "says another",
-    "stopped": "stopped",
-    "allergic": "only an allergy",
-}
+    "replaced": "says another", "stopped": "stopped", "allergic": "only an allergy",
+}  # fmt: skip
 
 
 def not_taken(asked: AskedFor, place: SpokenPlace) -> str | None:
@@ -289,7 +290,6 @@ _EASED = word_set(
 #: Endings of words for operations: they are past wherever they are told.
 _DONE = ("ectomy", "otomy", "ostomy", "plasty", "scopy", "surgery", "graft", "replacement")
 _STILL = word_set("still currently current continues smokes actively ongoing")
-
 _LEFT_OFF = word_set("former ex quit stopped formerly gave")
 
 

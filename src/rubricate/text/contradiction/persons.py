@@ -73,9 +73,23 @@ def _another_relative(asked: AskedFor, place: SpokenPlace) -> str | None:
         return side
     if asked.persons and not asked.any_relative and not asked.forms & _SIDE_OF_FAMILY:
         return None if opposites.persons_fit(asked.persons, said) else f"{min(said)}'s"
-    if {"family", "history"} <= asked.forms and not asked.persons and said <= opposites.NOT_KIN:
-        return f"{min(said)}'s"
-    return None
+    return _not_kin(asked, said)
+
+
+def not_kin(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return whose matter it is where a feature asks for the family and it is no relative's."""
+    if not asked.any_relative:
+        return None
+    said = persons_in(place.reading.tokens, place.inside)
+    return _not_kin(asked, said) if said else None
+
+
+def _not_kin(asked: AskedFor, said: frozenset[str]) -> str | None:
+    of_family = {"family", "history"} <= asked.forms or not asked.forms.isdisjoint(("fh", "fhx"))
+    near = "degree 1" in asked.types and not asked.forms.isdisjoint(("relative", "relatives"))
+    others = opposites.NOT_FIRST_DEGREE if near else opposites.NOT_KIN
+    asks = (of_family or near) and not asked.persons
+    return f"{min(said)}'s" if asks and said <= others else None
 
 
 #: Words that say on which side of the family a relative is.

@@ -49,7 +49,9 @@ _UNDER = re.compile(
 )
 _MINUS = re.compile(r"(?:'s)?\s*:?\s*(?:\(\s*[-−–]\s*\)|\[-\]|[-−](?=\s*(?:[,;./)]|\n|$)))")
 _MINUS_AT_END = re.compile(r"\(\s*[-−–]\s*\)\s*$|[\s\w][-−]$")
-_MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$")
+#: "(-) edema"; also "rash. -edema", where a stop or comma and no letter or line stands before.
+_MINUS_BEFORE = re.compile(r"\(\s*[-−–]\s*\)\s*$|[.,;:] [-−]$")
+_MINUS_FIRST = re.compile(r"[-−][A-Za-z]")
 #: Where signs behind words say what is there and what is not, a minus may stand before more words.
 _SIGNS = (re.compile(r"\w ?\+(?=[\s,;./)]|$)"), re.compile(r"\w ?[-−](?=[,;./)]|\n|$)"))
 _LEAST_SIGNS = 2
@@ -58,7 +60,14 @@ _LOOSE_WITHIN = re.compile(r"[\w/]+(?: [\w/]+){0,2} [-−] ")
 _LISTED_MINUS = re.compile(r"[,;]\s*[-−]\s?$")
 _PLUS_BEFORE = re.compile(r"\+[^,;.\n]*$")
 _AGE = re.compile(
-    r"(?:\bat|aged?|was|@)\s*(?:age |of |~)*(\d{1,2})\b(?!\s*(?:am|pm|%|/|:|mg|weeks|wks|w\d))",
+    r"(?:\bat|aged?|was|@)\s*(?:the )?(?:age |of |~)*(\d{1,2})\b"
+    r"(?!\s*(?:am|pm|%|/|:|mg|kg|weeks|wks|w\d))",
+    re.IGNORECASE,
+)
+#: An age before which a feature asks for something.
+_BEFORE_AGE = re.compile(
+    r"\b(?:before|under|younger than|below)(?: the)?(?: age(?: of)?)? (\d\d)\b"
+    r"(?! ?(?:%|mg|ml|kg|/|weeks|cm|min|h))",
     re.IGNORECASE,
 )
 #: Features that name a time of life, and the ages that contradict them.
@@ -68,6 +77,7 @@ _TIMES_OF_LIFE = (
     (re.compile("(?:early|premature) (?:menopause|ovarian)", re.IGNORECASE), 46, 99),
     (re.compile("late menopause", re.IGNORECASE), 0, 50),
     (re.compile("childhood|in infancy", re.IGNORECASE), 20, 99),
+    (re.compile(r"early[- ](?:onset )?(?:dementia|alzheimer)", re.IGNORECASE), 71, 99),
     (
         re.compile(
             r"(?:premature|early)[- ]?(?:onset )?(?:\w+ )?"
@@ -154,7 +164,7 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
 
 
 class _FeatureKind(NamedTuple):
-    """Of which kinds a feature has words, and the ages that contradict its time of life."""
+    """Of which kinds a feature has words, and the ages that contradict its time or limit."""
 
     negative: bool
     under: bool
@@ -166,12 +176,16 @@ class _FeatureKind(NamedTuple):
 @lru_cache(maxsize=4096)
 def _kind_of(feature: str) -> _FeatureKind:
     """Return of what kind a feature is; it is asked again for every finding."""
+    times = [(low, high) for asked, low, high in _TIMES_OF_LIFE if asked.search(feature)]
+    limits = [int(age) for age in _BEFORE_AGE.findall(feature)]
+    if len(limits) == 1:
+        times.append((limits[0] + 1, 99))
     return _FeatureKind(
         negative=_NEGATIVE.search(feature) is not None,
         under=_UNDER.search(feature) is not None,
         too_much=_TOO_MUCH.search(feature) is not None,
         recent=_RECENT.search(feature) is not None,
-        other_ages=tuple((low, high) for x, low, high in _TIMES_OF_LIFE if x.search(feature)),
+        other_ages=tuple(times),
     )
 
 
@@ -192,6 +206,8 @@ def _has_minus(text: str, start: int, end: int) -> bool:
     if _has_signs(text) and (
         _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
     ):
+        return True
+    if _MINUS_FIRST.match(text, start) and _MINUS_BEFORE.search(f"{before}{text[start]}"):
         return True
     return bool(
         _MINUS.match(after)

@@ -19,9 +19,9 @@ from rubricate.text.contradiction.asked import (
 )
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
 from rubricate.text.drugs import drugs_among, other_class
-from rubricate.text.numbers import figure
+from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity, same_quantity
-from rubricate.text.words import word_set
+from rubricate.text.words import stem, word_set
 
 #: A feature with such a word is stated by another drug too: "Pain controlled without opioids",
 #: "Steroid-induced diabetes".
@@ -145,6 +145,8 @@ def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the number of the same things said: 1 pillow for three pillows."""
     if not asked.counts:
         return None
+    if times := _another_number_of_times(asked, place):
+        return times
     around = counts_in(place.reading.tokens[place.first : place.end])
     within = place.around(NEAR)
     near = counts_in(place.reading.tokens[within.start : within.stop])
@@ -152,6 +154,23 @@ def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
         said = sorted(n for one, n in near if one == thing)
         if said and (thing, number) not in around:
             return f"says {said[0]}"
+    return None
+
+
+def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return "says x7" of "detox x7" where a feature asks for two: "Two prior detox admissions"."""
+    if len(asked.counts) != 1 or len(asked.numerals) != 1:
+        return None
+    (number,) = asked.numerals
+    tokens = place.reading.tokens
+    for i in place.inside[1:]:
+        if tokens[i].form != "x" or stem(tokens[i - 1].form) not in asked.words:
+            continue
+        said = tokens[i + 1].form if i + 1 < place.end else ""
+        after = tokens[i + 2].form if i + 2 < len(tokens) else ""
+        # "Vomiting x3 days" is a time, "14 x 11" a size.
+        if said.isdecimal() and not time_unit(after) and not after[:1].isdigit() and after != "x":
+            return f"says x{said}" if said != number else None
     return None
 
 
@@ -227,14 +246,37 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     return f"another drug: {names[0]}" if two else None
 
 
+#: A feature with one of these may be stated by a kind that it names: "Non-malignant polyp".
+_NO_KIND = word_set("no not non without than or")
 #: Ordinals beyond the first.
 _LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
 
 
 def another_type(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return the type said where the feature asks for another."""
-    said = types_in(forms_at(place, place.around(NEAR))) if asked.types else frozenset()
-    return f"says {min(said)}" if said and said.isdisjoint(asked.types) else None
+    kinds = {one.split()[0] for one in asked.types}
+    named = types_in(forms_at(place, place.around(NEAR))) if kinds else frozenset()
+    said = {one for one in named if one.split()[0] in kinds}
+    if said and said.isdisjoint(asked.types):
+        return f"says {min(said)}"
+    return _excluding_word(asked, place)
+
+
+def _excluding_word(asked: AskedFor, place: SpokenPlace) -> str | None:
+    """Return the kind said where the feature asks for one that it excludes: severe for mild."""
+    if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
+        return None
+    for matter, values in asked.matters:
+        needed = opposites.SURE_MATTERS.get(matter)
+        if needed is None or (needed and needed.isdisjoint(asked.forms)):
+            continue
+        table, reading = opposites.MATTERS[matter], place.reading
+        affirmed = (reading.tokens[i].form for i in place.around(1) if reading.scope[i] < 0)
+        said = {table[form] for form in affirmed if form in table}
+        around = forms_at(place, range(place.first, place.end))
+        if said and values.isdisjoint(values_named(dict(table), around)):
+            return f"says {min(said)}"
+    return None
 
 
 def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
