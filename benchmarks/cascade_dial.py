@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from rubricate import Corpus, Rubric
 from rubricate.matchers.predictions import NoteFindings
 from rubricate.measures import evaluate
 from rubricate.neural.encoder.cascade import CascadeMatcher
-from rubricate.neural.encoder.decoding import Votes
+from rubricate.neural.encoder.decoding import Again, Votes
 from rubricate.neural.encoder.matcher import EncoderMatcher
-from rubricate.neural.encoder.pieces import Spans
 from unseen_rubrics import chosen, credited, unseen_small_cases
 
 #: Limits of the probability, and how many characters of a mark are expected to be wrong.
@@ -42,11 +40,11 @@ class Keeping(EncoderMatcher):
         self.again: set[tuple[str, int]] = set()
 
     def read_again(
-        self, rubric: Rubric, text: str, features: Sequence[int], parts: Spans, votes: Votes | None
+        self, rubric: Rubric, text: str, again: Again, votes: Votes | None
     ) -> NoteFindings:
         """Read some features again, and keep which."""
-        self.again.update((text, k) for k in features)
-        return super().read_again(rubric, text, features, parts, votes)
+        self.again.update((text, k) for k in again.features)
+        return super().read_again(rubric, text, again, votes)
 
 
 def timed(matcher: EncoderMatcher | CascadeMatcher, corpus: Corpus) -> tuple[Corpus, float]:

@@ -11,6 +11,7 @@ from rubricate.errors import InputError
 from rubricate.matchers import load_matcher
 from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merged, _parts
+from rubricate.neural.encoder.decoding import Again
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rows import Contradiction
@@ -37,9 +38,9 @@ def reads_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     read = EncoderMatcher.read_again
     characters: list[int] = []
 
-    def watched(self, rubric, text, features, parts, votes):  # type: ignore[no-untyped-def]
-        characters.append(sum(z - a for a, z in parts))
-        return read(self, rubric, text, features, parts, votes)
+    def watched(self, rubric, text, again, votes):  # type: ignore[no-untyped-def]
+        characters.append(sum(z - a for a, z in again.parts))
+        return read(self, rubric, text, again, votes)
 
     monkeypatch.setattr(EncoderMatcher, "read_again", watched)
     return characters
@@ -87,8 +88,38 @@ def test_marks_whose_ends_are_in_doubt_are_read_again_and_others_stand(unseen: C
     assert near < far
 
 
+def test_features_that_are_seen_where_it_is_read_again_are_read_beside(unseen: Corpus) -> None:
+    rubric, note = unseen.rubrics[0], unseen.notes[0]
+    fast = EncoderMatcher(threads=1)
+    heard = next(fast.readings(rubric, [note]))
+    found = fast.decided(rubric, note.text, heard)
+    chance = sorted(found.probabilities.values())[-1]
+    cascade = CascadeMatcher(low=chance - 1e-9, high=1.0, wrong=NEVER, threads=1)
+    cascade.networks_ = (fast, fast)
+    again = cascade._doubts(rubric, found, heard).again
+    ids = [feature.id for feature in rubric]
+    near = {
+        ids.index(one.feature)
+        for one in found.found
+        if any(a < end and start < z for a, z in one.spans for start, end in again.parts)
+    }
+    assert again.beside
+    assert near - set(again.features) <= set(again.beside)
+    assert not set(again.features) & set(again.beside)
+    alone = again._replace(beside=[])
+    apart, together = (
+        fast.read_again(rubric, note.text, one, heard.votes) for one in (alone, again)
+    )
+    assert together.probabilities.keys() == apart.probabilities.keys()
+    assert together.probabilities != apart.probabilities
+
+
 def mark(feature: str, *spans: tuple[int, int]) -> Found:
     return Found(feature, spans, 0.5, "")
+
+
+def doubts(presence: dict[int, bool]) -> _Doubts:
+    return _Doubts(presence, Again(list(presence), [], [(0, 20)]))
 
 
 def test_marks_outside_of_what_was_read_again_stand() -> None:
@@ -101,7 +132,7 @@ def test_marks_outside_of_what_was_read_again_stand() -> None:
                          {"b": Contradiction(((0, 5),), 0.7, "denied"),
                           "c": Contradiction(((0, 4),), 0.7, "denied")})  # fmt: skip
     rubric = Rubric("x", tuple(Feature(name, "x", name) for name in "abcd"))
-    found = _merged(first, again, rubric, _Doubts({0: False, 1: True, 2: False}, [(0, 20)]))
+    found = _merged(first, again, rubric, doubts({0: False, 1: True, 2: False}))
     assert {(one.feature, one.spans) for one in found.found} == {("a", ((2, 7),)),
                                                                  ("a", ((50, 60),))}  # fmt: skip
     assert found.probabilities == {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.1}
@@ -112,8 +143,8 @@ def test_a_feature_that_the_second_network_does_not_find_keeps_no_mark() -> None
     first = NoteFindings([mark("a", (0, 5)), mark("a", (50, 60))], {"a": 0.5})
     again = NoteFindings([], {"a": 0.1})
     rubric = Rubric("x", (Feature("a", "x", "a"),))
-    assert _merged(first, again, rubric, _Doubts({0: True}, [(0, 20)])).found == []
-    ends = _merged(first, again, rubric, _Doubts({0: False}, [(0, 20)]))
+    assert _merged(first, again, rubric, doubts({0: True})).found == []
+    ends = _merged(first, again, rubric, doubts({0: False}))
     assert [one.spans for one in ends.found] == [((50, 60),)]
     assert ends.probabilities == {"a": 0.5}
 
@@ -122,9 +153,7 @@ def one_each(n: int) -> Pieces:
     return Pieces(*(np.arange(k, n + k, dtype=np.int32) for k in (0, 0, 1)))
 
 
-def test_what_lies_around_doubts_is_read_with_whole_marks_and_whole_notes_where_it_is_much() -> (
-    None
-):
+def test_what_lies_around_doubts_is_read_with_whole_marks() -> None:
     pieces, seen = one_each(200), np.zeros(200, bool)
     assert _parts(pieces, seen, []) == []
     seen[[0, 100]] = True
@@ -134,8 +163,8 @@ def test_what_lies_around_doubts_is_read_with_whole_marks_and_whole_notes_where_
     long = mark("a", (105, 120), (150, 155))
     apart = mark("a", (180, 190))
     assert _parts(pieces, seen, [long, apart]) == [near[0], (100 - AROUND, 120), (150, 155)]
-    few = one_each(20)
-    assert _parts(few, np.arange(20) == 10, []) == [(0, 20)]
+    few = one_each(2 * AROUND)
+    assert _parts(few, np.arange(2 * AROUND) == AROUND, []) == [(0, 2 * AROUND)]
 
 
 def test_limits_that_are_no_numbers_of_characters_are_refused(unseen: Corpus) -> None:

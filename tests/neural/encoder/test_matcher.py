@@ -16,7 +16,7 @@ from rubricate.arrays import F64
 from rubricate.errors import InputError
 from rubricate.matchers.matcher import Matcher
 from rubricate.measures import evaluate
-from rubricate.neural.encoder.decoding import lexicon_votes
+from rubricate.neural.encoder.decoding import Again, lexicon_votes
 from rubricate.neural.encoder.matcher import EncoderMatcher, average_models
 from rubricate.neural.encoder.model_folder import SETTINGS_FILE
 from rubricate.stats.calibration import logit
@@ -246,7 +246,8 @@ def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
     whole = next(matcher.findings(rubric, notes)).probabilities
     everywhere = [(0, len(notes[0].text))]
     for k, feature in enumerate(rubric):
-        own = matcher.read_again(rubric, notes[0].text, [k], everywhere, None).probabilities
+        again = Again([k], [], everywhere)
+        own = matcher.read_again(rubric, notes[0].text, again, None).probabilities
         assert own == {feature.id: whole[feature.id]}
 
 

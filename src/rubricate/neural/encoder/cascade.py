@@ -23,7 +23,7 @@ from rubricate.matchers.model_files import (
     write_header,
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
-from rubricate.neural.encoder.decoding import HeardNote
+from rubricate.neural.encoder.decoding import Again, HeardNote
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
@@ -32,13 +32,13 @@ from rubricate.rubric import Rubric
 FIRST, SECOND = "first", "second"
 #: Holds the hashes of the headers of both, which hold those of their files.
 NETWORKS_FILE = "networks.json"
-#: Pieces on either side of a place that are read again. With 12 and 24 the accurate network took
-#: longer and found no more, with 7 it found less.
-AROUND = 9
+#: Pieces on either side of a place that are read again: 9 took longer and found no more, 5 less.
+AROUND = 7
 #: A piece is in doubt from this probability on that the word on it is wrong.
 DOUBTED = 0.2
-#: A note of which this share or more is in doubt is read whole.
-WHOLE = 0.6
+#: Features that the fast network sees in what is read again, with this probability, are asked for
+#: beside those in doubt: what is another feature's is not taken for one in doubt.
+BESIDE = 0.5
 
 
 class CascadeMatcher(Parametrised):
@@ -46,9 +46,10 @@ class CascadeMatcher(Parametrised):
 
     An item is in doubt where the fast network's probability lies between ``low`` and ``high``, or
     where ``wrong`` or more characters of its marks are expected to be wrong: a dial between the
-    speed of the one and the accuracy of the other. Only the features in doubt are read again, and
-    only what lies around the places in doubt, as if the note had nothing else; elsewhere the first
-    word stands. `fit` teaches the fast network; the accurate one stays as it is.
+    speed of the one and the accuracy of the other. Only what lies around the places in doubt is
+    read again, as if the note had nothing else, for the features in doubt and those that the fast
+    network sees there; elsewhere the first word stands. `fit` teaches the fast network; the
+    accurate one stays as it is.
 
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
@@ -65,8 +66,8 @@ class CascadeMatcher(Parametrised):
         self,
         *,
         low: float = 0.1,
-        high: float = 0.9,
-        wrong: float = 4.0,
+        high: float = 0.8,
+        wrong: float = 6.0,
         threads: int | None = None,
     ) -> None:
         self.low = low
@@ -143,8 +144,7 @@ class CascadeMatcher(Parametrised):
             found = first.decided(rubric, note.text, heard)
             doubts = self._doubts(rubric, found, heard)
             if doubts.presence:
-                asked = list(doubts.presence)
-                again = second.read_again(rubric, note.text, asked, doubts.parts, heard.votes)
+                again = second.read_again(rubric, note.text, doubts.again, heard.votes)
                 found = _merged(found, again, rubric, doubts)
             yield found
 
@@ -152,7 +152,7 @@ class CascadeMatcher(Parametrised):
         """Return what is to be read again."""
         (pieces, rows), *_ = heard.said
         if not rows or not len(pieces):
-            return _Doubts({}, [])
+            return _Doubts({}, Again([], [], []))
         opinion, _ = self._networks()[0].opinions(heard)[0]
         chance = np.minimum(opinion.inside, 1 - opinion.inside)
         expected = chance @ (pieces.end - pieces.start)
@@ -162,7 +162,7 @@ class CascadeMatcher(Parametrised):
             unsure = self.low < found.probabilities[feature.id] < self.high
             ends = feature.id in marked and expected[k] >= self.wrong
             if unsure:
-                seen[np.maximum(rows[k].inside, rows[k].contradicting).argmax()] = True
+                seen[rows[k].either.argmax()] = True
                 if heard.votes is not None:
                     seen |= pieces.touched(heard.votes.spans[k])
             if ends:
@@ -171,14 +171,18 @@ class CascadeMatcher(Parametrised):
                 presence[k] = unsure
         doubted = {rubric.features[k].id for k in presence}
         own = [mark for mark in found.found if mark.feature in doubted]
-        return _Doubts(presence, _parts(pieces, seen, own))
+        parts = _parts(pieces, seen, own)
+        there = pieces.touched(parts)
+        shown = [row.either[there].max(initial=0.0) >= BESIDE for row in rows]
+        beside = [k for k in np.flatnonzero(shown).tolist() if k not in presence]
+        return _Doubts(presence, Again(list(presence), beside, parts))
 
 
 class _Doubts(NamedTuple):
-    """Features in doubt, and whether each may not be there at all; the characters to read again."""
+    """What is read again, and whether each feature in doubt may not be there at all."""
 
     presence: dict[int, bool]
-    parts: list[tuple[int, int]]
+    again: Again
 
 
 def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Found]) -> list[tuple[int, int]]:
@@ -189,8 +193,6 @@ def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Found]) -> list[tuple[in
     for mark in marks:
         own = pieces.touched(mark.spans)
         near |= own & (own & near).any()
-    if near.mean() >= WHOLE:
-        near[:] = True
     edges = np.flatnonzero(np.diff(near, prepend=False, append=False)).reshape(-1, 2)
     return [(int(pieces.start[a]), int(pieces.end[z - 1])) for a, z in edges]
 
@@ -221,7 +223,7 @@ def _merged(
         if feature not in unsure:
             kept.append(mark)
         elif (anew[feature] or not unsure[feature]) and not _overlap(
-            mark.spans, [*doubts.parts, *anew[feature]]
+            mark.spans, [*doubts.again.parts, *anew[feature]]
         ):
             kept.append(mark)
             probabilities[feature] = max(first.probabilities[feature], again.probabilities[feature])

@@ -193,6 +193,14 @@ class HeardNote(NamedTuple):
     votes: Votes | None
 
 
+class Again(NamedTuple):
+    """What is read once more: features, others that are only read with them, and characters."""
+
+    features: Sequence[int]
+    beside: Sequence[int]
+    parts: Sequence[tuple[int, int]]
+
+
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
     """Return what the lexicon says of each text, within `SURE_OF_NO` and `SURE_OF_YES`.
 

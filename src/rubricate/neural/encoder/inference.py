@@ -139,6 +139,11 @@ class RowScores(NamedTuple):
         return self.pieces[:, 3] if known else np.zeros(len(self.pieces), np.float32)
 
     @property
+    def either(self) -> F32:
+        """That each piece lies in an annotation or contradicts, whichever is more probable."""
+        return np.maximum(self.inside, self.contradicting)
+
+    @property
     def presence(self) -> float:
         """That the feature is present."""
         return self.chances["presence"]

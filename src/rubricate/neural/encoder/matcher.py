@@ -34,6 +34,7 @@ from rubricate.neural.encoder.annotations import (
     whole_words,
 )
 from rubricate.neural.encoder.decoding import (
+    Again,
     Decoded,
     HeardNote,
     Opinion,
@@ -292,14 +293,17 @@ class EncoderMatcher(Parametrised):
                 yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
 
     def read_again(
-        self, rubric: Rubric, text: str, features: Sequence[int], parts: Spans, votes: Votes | None
+        self, rubric: Rubric, text: str, again: Again, votes: Votes | None
     ) -> NoteFindings:
         """Return what is found of some features in parts of a note.
 
         ``votes`` are the lexicon's on the whole rubric, where it was asked before.
         """
-        asked = Rubric(rubric.case, tuple(rubric.features[k] for k in features))
-        said = [(p[0], rows[0]) for p, rows in self._read(asked, [text], [parts])]
+        features = again.features
+        both = tuple(rubric.features[k] for k in (*features, *again.beside))
+        asked = Rubric(rubric.case, both[: len(features)])
+        read = self._read(Rubric(rubric.case, both), [text], [again.parts])
+        said = [(p[0], rows[0][: len(features)]) for p, rows in read]
         # The lexicon weighs the features of a rubric against each other: it sees all of them.
         (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
         return self.decided(asked, text, HeardNote(said, vote and vote.of(features)))
