@@ -74,7 +74,7 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
 
     ``rubric`` (path, Rubric or several, data frame, or texts of features): a data frame has the
     columns of a rubric file (``text``, ``points``, ``case``, ...); texts make one rubric in which
-    each counts one point. None stays None.
+    each counts one point unless it says otherwise ("Cough (2 points)"). None stays None.
 
     >>> [feature.id for feature in as_rubric_file(["No fever", "Cough"]).rubrics[0]]
     ['rubric-no-fever', 'rubric-cough']
