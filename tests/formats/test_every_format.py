@@ -1,5 +1,7 @@
 """Every format against every other: found by looking, converted, losses named."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,19 @@ def test_every_format_converts_to_every_other(
         assert second != first
         if not {"fragments", "boundaries", "touching", "annotators", "repeats"} & set(lost):
             assert second.rows.n_annotations == first.rows.n_annotations
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
+@pytest.mark.parametrize("name", READABLE)
+def test_a_folder_may_have_a_name_that_is_not_utf8(
+    name: str, written: dict[str, Path], tmp_path: Path
+) -> None:
+    # As an older computer named it, or as Python sees any name where the locale is C.
+    folder = tmp_path / os.fsdecode(b"Pr\xfcfung")
+    folder.mkdir()
+    place = folder / FILE_NAMES.get(name, "corpus")
+    write_corpus(few_notes(), place, format=name)
+    assert read_corpus(place) == read_corpus(written[name])
 
 
 @pytest.mark.parametrize("name", READABLE)
