@@ -108,3 +108,9 @@ def test_the_table_of_losses_in_the_docs_is_true() -> None:
             and (FORMATS[name].count_more or not by_tokens)
         ]
         assert f"| {kind} | {what} | {', '.join(lost) or 'none'} |" in lines
+
+
+def test_a_file_is_no_corpus_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("id,text\n1,cough\n", encoding="utf-8")
+    with pytest.raises(InputError, match="use read_corpus"):
+        load_corpus(str(tmp_path / "notes.csv"))
