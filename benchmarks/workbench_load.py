@@ -66,7 +66,17 @@ class Client:
 @contextmanager
 def served(folder: Path, database: str):
     """Yield the port of a server in a process of its own."""
-    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--port", "0"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rubricate",
+        "serve",
+        str(folder),
+        "--new",
+        "--port",
+        "0",
+    ]
     command += ["--json", *(["--database", database] if database else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
         try:

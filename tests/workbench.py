@@ -110,7 +110,17 @@ def database(database_url: str) -> Iterator[Database]:
 @contextmanager
 def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield a server in a process of its own, and its address."""
-    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--port", "0"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rubricate",
+        "serve",
+        str(folder),
+        "--new",
+        "--port",
+        "0",
+    ]
     command += ["--json", *(["--database", database] if database else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
         try:

@@ -339,9 +339,11 @@ class Corpus:
             [*map(cell_text, cells[i])] for i in (found.get("id", -2), found["text"], of_case)
         )
         ids, alone = note_ids(names, cases)
+        nameless = [k for k, name in enumerate(names, 1) if not name.strip()]
+        wrong = [f"row {k} of the data frame: the note has no id" for k in nameless]
         twice = [name for name, n in Counter(ids).items() if n > 1]
-        if twice:
-            raise InputError([Fault(f"note {shown(name)} occurs again") for name in twice])
+        wrong = wrong or [f"note {shown(name)} occurs again" for name in twice]
+        InputError.raise_any([Fault(message) for message in wrong])
         renamed = {i: name for name, i in found.items() if name not in NOTE_COLUMNS}
         own = {found[name] for name in NOTE_COLUMNS if name in found and (alone or name != "id")}
         others = [(renamed.get(i, name), cells[i]) for i, name in enumerate(header) if i not in own]

@@ -158,7 +158,9 @@ class OutputExistsError(RubricateError, FileExistsError):
     """The output is already there and may not be overwritten."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} already exists. Use --overwrite to replace it.")
+        super().__init__(
+            f"{path} already exists. Use --overwrite to replace it (in Python, overwrite=True)."
+        )
         self.path = path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,6 +12,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from rubricate.display import table_html
+from rubricate.errors import shown
 
 #: What a metadata field may hold: exactly what JSON and Parquet both keep.
 Scalar = str | int | float | bool | None
@@ -227,6 +229,70 @@ def folded(wording: str) -> str:
     return " ".join(wording.casefold().split())
 
 
+def parse_weight(text: str) -> float | str:
+    """Return a weight (1 if there is none), or what is wrong with it.
+
+    >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
+    (2.5, 1.0, 1.0, -1.0)
+    >>> parse_weight("½ mark"), parse_weight("1½")
+    (0.5, 1.5)
+    >>> parse_weight("two")
+    "the weight 'two' is not a number; write e.g. 1, 0.5, 2 pts or -1"
+    """
+    if not text:
+        return 1.0
+    given, text = text, _UNIT.sub("", text.translate(_MINUS))
+    if half := re.fullmatch(r"(\d*)([¼½¾])", text):
+        return float(half[1] or 0) + unicodedata.numeric(half[2])
+    if re.fullmatch(r"[+-]?\d+,\d{1,2}", text):
+        text = text.replace(",", ".")
+    try:
+        weight = float("x" if "_" in text else text)
+    except ValueError:
+        return f"the weight {shown(given)} is not a number; write e.g. 1, 0.5, 2 pts or -1"
+    return weight if math.isfinite(weight) else NOT_FINITE
+
+
+NOT_FINITE = "the weight must be finite"
+_UNIT = re.compile(r"(?<=[\d\s¼½¾])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
+#: The signs that programs write for minus.
+_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
+
+
+_NUMBER = r"(?:\d+(?:[.,]\d+)?|\d*[¼½¾]|[13]/[24])\s*(?:pts?|points?|marks?)\.?"
+#: A hyphen next to the number may be a minus or a dash, so that it says nothing outside brackets.
+_WORTH = re.compile(
+    rf"\s*[\[(]\s*(?:max(?:imum|\.)?\s+|up to\s+|worth\s+)?"
+    rf"(?P<sign>[+\-\u2212\u2013]?)\s*(?P<inside>{_NUMBER})"
+    rf"\s*[\])]\s*\.?$|\s+[-\u2013\u2014]\s+(?P<behind>{_NUMBER})$",
+    re.IGNORECASE,
+)
+_FRACTIONS = {"1/2": "½", "1/4": "¼", "3/4": "¾", "2/4": "½"}
+
+
+def split_points(wording: str) -> tuple[str, str]:
+    """Return a wording without the points that stand behind it, and these as they are written.
+
+    Only what names its unit is taken for points, in brackets or after a dash between blanks.
+
+    >>> split_points("Chest pain (2 points)"), split_points("Pneumonia [-1 pt]")
+    (('Chest pain', '2 points'), ('Pneumonia', '-1 pt'))
+    >>> split_points("Cough - 1/2 mark"), split_points("Age 45 [1]")
+    (('Cough', '½ mark'), ('Age 45 [1]', ''))
+    """
+    found = _WORTH.search(wording[-_LONGEST_POINTS:])
+    if found is None:
+        return wording, ""
+    points = (found["sign"] or "") + (found["inside"] or found["behind"])
+    for written, sign in _FRACTIONS.items():
+        points = points.replace(written, sign)
+    return wording[: len(wording) - len(found[0])], points
+
+
+#: Characters at the end of a wording in which its points are looked for.
+_LONGEST_POINTS = 60
+
+
 def odd_features(rubric: Rubric) -> Iterator[str]:
     """Yield what looks odd: features alike, one inside another, alternatives without a group.
 
@@ -280,5 +346,11 @@ def _of_one(feature: Feature) -> Iterator[str]:
         yield f"{feature.id!r} says 'any of': write one row for each and give them one group"
     elif " or " in feature.text and " OR " not in feature.text:
         yield f"{feature.id!r} has a small 'or': write OR if either side alone is enough"
+    _, said = split_points(feature.text)
     if feature.weight == 0:
         yield f"{feature.id!r} has no points"
+    elif said and parse_weight(said) != feature.weight:
+        yield (
+            f"{feature.id!r} is worth {feature.weight:g}, and its wording says {said!r}: "
+            "mend one of them"
+        )

@@ -27,7 +27,9 @@ def test_convert_does_not_overwrite(tmp_path: Path) -> None:
     assert run(main, arguments).exit_code == 1
     assert target.read_text(encoding="utf-8") == "mine"
     assert run(main, [*arguments, "--overwrite"]).exit_code == 0
-    assert len(read_corpus(target).notes) == 100
+    written = read_corpus(target)
+    assert len(written.notes) == 100
+    assert [rubric.case for rubric in written.rubrics] == ["0"], "other cases were not asked for"
 
 
 def test_where_and_annotator_choose(tmp_path: Path) -> None:
@@ -38,7 +40,8 @@ def test_where_and_annotator_choose(tmp_path: Path) -> None:
     expected = load_corpus("open-notes").select(
         notes=lambda n: n.metadata["split"] == "test", annotators=["reference"]
     )
-    assert read_corpus(target) == expected
+    cases = {note.case for note in expected.notes}
+    assert read_corpus(target) == expected.select(cases=cases)
 
 
 def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:

@@ -125,6 +125,16 @@ def test_what_is_misspelt_is_a_usage_error_and_told_the_nearest(
     assert not Path("o").exists()
 
 
+@pytest.mark.parametrize("verb", ["describe", "score"])
+def test_a_note_pasted_as_a_path_is_not_quoted(verb: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        main,
+        [verb, "chest pain " * 400, *(["--out", str(tmp_path / "o")] if verb == "score" else [])],
+    )
+    assert done.exit_code == 2, done.output
+    assert "pain" not in done.output and "(4400 characters)" in done.output
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

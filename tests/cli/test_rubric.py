@@ -89,6 +89,14 @@ def test_options_that_do_not_fit_are_refused() -> None:
     assert bad.exit_code == 2 and "NAME=COLUMN" in bad.output
 
 
+@pytest.mark.parametrize("name", ["rubric.xls", "rubric.pdf", "rubric.docx"])
+def test_a_file_of_another_kind_is_told_the_kinds_of_rubrics(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"\xd0\xcf\x11\xe0 no rubric")
+    done = RUN(main, ["rubric", str(tmp_path / name)])
+    assert done.exit_code == 2
+    assert ".xlsx" in done.output and "--from" not in done.output
+
+
 def test_what_looks_odd() -> None:
     def odd(*texts: str, group: str = "") -> int:
         features = tuple(Feature(str(i), "c", text, group=group) for i, text in enumerate(texts))

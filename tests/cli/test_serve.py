@@ -59,6 +59,31 @@ def test_backup_keeps_what_is_there(tmp_path: Path) -> None:
     assert run("backup", tmp_path, target).exit_code == 1
 
 
+def test_a_folder_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None:
+    (tmp_path / "exams").mkdir()
+    done = run(tmp_path / "exam", "--port", "0")
+    assert done.exit_code == 2
+    assert "did you mean" in done.output and "--new" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["exams"]
+
+
+@pytest.mark.parametrize("kept", [["here"], ["--new"], ["--database", "postgresql://a@b/c"]])
+def test_a_demonstration_keeps_nothing(kept: list[str]) -> None:
+    done = run("--demo", *kept, "--port", "0")
+    assert done.exit_code == 2
+    assert "--demo and" in done.output
+
+
+@pytest.mark.engine
+def test_a_new_workbench_is_said_to_be_new(tmp_path: Path) -> None:
+    for words, new in (["--new"], True), ([], False):
+        command = [sys.executable, "-P", "-m", "rubricate", "serve", str(tmp_path / "exam"), *words]
+        command += ["--port", "0", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert json.loads(process.stdout.readline())["new"] is new
+            process.terminate()
+
+
 def test_addresses_that_others_reach_need_encryption(tmp_path: Path) -> None:
     done = run(tmp_path, "--host", "0.0.0.0", "--port", "0")
     assert done.exit_code == 1
@@ -73,7 +98,9 @@ def test_one_process_serves_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-def test_the_demonstration_lets_every_role_in() -> None:
+def test_the_demonstration_lets_every_role_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A server's database is no place for it, so what the environment names is passed over.
+    monkeypatch.setenv("RUBRICATE_DATABASE", "postgresql://nobody@localhost:1/none")
     command = [sys.executable, "-P", "-m", "rubricate", "serve", "--demo", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

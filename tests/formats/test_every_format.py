@@ -1,5 +1,7 @@
 """Every format against every other: found by looking, converted, losses named."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,19 @@ def test_every_format_converts_to_every_other(
             assert second.rows.n_annotations == first.rows.n_annotations
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
+@pytest.mark.parametrize("name", READABLE)
+def test_a_folder_may_have_a_name_that_is_not_utf8(
+    name: str, written: dict[str, Path], tmp_path: Path
+) -> None:
+    # As an older computer named it, or as Python sees any name where the locale is C.
+    folder = tmp_path / os.fsdecode(b"Pr\xfcfung")
+    folder.mkdir()
+    place = folder / FILE_NAMES.get(name, "corpus")
+    write_corpus(few_notes(), place, format=name)
+    assert read_corpus(place) == read_corpus(written[name])
+
+
 @pytest.mark.parametrize("name", READABLE)
 def test_strict_refuses_exactly_where_something_is_lost(name: str, tmp_path: Path) -> None:
     corpus = few_notes()
@@ -93,3 +108,9 @@ def test_the_table_of_losses_in_the_docs_is_true() -> None:
             and (FORMATS[name].count_more or not by_tokens)
         ]
         assert f"| {kind} | {what} | {', '.join(lost) or 'none'} |" in lines
+
+
+def test_a_file_is_no_corpus_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("id,text\n1,cough\n", encoding="utf-8")
+    with pytest.raises(InputError, match="use read_corpus"):
+        load_corpus(str(tmp_path / "notes.csv"))

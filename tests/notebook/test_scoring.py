@@ -161,6 +161,34 @@ def test_whole_numbers_of_a_column_with_gaps_are_ids_without_a_point() -> None:
     assert list(r.score(frame, ["Cough"], matcher="lexicon").scores["note"]) == ["7", "8"]
 
 
+def test_a_row_without_an_id_is_refused_and_named() -> None:
+    frame = pandas.DataFrame({"id": [7.0, None, 8.0, None], "note": ["cough", "a", "fever", "b"]})
+    with pytest.raises(InputError) as caught:
+        r.score(frame, ["Cough"], matcher="lexicon")
+    assert [fault.message for fault in caught.value.faults] == [
+        "row 2 of the data frame: the note has no id",
+        "row 4 of the data frame: the note has no id",
+    ]
+
+
+def test_notes_are_asked_for_by_number_too() -> None:
+    found = r.score(["cough", "fever"], ["Cough"], matcher="lexicon")
+    assert found.note(1).result == found.note("1").result
+    with pytest.raises(UnknownNameError, match="no note '3'"):
+        found.note(3)
+    corpus = r.load_corpus("open-notes").select(cases=["0"])
+    assert r.show_note(corpus, int(corpus.notes[0].id)).note == corpus.notes[0]
+
+
+@pytest.mark.parametrize("text", ["chest pain " * 400, "pain\nfever", "pain\0"])
+def test_a_note_in_place_of_a_path_is_not_quoted(text: str) -> None:
+    with pytest.raises(InputError, match="given as a list") as caught:
+        r.score(text, ["Cough"], matcher="lexicon")
+    assert "pain" not in str(caught.value)
+    with pytest.raises(InputError, match="did you mean 'open-notes'"):
+        r.score("open-note", matcher="lexicon")
+
+
 def test_odd_features_of_a_rubric_in_any_form() -> None:
     texts = ["Chest pain", "chest pain.", "Cough or wheeze"]
     as_list = r.odd_features(texts)

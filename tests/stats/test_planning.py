@@ -91,7 +91,11 @@ def test_a_finite_pool_needs_less_and_never_more_than_itself() -> None:
     for pool in (50, 400, 600, 5000):
         plan = plan_assurance(ASTHMA, pool=pool)
         assert plan.total <= min(pool, endless.total)
-    assert any("whole pool" in warning for warning in plan_assurance(ASTHMA, pool=5).warnings)
+    small = plan_assurance(ASTHMA, pool=5)
+    assert any("whole pool" in warning for warning in small.warnings)
+    # What a pool cannot give is said, not only that all of it is needed.
+    assert min(small.met["clopper-pearson"].values()) < small.target.assurance
+    assert any("the pool is too small" in warning for warning in small.warnings)
     assert plan_assurance(ASTHMA, pool=10**9).total == endless.total
 
 

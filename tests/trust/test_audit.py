@@ -225,7 +225,10 @@ def test_the_command_prints_and_names_what_is_missing(tmp_path: Path) -> None:
     assert [one["by"] for one in found["decisions"]] == ["Ann"]
     assert run("trust", "audit", out, "--note", "n3").exit_code == 2
     shutil.copytree(out, tmp_path / "bare", ignore=lambda *_: [LOG])
-    assert run("trust", "audit", tmp_path / "bare").exit_code == 1
+    done = run("trust", "audit", tmp_path / "bare")
+    assert done.exit_code == 1 and "keeps no log" in done.output
+    done = run("trust", "audit", tmp_path)
+    assert done.exit_code == 1 and "it is no run" in done.output
 
 
 def test_tables_say_who_decided_and_that_no_machine_is_sure(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rubricate import CorpusBuilder, Feature, Note, Score, load_corpus
-from rubricate.errors import InputError
+from rubricate import Corpus, CorpusBuilder, Feature, Note, Score, load_corpus
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.run import ScoredRun
 from rubricate.trust import compare_runs, run_of_corpus, run_of_scores
 
@@ -40,5 +40,7 @@ def test_only_notes_judged_in_full_have_a_score() -> None:
     assert run_of_scores(corpus, "y").score[0] == 3.0
     with pytest.raises(InputError, match="no scores by z"):
         run_of_scores(corpus, "z")
-    with pytest.raises(InputError, match="there are: ann"):
+    with pytest.raises(UnknownNameError, match=r"no annotator 'bob'\. Known: ann"):
         run_of_corpus(corpus, "bob")
+    with pytest.raises(InputError, match="nobody annotated"):
+        run_of_corpus(Corpus(corpus.notes, corpus.rubrics))

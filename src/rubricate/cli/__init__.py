@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rubricate.errors import RubricateError, did_you_mean
+from rubricate.errors import RubricateError, did_you_mean, shown
 
 #: What a person wants to do → verb → (one-line help, module). Modules load when they run.
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
@@ -95,6 +95,10 @@ class VerbGroup(click.Group):
             # A closed pipe is how `head` says that it has enough; the rest is a disk's or a file's.
             if ctx.params.get("traceback") or error.errno == errno.EPIPE:
                 raise
+            if error.errno == errno.ENAMETOOLONG:
+                # Nobody's folders are called so: it may be a note that was pasted.
+                name = shown(str(error.filename))
+                raise _WrongUsage(f"{name}: longer than a path can be") from error
             raise click.ClickException(str(error)) from error
 
 

@@ -10,6 +10,7 @@ from rubricate.cli.options import (
     from_option,
     json_option,
     keep_annotators,
+    keep_asked_cases,
     open_corpus,
     overwrite_option,
     refuse_touching,
@@ -62,7 +63,7 @@ def convert_command(
     refuse_touching(source, target)
     other = None if like is None else open_corpus(like)
     corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
-    corpus = keep_annotators(corpus, annotators)
+    corpus = keep_annotators(keep_asked_cases(corpus, where), annotators)
     if seniors:
         from rubricate.study.curation import settle_by_seniors
         from rubricate.study.decisions import reference_corpus

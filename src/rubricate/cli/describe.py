@@ -6,7 +6,14 @@ from collections import Counter
 
 import click
 
-from rubricate.cli.options import from_option, json_option, open_corpus, senior_option, split_option
+from rubricate.cli.options import (
+    from_option,
+    json_option,
+    keep_asked_cases,
+    open_corpus,
+    senior_option,
+    split_option,
+)
 from rubricate.cli.output import print_json, print_table
 
 
@@ -27,9 +34,7 @@ def describe_command(
     from rubricate.summary import describe_corpus
 
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)
-    if where:
-        # Rubrics of cases none of whose notes were asked for were not asked for either.
-        corpus = corpus.select(cases=list(dict.fromkeys(note.case for note in corpus.notes)))
+    corpus = keep_asked_cases(corpus, where)
     result = describe_corpus(corpus)
     settled = None
     if seniors:

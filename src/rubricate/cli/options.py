@@ -168,6 +168,12 @@ def open_corpus(
     return keep_where(corpus if rubric is None else put_rubric(corpus, rubric), where)
 
 
+def keep_asked_cases(corpus: Corpus, where: Sequence[str]) -> Corpus:
+    """Leave out the rubrics of cases none of whose notes ``where`` asked for."""
+    cases = dict.fromkeys(note.case for note in corpus.notes)
+    return corpus.select(cases=list(cases)) if where else corpus
+
+
 def put_rubric(corpus: Corpus, path: Path) -> Corpus:
     """Put the rubrics of a file in the place of the corpus's own."""
     from rubricate.formats.rubric import with_rubrics

@@ -10,7 +10,7 @@ import click
 
 from rubricate.cli.options import json_option, open_corpus, open_rubric, overwrite_option
 from rubricate.cli.output import print_json, print_table
-from rubricate.errors import UnknownNameError
+from rubricate.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from rubricate.rubric import Rubric
@@ -35,7 +35,7 @@ def rubric_command(
     from rubricate.rubric import odd_features
     from rubricate.run.results import total_score
 
-    is_rubric = Path(path).suffix.lower() in KINDS
+    is_rubric = Path(path).suffix.lower() in KINDS or _is_other_file(Path(path))
     found = open_rubric(Path(path)) if is_rubric else RubricFile(open_corpus(path).rubrics)
     known = [rubric.case for rubric in found.rubrics]
     for case in cases:
@@ -59,6 +59,17 @@ def rubric_command(
         click.echo(f"wrote {out}")
     for kind, count in lost.items():
         click.echo(f"lost: {kind} of {count} rubrics")
+
+
+def _is_other_file(path: Path) -> bool:
+    """Tell whether a file is no corpus, so that the kinds of rubric files are told."""
+    from rubricate.formats import detect_format
+
+    try:
+        detect_format(path)
+    except InputError:
+        return path.is_file()
+    return False
 
 
 def _features(rubric: Rubric) -> list[dict[str, str | float]]:

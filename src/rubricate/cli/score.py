@@ -211,7 +211,7 @@ def _print(run: FinishedRun) -> None:
         f"\nmean score {'–' if mean is None else f'{mean:.1f} %'}; of {counts['items']:,} items "
         f"{counts['stated']:,} stated, {counts['contradicted']:,} contradicted, "
         f"{counts['not_mentioned']:,} not mentioned; {counts['review']:,} "
-        f"({counts['review'] / items:.1%}) for review; {counts['corrected']:,} corrected"
+        f"({100 * counts['review'] / items:.1f} %) for review; {counts['corrected']:,} corrected"
     )
     if "policy" not in run.run:
         unsure = run.run.get("unsure")

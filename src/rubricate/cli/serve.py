@@ -10,10 +10,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from rubricate.cli.options import There, json_option
 from rubricate.cli.output import print_json
-from rubricate.errors import MissingExtraError
+from rubricate.errors import ArgumentError, MissingExtraError
+from rubricate.files import missing_path
 
 EPILOG = """
 Example: rubricate serve --demo
@@ -45,7 +47,8 @@ def serve_command() -> None:
 
 
 @serve_command.command("start", epilog=EPILOG)
-@click.argument("folder", metavar="[FOLDER]", type=FOLDER, default=Path())
+@click.argument("folder", metavar="[FOLDER]", type=FOLDER, required=False)
+@click.option("--new", is_flag=True, help="Make FOLDER where it is not there.")
 @click.option(
     "--demo", is_flag=True, help="A project on the embedded corpus, thrown away at the end."
 )
@@ -61,7 +64,8 @@ def serve_command() -> None:
 @click.option("--oidc-client", default="", metavar="ID", help="What this server is called there.")
 @json_option
 def start_command(
-    folder: Path,
+    folder: Path | None,
+    new: bool,
     demo: bool,
     database: str,
     host: str,
@@ -75,10 +79,13 @@ def start_command(
 ) -> None:
     """Start the workbench of FOLDER (this one unless given).
 
-    Its database lies in FOLDER/workbench. The first start prints a link that works once and makes
-    the account that administers.
+    Its database lies in FOLDER/workbench. The first start says that it is new, and prints a link
+    that works once and makes the account that administers.
     """
+    place = _place(folder, new, demo)
+    database = "" if demo else database
     try:
+        from rubricate.web import serving
         from rubricate.web.oidc import Provider
         from rubricate.web.serving import Address, listen, make_demo, open_bench, serve, setup_link
     except ImportError as error:
@@ -89,8 +96,9 @@ def start_command(
     provider = Provider(oidc, oidc_client, secret) if oidc or oidc_client else None
     with ExitStack() as stack:
         if demo:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubricate-")))
-        bench = stack.enter_context(open_bench(folder, database, address, provider))
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubricate-")))
+        begun = not (demo or database or serving.has_workbench(place))
+        bench = stack.enter_context(open_bench(place, database, address, provider))
         taken = stack.enter_context(listen(address))
         name = f"[{host}]" if ":" in host else host
         url = f"http{'s' if certificate else ''}://{name}:{taken.getsockname()[1]}"
@@ -100,8 +108,10 @@ def start_command(
         def ready() -> None:
             whole = {role: url + path for role, path in links.items()}
             if as_json:
-                print_json({"url": url, "links": whole}, indent=None)
+                print_json({"url": url, "links": whole, "new": begun}, indent=None)
             else:
+                if begun:
+                    click.echo(f"{place.absolute()} had no workbench: this one is new")
                 click.echo(f"the workbench listens on {url} (Ctrl-C ends it)")
                 for role, link in whole.items():
                     click.echo(f"  {role:<10} {link}")
@@ -111,6 +121,21 @@ def start_command(
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         with suppress(KeyboardInterrupt):
             serve(bench, address, taken, ready)
+
+
+def _place(folder: Path | None, new: bool, demo: bool) -> Path:
+    """Return the folder; ArgumentError if it is not there, or a demonstration is to keep it."""
+    place = folder or Path()
+    if not (demo or new or place.is_dir()):
+        raise ArgumentError(f"{missing_path(place)} To begin a workbench there, add --new")
+    context = click.get_current_context()
+    given = context.get_parameter_source("database") is ParameterSource.COMMANDLINE
+    kept = "FOLDER" if folder else "--new" if new else "--database" if given else ""
+    if demo and kept:
+        raise ArgumentError(
+            f"--demo and {kept} exclude each other: a demonstration is thrown away at the end"
+        )
+    return place
 
 
 @serve_command.command("verify", epilog="Example: rubricate serve verify asthma")

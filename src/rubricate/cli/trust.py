@@ -40,6 +40,7 @@ from rubricate.cli.trust_files import (
     told_groups,
     verify_command,
 )
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ def duplicates_command(
          " ".join(c.notes[:6]) + (" ..." if len(c.notes) > 6 else ""))
         for c in clusters
     ]  # fmt: skip
-    words = f"{copies:,} of {len(notes):,} notes in {len(clusters):,} groups of copies"
+    words = f"{copies:,} of {len(notes):,} notes in {counted(len(clusters), 'group')} of copies"
     tell(
         as_json,
         {"notes": len(notes), "clusters": [cluster.to_dict() for cluster in clusters]},

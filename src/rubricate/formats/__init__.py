@@ -268,6 +268,8 @@ def load_corpus(name: str) -> Corpus:
     >>> load_corpus("open-notes")
     <Corpus: 2040 notes, 140 cases, 2083 features, 2 annotators, 34024 rows>
     """
+    if name not in EMBEDDED and Path(name).exists():
+        raise ArgumentError(f"{name!r} does not come with the package: use read_corpus")
     if name not in EMBEDDED:
         raise UnknownNameError("embedded corpus", name, EMBEDDED)
     from importlib.resources import as_file, files

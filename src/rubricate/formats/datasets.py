@@ -244,7 +244,8 @@ def write_datasets(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     texts = dict.fromkeys(("note", "case", "text", "annotator"), pl.String)
     table = pl.DataFrame(rows, schema={**texts, "spans": pl.List(pl.Struct(span))})
     path.mkdir()
-    table.write_ipc_stream(path / _DATA, compat_level=pl.CompatLevel.oldest())
+    with (path / _DATA).open("wb") as stream:
+        table.write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
     state: Json = {
         "_data_files": [{"filename": _DATA}],
         "_fingerprint": "0" * 16,

@@ -91,7 +91,8 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
         "spans": pl.DataFrame({"start": rows.start, "end": rows.end}),
     }
     for name, table in tables.items():
-        table.write_parquet(path / f"{name}.parquet", compression="zstd", compression_level=9)
+        with (path / f"{name}.parquet").open("wb") as stream:  # its name need not be UTF-8
+            table.write_parquet(stream, compression="zstd", compression_level=9)
 
 
 def _dumped(value: Any) -> str | None:

@@ -26,8 +26,9 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
         if not path.is_file():  # also a pipe, which would be waited for
             raise OSError
         check_parquet(path)
-        with quiet_panic():
-            table = pl.read_parquet(path)
+        # Polars takes no path that is not UTF-8; an open file may have any name.
+        with quiet_panic(), path.open("rb") as stream:
+            table = pl.read_parquet(stream)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Some broken files make the reader panic, which is no Exception.
         message = "not a readable Parquet file" if path.exists() else "missing"

@@ -175,7 +175,9 @@ def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
     need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
     try:
         # Without a header of its own polars gives columns of one name several names.
-        table = pl.read_csv(path, infer_schema=False, has_header=False)
+        # Of an open file, whose name need not be UTF-8.
+        with path.open("rb") as stream:
+            table = pl.read_csv(stream, infer_schema=False, has_header=False)
         if not table.height or table[table.columns[-1]].null_count():
             # A row cut short looks like one whose last field is empty: only counting tells.
             return None

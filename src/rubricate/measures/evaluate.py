@@ -144,19 +144,19 @@ class Evaluation:
         found = []
         if self.coverage.n_missing_rows:
             found.append(
-                f"{self.coverage.n_missing_rows} rows judged by the reference "
-                f"({self.coverage.n_missing_notes} whole notes) have no prediction"
+                f"{self.coverage.n_missing_rows:,} rows judged by the reference "
+                f"({self.coverage.n_missing_notes:,} whole notes) have no prediction"
             )
         if self.coverage.n_unjudged_rows:
             found.append(
-                f"{self.coverage.n_unjudged_rows} predicted rows are left out, because the "
+                f"{self.coverage.n_unjudged_rows:,} predicted rows are left out, because the "
                 "reference did not judge them"
             )
         tp, fp, fn, _ = self.presence.values.sum(axis=0).tolist()
         if fn and not tp + fp:
             found.append(
                 f"nothing was found in any of {len(self.presence):,} rows, of which the reference "
-                f"has {fn:,} present: has the matcher learned anything?"
+                f"has {fn:,} present: are these the annotations that were meant?"
             )
         for kind, table in self.spans.items() if self.protocol == "paper" else ():
             above = {

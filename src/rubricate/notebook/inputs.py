@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import InputError
-from rubricate.formats import read_corpus
+from rubricate.errors import LONGEST_SHOWN, ArgumentError, InputError, shown
+from rubricate.files import near_paths
+from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import understood_as
 from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with_rubrics
@@ -52,6 +53,7 @@ def _notes(notes: Notes, columns: Mapping[str, str] | None, case: str) -> Corpus
     if isinstance(notes, Corpus):
         return notes
     if isinstance(notes, str | Path):
+        need_there(str(notes))
         with understood_as(columns=columns, case=case):
             return read_corpus(notes)
     if is_frame(notes):
@@ -64,6 +66,19 @@ def _notes(notes: Notes, columns: Mapping[str, str] | None, case: str) -> Corpus
     return Corpus(tuple(Note(str(i), case, text) for i, text in enumerate(texts, 1)), ())
 
 
+def need_there(path: str) -> None:
+    """Raise ArgumentError for a path where nothing is, which may be a note: it is not quoted."""
+    try:
+        there = is_embedded(path) or Path(path).exists()
+    except (OSError, ValueError):  # longer than a path can be, or with a null character
+        there = False
+    if not there:
+        near = near_paths(Path(path), *EMBEDDED) if len(path) <= LONGEST_SHOWN else "."
+        raise ArgumentError(
+            f"{shown(path)}: no such file or folder{near} Texts are given as a list: [text]"
+        )
+
+
 def is_frame(value: object) -> bool:
     """Tell whether a value is a data frame, of pandas or polars."""
     return hasattr(value, "columns") and hasattr(value, "iloc") | hasattr(value, "iter_rows")
@@ -74,7 +89,7 @@ def as_rubric_file(rubric: Rubrics) -> RubricFile | None:
 
     ``rubric`` (path, Rubric or several, data frame, or texts of features): a data frame has the
     columns of a rubric file (``text``, ``points``, ``case``, ...); texts make one rubric in which
-    each counts one point. None stays None.
+    each counts one point unless it says otherwise ("Cough (2 points)"). None stays None.
 
     >>> [feature.id for feature in as_rubric_file(["No fever", "Cough"]).rubrics[0]]
     ['rubric-no-fever', 'rubric-cough']

@@ -18,7 +18,7 @@ from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
 from rubricate.matchers import Matcher, default_matcher, fit_matcher, load_matcher, predict_in_parts
-from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file
+from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file, need_there
 from rubricate.progress import Progress, silent
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note
 from rubricate.reports.scoring import write_scoring_report
@@ -85,6 +85,7 @@ def score(
     [1.0, 1.0]
     """
     if isinstance(notes, str | Path):
+        need_there(str(notes))
         with understood_as(columns=columns, case=case):
             source = open_notes(notes)
     else:
@@ -150,8 +151,9 @@ class ScoredNotes:
             return pandas.DataFrame(values)
         return polars.DataFrame(values, schema={c.name: kinds[c.kind] for c in columns})
 
-    def note(self, note_id: str) -> NoteView:
+    def note(self, note_id: str | int) -> NoteView:
         """Return one note with its text, items and evidence; in a notebook it shows itself."""
+        note_id = str(note_id)
         result = next((one for one in self.results if one.note == note_id), None)
         if result is None:
             raise UnknownNameError("note", note_id, [one.note for one in self.results])
@@ -233,7 +235,7 @@ class _ShownNote:
         return head + _shown(self.note.text, self.marks)
 
 
-def show_note(corpus: Corpus, note_id: str, annotator: str | None = None) -> _ShownNote:
+def show_note(corpus: Corpus, note_id: str | int, annotator: str | None = None) -> _ShownNote:
     """Return a note with what an annotator (the first, if none is named) marked in it.
 
     Examples
@@ -243,6 +245,7 @@ def show_note(corpus: Corpus, note_id: str, annotator: str | None = None) -> _Sh
     >>> "<mark" in show_note(corpus, corpus.notes[0].id)._repr_html_()
     True
     """
+    note_id = str(note_id)
     if note_id not in corpus.note_index:
         raise UnknownNameError("note", note_id, list(corpus.note_index))
     who = annotator or next(iter(corpus.annotator_index), "")

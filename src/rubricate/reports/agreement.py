@@ -136,7 +136,9 @@ def _scores(agreement: Agreement) -> str:
         ["ICC(C,1): but for a shift", found.consistent],
         ["Gwet’s AC2, quadratic weights", found.ac2],
     ]
-    caption = f"Scores of {counted(found.n_notes, 'note')} that everybody judged alike."
+    caption = (
+        f"Scores of {counted(found.n_notes, 'note')} in which everybody judged the same features."
+    )
     first, second = (a.id for a in agreement.corpus.annotators[:2])
     return html_table(["Coefficient", "Value"], lines, caption=caption, sortable=False) + (
         difference_figure(

@@ -278,7 +278,12 @@ def check_possible(expected: Expected) -> None:
 
 
 def _warnings(
-    plan_total: int, n: tuple[int, int], expected: Expected, pool: int | None
+    plan_total: int,
+    n: tuple[int, int],
+    expected: Expected,
+    pool: int | None,
+    least: float,
+    assurance: float,
 ) -> list[str]:
     """Return what the reader must know about the plan."""
     said = []
@@ -291,7 +296,10 @@ def _warnings(
                 f"the plan leans wholly on the expected value {p}"
             )
     if pool is not None and plan_total >= pool:
-        said.append(f"the whole pool of {pool} notes must be annotated")
+        said.append(f"the whole pool of {pool:,} notes must be annotated")
+        if least < assurance:
+            said.append(f"even so the width is met with a probability of only {least:.1%}, and "
+                        f"{assurance:.1%} was asked for: the pool is too small")  # fmt: skip
     return said
 
 
@@ -378,6 +386,10 @@ def plan_of_size(
         target=target,
         pool=sampling.pool,
         design_effect=sampling.design_effect,
-        warnings=tuple(_warnings(sampling.total, needed, expected, sampling.pool)),
+        warnings=tuple(
+            _warnings(
+                sampling.total, needed, expected, sampling.pool, chances.least, target.assurance
+            )
+        ),
         met={name: {"precision": chances.precision, "recall": chances.recall}},
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError
+from rubricate.errors import ArgumentError, InputError, UnknownNameError
 from rubricate.run import RunItems, ScoredRun, total_score
 from rubricate.run.reading import paired_items
 from rubricate.stats import adjust_p_values, defined, proportion_limits
@@ -120,9 +120,10 @@ def run_of_corpus(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
     ([15.0, 15.0, 13.0], 16.0)
     """
     known = [a.id for a in corpus.annotators]
-    if not known or (annotator is not None and annotator not in known):
-        listed = ", ".join(known) or "none"
-        raise ArgumentError(f"no annotator {annotator or ''!r} in the corpus; there are: {listed}")
+    if not known:
+        raise ArgumentError("nobody annotated this corpus, so that it gives no scores to compare")
+    if annotator is not None and annotator not in known:
+        raise UnknownNameError("annotator", annotator, known)
     rows, of = corpus.rows, corpus.annotator_index[annotator or known[0]]
     own = np.flatnonzero(rows.annotator == of)
     present = np.diff(rows.first_annotation)[own] > 0

@@ -198,6 +198,7 @@ def audit_run(folder: str | Path, note: str | None = None) -> list[AuditLine]:
     """
     place = Path(folder)
     if not (place / LOG).is_file():
+        read_record(place)  # which says so where it is no run at all
         raise InputError([Fault(f"there is no {LOG}: the run keeps no log", place)])
     now: dict[tuple[str, str], tuple[str, str]] = {}
     wordings: dict[str, str] = {}

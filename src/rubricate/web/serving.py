@@ -93,6 +93,11 @@ def open_bench(
             store.close()
 
 
+def has_workbench(folder: Path) -> bool:
+    """Tell whether a workbench was begun in a folder."""
+    return (folder / OWN / FILE).exists()
+
+
 def setup_link(bench: Bench) -> str | None:
     """Return the path of a link that makes the first account; None where there is one."""
     if bench.database.read(lambda c: c.scalar(select(t.person.c.id).limit(1))):
@@ -152,7 +157,7 @@ def backup_folder(folder: Path, target: Path, database: str = "") -> None:
 
 def _database(folder: Path, database: str) -> Database:
     path = folder / OWN / FILE
-    if not database and not path.exists():
+    if not database and not has_workbench(folder):
         raise InputError(f"{folder} holds no workbench: {path} is not there")
     return Database(database or f"sqlite:///{path}")
 

@@ -13,6 +13,8 @@ from rubricate.formats import detect_format
 from rubricate.formats.limits import ReadLimits
 from rubricate.formats.notes import open_notes, parse_columns, understood_as
 from rubricate.formats.notes.plain import docx_text
+from rubricate.notebook import as_rubric_file
+from rubricate.scoring import ScoreSettings, score_notes
 
 ROWS = [
     ["Student ID", "Note", "Station", "School"],
@@ -134,6 +136,18 @@ def test_excel_may_leave_out_or_add_empty_cells(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_corpus(path)
     assert len(raised.value.faults) == 1 and "row 5" in str(raised.value)
+
+
+@pytest.mark.parametrize(("row", "other"), [("2;cough;B;;more", "more"), ("2", "fewer")])
+def test_other_fields_than_the_header_has_are_counted_in_words(
+    row: str, other: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text(f"id;text;site\n1;chest pain;A\n{row}\n", encoding="utf-8")
+    rubric = as_rubric_file(["Chest pain"])
+    run = score_notes(path, tmp_path / "out", rubric=rubric, settings=ScoreSettings("lexicon"))
+    # What like notes are counted under has no numbers, and must read well without them.
+    assert run.run["counts"]["not_scored"] == {f"the row has {other} fields than the header": 1}
 
 
 @pytest.mark.parametrize("text", ["id", "id=", "=a", "id=a,text"])

@@ -9,6 +9,7 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats.rubric import RubricFile, read_rubric_file, read_rubrics, write_rubrics
+from rubricate.rubric import odd_features
 from rubricate.run.results import total_score
 
 
@@ -347,3 +348,40 @@ def test_rows_are_numbered_as_the_opened_file_shows_them(tmp_path: Path) -> None
         with pytest.raises(InputError) as caught:
             read_rubrics(tmp_path / name)
         assert [fault.line for fault in caught.value.faults] == [5], name
+
+
+WORDED = """Checklist item
+History:
+1. Chest pain (2 points)
+2. Onset 3 days ago [½ pt]
+3. Cough - 1/2 mark
+4. Diagnosed as pneumonia (\u2212 1 pt)
+5. Smokes (max. 2 pts)
+6. GCS: 15 points
+7. Rash -2 pts
+Total (5 points)
+"""
+
+
+def test_points_in_the_wording_count_where_no_column_has_them(tmp_path: Path) -> None:
+    (tmp_path / "worded.csv").write_text(WORDED, encoding="utf-8")
+    found = read_rubric_file(tmp_path / "worded.csv")
+    (rubric,) = found.rubrics
+    assert [feature.weight for feature in rubric] == [2, 0.5, 0.5, -1, 2, 1, 1]
+    assert {feature.kind for feature in rubric} == {"History"}
+    assert any(notice.startswith("5 features have points in the wording") for notice in
+               found.notices)  # fmt: skip
+    # A hyphen at the number may be a minus, and "15 points" a finding: people are told of both.
+    told = [notice for notice in found.notices if "it counts 1" in notice]
+    assert [notice.split(":")[0] for notice in told] == ["row 8", "row 9"]
+    assert any("the total says 5, and the features above have 7" in one for one in found.notices)
+
+
+def test_a_column_of_points_holds_against_the_wording(tmp_path: Path) -> None:
+    text = "Item,Points\nFever (2 pts),1\nCough (1 pt),1\nRash (3 pts),\n"
+    (tmp_path / "both.csv").write_text(text, encoding="utf-8")
+    (rubric,) = read_rubrics(tmp_path / "both.csv")
+    assert [feature.weight for feature in rubric] == [1, 1, 3]
+    assert list(odd_features(rubric)) == [
+        "'both-fever-2-pts' is worth 1, and its wording says '2 pts': mend one of them"
+    ]

@@ -203,3 +203,12 @@ def test_values_that_nothing_lies_between_are_drawn(values: list[float], read_sv
     ]
     for svg in drawn:
         read_svg(svg)
+
+
+def test_counts_are_whole_numbers(read_svg: Read) -> None:
+    bars = [Series("to review", (Point(2.0), Point(1.0)))]
+    for svg in (bar_plot(["a", "b"], bars, LABELS, whole=True), histogram([1, 2], LABELS)):
+        shown = [one.text or "" for one in read_svg(svg).iter(f"{SVG}text")]
+        assert {"0", "1"} <= set(shown)
+    drawn = bar_plot(["a", "b"], bars, LABELS, whole=True)
+    assert "1.0" not in drawn and ">a: 2<" in drawn

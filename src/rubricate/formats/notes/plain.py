@@ -218,7 +218,8 @@ def _note(
     if any(row[size:]) or len(row) <= max(
         columns[name] for name in NOTE_COLUMNS if name in columns
     ):
-        reason = f"{len(row)} fields, the header has {size}"
+        other = "more" if any(row[size:]) else "fewer"
+        reason = f"the row has {other} fields than the header: {len(row)}, not {size}"
         return Unreadable(f"{part.place}row {number}", "", reason)
     row = [*row[:size], *[""] * (size - len(row))]
     text, case = row[columns["text"]], row[columns["case"]] if "case" in columns else ""

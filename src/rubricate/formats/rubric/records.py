@@ -13,7 +13,7 @@ from rubricate.display import counted
 from rubricate.errors import Fault, InputError, listed, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import Faults
-from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.rubric import NO_METADATA, NOT_FINITE, Feature, Metadata, Rubric, parse_weight
 
 #: Every name of each column, in lower case, with single spaces for all that is no letter or digit.
 NAMES = {
@@ -147,6 +147,8 @@ class Records:
     metadata: dict[str, Metadata] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     without_case: int = 0
+    #: Features whose points stand in their wording alone.
+    worded: list[str] = field(default_factory=list)
 
     def add(self, values: Mapping[str, str], case: str, line: int | None, place: str = "") -> None:
         """Add one feature."""
@@ -177,6 +179,11 @@ def build_rubrics(records: Records, faults: Faults) -> tuple[Rubric, ...]:
     if not features and not records.features:
         faults.add("the file holds no features")
     faults.raise_any()
+    if records.worded:
+        records.notices.append(
+            f"{counted(len(records.worded), 'feature has', 'features have')} points in the wording "
+            f"alone, and they count: {listed(map(shown, records.worded), 5)}"
+        )
     if records.without_case:
         records.notices.append(
             f"{records.without_case} features have no case; they are of case "
@@ -209,36 +216,6 @@ def _feature(record: Record, identifier: str, faults: Faults) -> Feature | None:
         values.get("group", ""),
         values.get("note", ""),
     )
-
-
-def parse_weight(text: str) -> float | str:
-    """Return a weight (1 if there is none), or what is wrong with it.
-
-    >>> parse_weight("2,5"), parse_weight(""), parse_weight("1 pt"), parse_weight("\u22121")
-    (2.5, 1.0, 1.0, -1.0)
-    >>> parse_weight("½ mark"), parse_weight("1½")
-    (0.5, 1.5)
-    >>> parse_weight("two")
-    "the weight 'two' is not a number; write e.g. 1, 0.5, 2 pts or -1"
-    """
-    if not text:
-        return 1.0
-    given, text = text, _UNIT.sub("", text.translate(_MINUS))
-    if half := re.fullmatch(r"(\d*)([¼½¾])", text):
-        return float(half[1] or 0) + unicodedata.numeric(half[2])
-    if re.fullmatch(r"[+-]?\d+,\d{1,2}", text):
-        text = text.replace(",", ".")
-    try:
-        weight = float("x" if "_" in text else text)
-    except ValueError:
-        return f"the weight {shown(given)} is not a number; write e.g. 1, 0.5, 2 pts or -1"
-    return weight if math.isfinite(weight) else _BAD_WEIGHT
-
-
-_BAD_WEIGHT = "the weight must be finite"
-_UNIT = re.compile(r"(?<=[\d\s¼½¾])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
-#: The signs that programs write for minus, with the blank that people write after it.
-_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 
 def _ids(records: Records, faults: Faults) -> list[str]:
@@ -306,7 +283,7 @@ def need_sound(rubrics: Sequence[Rubric]) -> None:
             if not feature.id.strip():
                 wrong.append(f"a feature of case {rubric.case!r} has no id")
             if not math.isfinite(feature.weight):
-                wrong.append(f"feature {feature.id!r}: {_BAD_WEIGHT}")
+                wrong.append(f"feature {feature.id!r}: {NOT_FINITE}")
         texts = [rubric.case, rubric.title, *map(str, rubric.metadata.values()), *rubric.metadata]
         texts += [str(cell) for feature in rubric for cell in feature_row(feature)]
         if any(map(has_lone_surrogate, texts)):

@@ -21,7 +21,6 @@ from rubricate.formats.rubric.records import (
     has_hyphens,
     is_known,
     match_columns,
-    parse_weight,
 )
 from rubricate.formats.spreadsheets import (
     MOST_CHARACTERS,
@@ -33,7 +32,7 @@ from rubricate.formats.spreadsheets import (
     read_sheets,
 )
 from rubricate.formats.tables import FORMULA, guarded, unguarded
-from rubricate.rubric import Rubric
+from rubricate.rubric import Rubric, parse_weight, split_points
 
 #: What stands before a sum: never a feature.
 _TOTAL = re.compile(
@@ -133,7 +132,9 @@ class _TableReader:
         self.mostly_numbered = 2 * sum(any(_cell(row, i) for i in numbers) for row in whole) > sum(
             bool(_cell(row, text)) for _, row in self.rows
         )
-        self.has_points = bool(whole)
+        #: Rows whose points stand in their wording, as "(2 points)".
+        self.worded = [row for _, row in self.rows if split_points(_cell(row, text))[1]]
+        self.has_points = bool(whole or self.worded)
         self.heading = ""
         #: Points and groups since the last subtotal, and since the last total.
         self.part: list[tuple[float, str]] = []
@@ -180,11 +181,12 @@ class _TableReader:
     def is_total(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
         """Tell whether the row is a sum, and tell people where it is a wrong one."""
         label = values.get("text") or next((cell.strip() for cell in row if cell.strip()), "")
+        label, said = split_points(label)
         found = _TOTAL.fullmatch(label.strip(" :=*"))
         if found is None or "id" in values:
             return False
         summed = self.part if found["part"] else self.whole
-        numbers = [parse_weight(cell.strip()) for cell in row if cell.strip() not in ("", label)]
+        numbers = [parse_weight(cell.strip()) for cell in (said, *row) if cell.strip()]
         stated = [one for one in numbers if isinstance(one, float)]
         likely = _sums(summed)
         if stated and not any(math.isclose(stated[-1], one, abs_tol=1e-9) for one in likely):
@@ -201,10 +203,12 @@ class _TableReader:
     def is_heading(self, number: int, row: Sequence[str], values: Mapping[str, str]) -> bool:
         """Tell whether the row has but a heading, which is the kind of the features below it."""
         filled = [i for i, cell in enumerate(row) if cell.strip()]
-        if len(filled) != 1 or "weight" not in self.place_of:
+        if len(filled) != 1 or not ("weight" in self.place_of or self.worded):
             return False
         (place,) = filled
         text = row[place].strip()
+        if split_points(text)[1]:
+            return False
         wide = any(first == (number, place) for cell, first in self.table.merged.items()
                    if cell[0] == number)  # fmt: skip
         if not wide and not self.reads_like_heading(self.columns.get(place, ""), text):
@@ -254,6 +258,9 @@ class _TableReader:
     def add(self, number: int, values: dict[str, str]) -> None:
         if self.heading:
             values.setdefault("kind", self.heading)
+        if "weight" not in values and (said := split_points(values.get("text", ""))[1]):
+            values["weight"] = said
+            self.records.worded.append(values["text"])
         self.records.add(values, self.table.case, number, self.table.place)
         if self.has_points and "weight" not in values and values.get("text"):
             self.notice(f"row {number}: {shown(values['text'])} has no points; it counts 1")

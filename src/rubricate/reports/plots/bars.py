@@ -25,8 +25,12 @@ from rubricate.reports.plots.ink import (
 _LABEL = 210.0
 
 
-def bar_plot(categories: Sequence[str], series: Sequence[Series], labels: Labels) -> str:
+def bar_plot(
+    categories: Sequence[str], series: Sequence[Series], labels: Labels, *, whole: bool = False
+) -> str:
     """Draw lying bars from 0, one per category and series, with intervals as whiskers.
+
+    ``whole`` numbers are counts.
 
     >>> svg = bar_plot(["age"], [Series("exact", (Point(0.5),))], Labels("Errors by kind"))
     >>> "age: 0.500" in svg
@@ -42,7 +46,7 @@ def bar_plot(categories: Sequence[str], series: Sequence[Series], labels: Labels
     thick = 14.0 if several else 18.0
     step = thick * max(len(series), 1) + 10
     canvas.open(below=2, height=step * len(categories) + 4)
-    scale = Scale(0.0, round_end(0.0, max(high, 0.0)), *canvas.across)
+    scale = Scale(0.0, round_end(0.0, max(high, 0.0)), *canvas.across, whole=whole)
     canvas.x_axis(scale, n=6)
     for k, category in enumerate(categories):
         y = canvas.top + step * k + 7
@@ -51,7 +55,7 @@ def bar_plot(categories: Sequence[str], series: Sequence[Series], labels: Labels
         for place, one in enumerate(series):
             name = f"{one.name}, {category}" if several else category
             at = y + thick * place, thick - 2
-            canvas.add(_bar(place, one.points[k], name, scale, at, whole=high > 10))
+            canvas.add(_bar(place, one.points[k], name, scale, at, whole=whole or high > 10))
     canvas.add(axis_line(canvas.left, canvas.top, canvas.left, canvas.bottom))
     return canvas.finish()
 
@@ -64,13 +68,13 @@ def _bar(
         return ""
     (top, thick), end = at, scale(point.value)
     middle, edge = top + thick / 2, end
-    words = tooltip(f"{name}: {point}")
+    shown = f"{point.value:,.0f}" if whole else f"{point.value:.3f}"
+    words = tooltip(f"{name}: {point if point.has_interval else shown}")
     parts = [ink.hatched(place, scale.start, top, end - scale.start, thick, words)]
     if point.has_interval:
         low, high = scale(point.low), scale(point.high)
         edge = max(end, high)
         parts.append(ink.interval(middle, low, high, lying=True, stroke=INK, class_="human"))
-    shown = f"{point.value:,.0f}" if whole else f"{point.value:.3f}"
     return "".join(parts) + label(edge + 5, middle + 4, shown, size=11, muted=True)
 
 
@@ -100,7 +104,7 @@ def histogram(
     canvas = Canvas(labels, _BINS_WIDTH, 68, _BINS_WIDTH - 14)
     canvas.open(below=6, height=220)
     x = Scale(float(edges[0]), float(edges[-1]), *canvas.across)
-    y = Scale(0.0, round_end(0.0, float(counts.max(initial=1))), *canvas.up)
+    y = Scale(0.0, round_end(0.0, float(counts.max(initial=1))), *canvas.up, whole=True)
     canvas.y_axis(y, labels.y or "how many", n=5)
     for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
         if count:

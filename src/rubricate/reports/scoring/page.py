@@ -294,6 +294,7 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
             ],
             [Series("to review", tuple(Point(float(tally.review)) for tally in most))],
             Labels("Features most often sent to review", "decisions"),
+            whole=True,
         )
         parts.append(figure(drawn, "The features people are asked about most."))
     if policy.get("curve"):
