@@ -49,6 +49,7 @@ PUBLIC = {
     "EvidenceComponent": "spaCy finds it by its entry point",
     "average_models": "for those who use the package from Python",
     "data_location": "onnx reads it",
+    "symbolic": "torch's exporter calls it",
     "total_tokens": "anyio reads it",
     "design_weights": "benchmarks/interval_coverage.py",
     "export_packed": "scripts/reader/ship.py",

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rubricate.rubric import split_points
+
 #: "1. ", "b) ", "[ ] ", "* " before a feature, with a blank behind; "C. difficile" is a name.
 _LEAD = re.compile(
     r"^\s*(?:(?:[-*•–—▪●◦·□☐✓]+|\[[ xX]?\]|#?\(?\d{1,2}[.)]|\(?[a-zA-Z]\)|Q\d{1,2}[.:)])\s+)+"
 )
-#: " - 1 pt", "[0.5 pts]", "(2 points)" behind it. Without a mark before it "points" are counted.
-_WORTH = r"[+]?(?:\d+(?:[.,/]\d+)?|[½¼¾])\s*(?:pts?|points?|marks?)\.?"
-_POINTS = re.compile(rf"\s*(?:[\[(]\s*{_WORTH}\s*[\])]|[-–—:;,=|]+\s*{_WORTH})\s*$", re.IGNORECASE)
+#: ": 1 pt" and the like behind it, which may be no points of it, but are nothing a note says.
+_POINTS = re.compile(
+    r"\s*[-–—:;,=|]+\s*[+]?(?:\d+(?:[.,/]\d+)?|[½¼¾])\s*(?:pts?|points?|marks?)\.?\s*$",
+    re.IGNORECASE,
+)
 #: Headings under which a checklist sorts what it asks for, and that say no more about it.
 _HEADING = re.compile(
     r"^(?:(?:on )?(?:physical )?exam(?:ination)?|physical|PE|HPI|ROS|review of systems|subjective"
@@ -146,7 +150,7 @@ def plain_wording(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    plain = _POINTS.sub("", _LEAD.sub("", text, count=1))
+    plain = _POINTS.sub("", split_points(_LEAD.sub("", text, count=1).rstrip())[0])
     plain = _HEADING.sub("", plain, count=1)
     denying = _NEGATIVE.sub("", plain, count=1)
     if denying != plain and not _DENYING.match(denying):

@@ -277,7 +277,9 @@ def _write_words(path: Path, model: LexiconModel) -> None:
             "weight": polars.Float32,
         }
     )
-    polars.concat([empty, *tables]).write_parquet(path)
+    # By a stream: polars cannot write to a path that is not UTF-8.
+    with path.open("wb") as stream:
+        polars.concat([empty, *tables]).write_parquet(stream)
 
 
 def load_lexicon_model(folder: str | Path) -> tuple[LexiconModel, Header]:
