@@ -61,15 +61,35 @@ def set_width(browser: Any, width: int, height: int = 860) -> None:
     )
 
 
-def wait_for(browser: Any, script: str, value: object = True) -> None:
-    """Wait until a script's value is this one."""
+def comes(browser: Any, script: str, value: object, seconds: float) -> bool:
+    """Tell whether a script's value is this one before so many seconds have passed."""
     from selenium.common.exceptions import TimeoutException
     from selenium.webdriver.support.ui import WebDriverWait
 
     with suppress(TimeoutException):
-        WebDriverWait(browser, 60, 0.1).until(
+        WebDriverWait(browser, seconds, 0.1).until(
             lambda b: b.execute_script(f"return {script}") == value
         )
+        return True
+    return False
+
+
+def reload(browser: Any, script: str, value: object) -> None:
+    """Load a page again, and wait until a script's value is this one.
+
+    On a busy machine a reload may overtake what the page kept on its way from one process of the
+    browser to the other; a later one finds it.
+    """
+    for _ in range(4):
+        browser.refresh()
+        if comes(browser, script, value, 5):
+            return
+    wait_for(browser, script, value)
+
+
+def wait_for(browser: Any, script: str, value: object = True) -> None:
+    """Wait until a script's value is this one."""
+    comes(browser, script, value, 60)
     found = browser.execute_script(f"return {script}")
     said = browser.execute_script("return document.querySelector('.said')?.textContent")
     where = f"{browser.current_url}, which says {said!r}"
