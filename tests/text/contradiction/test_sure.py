@@ -1,0 +1,139 @@
+"""What surely says otherwise, and overrules a network."""
+
+from __future__ import annotations
+
+import pytest
+from marked_words import read
+
+from rubricate.text.contradiction import TYPE, why_contradicted
+from rubricate.text.contradiction.sure import why_surely_not
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "words", "said"),
+    [
+        ("Chest pain", "911 for pressure in chest", "pressure in chest", "only advised"),
+        ("Weight loss", "goal: lose 12 lb", "goal: lose 12 lb", "only advised"),
+        ("Weight loss", "lost 12 lb", "lost 12 lb", None),
+        ("Return precautions given", "return if fever", "return if fever", None),
+        ("Pregnancy test positive", "UPT -, UA neg", "UPT -", "denied"),
+        ("Guarding", "guarding -/rigidity +", "guarding", "denied"),
+        ("Rigidity", "guarding -/rigidity +", "rigidity +", None),
+        ("Clubbing", "wheeze +. Clubbing -. JVP nl", "Clubbing", "denied"),
+        ("Rash", "+rash - itchy", "rash", None),
+        ("Snoring", "wheeze +, cough +, fever -, rash -. Snore - per wife", "Snore", "denied"),
+        (
+            "Tinel sign",
+            "numb +, weak +, pain -, UPT -. Tinel - at wrist",
+            "Tinel - at wrist",
+            "denied",
+        ),
+        ("Phonophobia", "N +, V +, aura -, F -. Light, - sound", "sound", "denied"),
+        ("Snoring", "Snore - per wife", "Snore", None),
+        ("Pruritus denied", "pruritus -, fevers -", "pruritus", None),
+        ("Fever", "SN given: if fever or not better to recontact", "fever", "only in case"),
+        ("Peritonism", "ED if pain, fever, peritonism", "peritonism", "only in case"),
+        ("Leg swelling", "Warned re faints, swelling of legs", "swelling of legs", "only in case"),
+        ("Foreign body sensation", "feels as if a stone is in it", "a stone is in it", None),
+        ("Cough", "Will call if worse, has cough", "cough", None),
+        ("Return precautions", "return if pain, fever", "fever", None),
+        ("Rigidity", "guarding +, rigidity -", "+, rigidity", "denied"),
+        ("Guarding", "guarding +, rigidity -", "guarding +, rigidity", None),
+        ("Night sweats denied", "sweats (-), chills (+)", "sweats (-)", None),
+        ("Chest pain", "Seen in the ED for chest pain", "chest pain", None),
+        ("Chest pain", "ED for chest pain", "chest pain", "only advised"),
+        ("Edema", "(-) edema", "edema", "denied"),
+        ("No edema", "(-) edema", "edema", None),
+        ("Knee pain", "- knee pain x 2 wks", "knee pain", None),
+        ("Fever", "fever - 3 days", "fever", None),
+        ("Early menopause", "menopause at 53", "menopause at 53", "says 53"),
+        ("Early menopause", "menopause at 41", "menopause at 41", None),
+        ("Family history of premature CAD", "brother: MI at 81", "brother: MI", "says 81"),
+        ("Recent travel", "travel to Peru 3 years ago", "travel to Peru", "says 3 years ago"),
+        ("Recent travel", "travel to Peru 3 weeks ago", "travel to Peru", None),
+        ("No recent travel", "travel to Peru 3 years ago", "travel to Peru", None),
+    ],
+)
+def test_signs_beside_the_words(feature: str, text: str, words: str, said: str | None) -> None:
+    start = text.index(words)
+    assert why_surely_not(feature, text, [(start, start + len(words))]) == said
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "said"),
+    [
+        ("Alcohol use disorder", "Two beers on weekends", "says Two beers"),
+        ("Alcohol use disorder", "drinks socially, was in detox twice", None),
+        ("Alcohol use", "Two beers on weekends", None),
+        ("Alcohol use disorder", "Moderate alcohol use disorder", None),
+        ("Alcohol misuse", "Six beers every weekend", None),
+        ("Heavy drinking", "A 12-pack on weekends", None),
+        ("Syncope", "if syncope", "only in case"),
+        ("Worse when partner drinks", "if he drinks it is worse", None),
+    ],
+)
+def test_little_is_not_much_and_if_is_not_when(feature: str, text: str, said: str | None) -> None:
+    assert why_surely_not(feature, text, [(0, len(text))]) == said
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        ("Moderate aortic stenosis", "The [[aortic stenosis is severe]].", "says severe"),
+        ("Moderate aortic stenosis", "[[aortic stenosis]], moderate to severe", None),
+        ("Systolic murmur", "[[Diastolic murmur]] at the left edge", "says diastolic"),
+        ("Systolic murmur", "[[no diastolic murmur]], systolic 2/6", None),
+        ("Intermittent vomiting", "[[Vomiting]] nonstop since noon", "says constant"),
+        ("Bipolar I disorder", "has [[bipolar II]], stable", "says type 2"),
+        ("Third-degree burn", "[[second-degree burn]] of the arm", "says degree 2"),
+        ("First-degree relative with diabetes", "FH: [[dad T2DM]]", None),
+        ("Venous leg ulcer", "black [[arterial ulcer]] at the heel", "says arterial"),
+        ("Venous thrombosis", "[[arterial line, clot in the calf vein]]", None),
+        ("Purulent sputum", "[[coughs up clear mucus]]", "says clear"),
+        ("Clear fluids tolerated", "[[green stool]], takes fluids", None),
+        ("Non-malignant polyps", "[[polyps were benign]]", None),
+        ("Dull frontal headache", "[[headaches]] both temples and front, dull", None),
+        ("Brother died of overdose", "[[Brother survived an OD]]", "says alive"),
+    ],
+)
+def test_kinds_that_exclude_each_other_are_sure(
+    feature: str, marked: str, reason: str | None
+) -> None:
+    assert why_contradicted(feature, *read(marked), (TYPE,)) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "reason"),
+    [
+        (
+            "Family history of stones",
+            "[[His brother-in-law has passed stones]]",
+            "brother-in-law's",
+        ),
+        ("Family history of stones", "[[His brother has passed stones]]", None),
+        ("Family at bedside", "[[His wife sat with him]]", None),
+        ("Family history of gout", "asked by a colleague no meds [[gout in mother]]", None),
+        ("First-degree relative with bowel cancer", "[[grandma colon ca]]", "grandmother's"),
+        ("First-degree relative with bowel cancer", "[[mother colon ca]]", None),
+    ],
+)
+def test_who_is_no_relative_is_sure(feature: str, marked: str, reason: str | None) -> None:
+    assert why_contradicted(feature, *read(marked), (TYPE,)) == reason
+
+
+@pytest.mark.parametrize(
+    ("feature", "marked", "said"),
+    [
+        ("Father died of heart disease before 60", "[[Father's fatal infarct at 78]]", "says 78"),
+        ("Father died of heart disease before 60", "[[Father's fatal infarct at 51]]", None),
+        ("Breast cancer before 50", "[[cancer at the age of 43, living at 71]]", None),
+        ("Vital capacity below 20 mL/kg", "[[FVC 1.1 L at 78 kg]]", None),
+        ("Family early dementia", "FH: [[mom AD at 88]]", "says 88"),
+        ("Itching", "burns as a child. -[[pruritus]]", "denied"),
+        ("Itching", "burns as a child. [[-pruritus]]", "denied"),
+        ("Itching", "rash -[[itching]] at night", None),
+        ("Itching", "Complaints:\n-[[itching]]\n-fever", None),
+    ],
+)
+def test_ages_and_a_minus_before_the_words(feature: str, marked: str, said: str | None) -> None:
+    assert why_surely_not(feature, *read(marked)) == said
