@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import drag, faults_of_access, open_browser, press, reload, set_width, tap, wait_for
+from browsing import drag, faults_of_access, open_browser, press, set_width, tap, wait_for
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric, read_corpus
 from rubricate.errors import InputError, OutputExistsError
@@ -199,7 +199,8 @@ def test_undo_reaches_back_over_notes_and_a_reload_keeps_everything(page: Any) -
     wait_for(page, JUDGED, "suggested open open open")
     press(page, "u")
     wait_for(page, JUDGED, "unsure open open open")
-    reload(page, JUDGED, "unsure open open open")
+    page.refresh()
+    wait_for(page, JUDGED, "unsure open open open")
     press(page, "p")
     wait_for(page, JUDGED, "present absent absent absent")
     press(page, "4", DELETE)
@@ -230,7 +231,8 @@ def test_a_saved_file_goes_on_elsewhere_and_others_are_refused(
     press(page, "a", "x", "u")
     saved(page, downloads)
     page.execute_script("localStorage.clear()")
-    reload(page, JUDGED, "suggested open open open")
+    page.refresh()
+    wait_for(page, JUDGED, "suggested open open open")
     page.find_element("id", "file").send_keys(str(downloads / "ann.jsonl"))
     wait_for(page, JUDGED, "present absent unsure open")
     other = tmp_path / "bob.jsonl"
@@ -253,7 +255,8 @@ def test_keys_can_be_changed_and_switched_off(page: Any) -> None:
     press(page, "\ue00c")
     press(page, "x", "q")
     wait_for(page, JUDGED, "absent open open open")
-    reload(page, JUDGED, "absent open open open")
+    page.refresh()
+    wait_for(page, JUDGED, "absent open open open")
     press(page, "q")
     wait_for(page, JUDGED, "absent absent open open")
     press(page, "?")
