@@ -27,7 +27,6 @@ from rubricate.stats import (
     Side,
     Support,
     Target,
-    WeightedMeasures,
     bootstrap_interval,
     cluster_interval,
     compare_with_ceiling,
@@ -41,12 +40,10 @@ from rubricate.stats import (
     proportion_limits,
     ratio,
     score_agreement,
-    stratified_posterior,
     summarise,
 )
 from rubricate.stats.resampling import table_rates
-from rubricate.stats.weights import Stratum, design_weights
-from rubricate.study.measuring import DesignNotes, design_posterior
+from rubricate.study.measuring import DesignNotes, WeightedMeasures, design_posterior
 
 F64 = npt.NDArray[np.float64]
 Limits = tuple[F64, F64]
@@ -114,15 +111,17 @@ def recall_rows(studies: int) -> None:
     report(setting, "naive Clopper-Pearson", proportion_limits(tp, tp + fn), truth)
 
     def posterior(study: int) -> tuple[float, float]:
-        hits, missed = int(tp[study]), int(fn[study])
-        strata = [
-            Stratum(found, tp=hits, fp=drawn - hits, predicted="positive"),
-            Stratum(pool - found, fn=missed, tn=drawn - missed, predicted="negative"),
-        ]
-        interval = stratified_posterior(strata, draws=2000, seed=study).recall
-        return interval.low, interval.high
+        # The unseen notes of both strata, with Dirichlet shares (Ericson 1969).
+        rng = np.random.default_rng(study)
+        right, missed = (
+            seen
+            + rng.multinomial(unseen, rng.dirichlet([seen + 0.5, drawn - seen + 0.5], 2000))[:, 0]
+            for seen, unseen in ((tp[study], found - drawn), (fn[study], pool - found - drawn))
+        )
+        low, high = np.quantile(right / (right + missed), [0.025, 0.975])
+        return float(low), float(high)
 
-    weights = np.repeat(design_weights([drawn, drawn], [found, pool - found]), drawn)
+    weights = np.repeat([found / drawn, (pool - found) / drawn], drawn)
     strata = np.repeat([0, 1], drawn)
 
     def bootstrap(study: int) -> tuple[float, float]:
@@ -131,10 +130,9 @@ def recall_rows(studies: int) -> None:
         counts[tp[study] : drawn, 1] = 1
         counts[drawn : drawn + fn[study], 2] = 1
         result = bootstrap_interval(
-            counts,
+            counts * weights[:, None],
             lambda sums: precision_recall_f1(sums)[..., 1],
             Resampling(1000, seed=study),
-            weights=weights,
             strata=strata,
         )
         return float(result.low), float(result.high)

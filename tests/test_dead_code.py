@@ -51,7 +51,6 @@ PUBLIC = {
     "data_location": "onnx reads it",
     "symbolic": "torch's exporter calls it",
     "total_tokens": "anyio reads it",
-    "design_weights": "benchmarks/interval_coverage.py",
     "export_packed": "scripts/reader/ship.py",
     "fit_hidden": "scripts/learn_shared.py",
     "contradiction": "for those who use the package from Python",

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rubricate import read_corpus, write_corpus
 from rubricate.errors import InputError
@@ -8,6 +10,7 @@ from rubricate.study.decisions import curate_study
 from rubricate.study.evaluation import (
     SampleDesign,
     evaluate_study,
+    oversampled,
     refuse_unweighted,
     width_met,
 )
@@ -73,6 +76,54 @@ def test_unweighted_values_are_refused_where_rates_differ(curated: Study) -> Non
     # The small study's secondary variable was drawn at a higher rate.
     with pytest.raises(InputError, match="proportional"):
         evaluate_study(curated, unweighted=True)
+
+
+def positive(stratum) -> bool:
+    return stratum["side"] == "positive"
+
+
+# Source: f .10, 250 + 250 notes, P .85, R .80: the plain recall is expected at .973.
+def test_the_example_of_the_refusal() -> None:
+    tp, fn = 250 * 0.85, 250 * (0.1 * 0.85 * 0.2 / 0.8 / 0.9)
+    assert tp / (tp + fn) == pytest.approx(0.973, abs=0.001)
+    assert 4 * tp / (4 * tp + 36 * fn) == pytest.approx(0.80)
+    with pytest.raises(InputError, match="250 of 1000 predicted positives but 250 of 9000"):
+        refuse_unweighted(strata(("positive", "none", 250, 1000), ("negative", "none", 250, 9000)))
+
+
+def test_proportional_samples_pass() -> None:
+    for drawn in ((50, 450), (51, 450), (1000, 9000)):
+        sides = zip(("positive", "negative"), drawn, (1000, 9000), strict=True)
+        assert not oversampled(
+            strata(*((side, "none", n, held) for side, n, held in sides)), positive
+        )
+    assert oversampled(
+        strata(("positive", "none", 53, 1000), ("negative", "none", 450, 9000)), positive
+    )
+
+
+@given(st.integers(2, 400), st.integers(1, 5000), st.integers(1, 5000))
+def test_rounding_alone_is_never_oversampling(total: int, positives: int, negatives: int) -> None:
+    pool = positives + negatives
+    sampled = min(positives, max(1, round(total * positives / pool)))
+    rest = total - sampled
+    if 1 <= rest <= negatives and abs(sampled - total * positives / pool) <= 1:
+        drawn = ("positive", "none", sampled, positives), ("negative", "none", rest, negatives)
+        assert not oversampled(strata(*drawn), positive)
+
+
+def test_sites_with_different_rates_are_no_oversampling_of_positives() -> None:
+    # Site B is drawn twice as densely, positives and negatives alike, at the same frequency.
+    sites = [
+        ("positive", "none", 10, 100), ("negative", "none", 90, 900),
+        ("positive", "none", 20, 100), ("negative", "none", 180, 900),
+    ]  # fmt: skip
+    assert not oversampled(strata(*sites), positive)
+
+
+def test_strata_that_nobody_drew_from_are_refused() -> None:
+    with pytest.raises(InputError, match="none was sampled"):
+        oversampled(strata(("positive", "none", 0, 5), ("negative", "none", 3, 5)), positive)
 
 
 def test_notes_from_elsewhere_have_no_design(corpus) -> None:

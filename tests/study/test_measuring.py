@@ -7,9 +7,7 @@ from rubricate.stats import (
     Resampling,
     precision_recall_f1,
     proportion_interval,
-    stratified_posterior,
 )
-from rubricate.stats.weights import Stratum
 from rubricate.study import measuring
 from rubricate.study.measuring import (
     DesignNotes,
@@ -24,22 +22,41 @@ def notes(counts, weights, sides, fixed=True) -> DesignNotes:
     return DesignNotes(cells, np.asarray(weights, float), np.asarray(sides, bool), fixed)
 
 
-def test_equal_weights_give_the_stratified_posterior() -> None:
+def test_equal_weights_give_the_posterior_of_two_strata() -> None:
     found = design_posterior(
         notes([212, 38, 6, 244], np.repeat([4.0, 36.0], 250), np.repeat([True, False], 250)),
         finite=True,
     )
-    known = stratified_posterior(
-        [
-            Stratum(1000, tp=212, fp=38, predicted="positive"),
-            Stratum(9000, fn=6, tn=244, predicted="negative"),
-        ]
+    # The unseen notes of each stratum, drawn from a multinomial with Dirichlet shares (Ericson).
+    rng = np.random.default_rng(1)
+    (tp, fp), (fn, _) = (
+        (np.array(seen) + rng.multinomial(unseen, rng.dirichlet(np.array(seen) + 0.5, 20_000))).T
+        for seen, unseen in (([212, 38], 750), ([6, 244], 8750))
     )
-    for name in ("precision", "recall", "f1"):
-        one, two = getattr(found, name), getattr(known, name)
-        assert one.value == pytest.approx(two.value)
-        assert one.low == pytest.approx(two.low, abs=1e-9)
-        assert one.high == pytest.approx(two.high, abs=1e-9)
+    known = {
+        "precision": tp / (tp + fp),
+        "recall": tp / (tp + fn),
+        "f1": 2 * tp / (2 * tp + fp + fn),
+    }
+    values = {"precision": 848 / 1000, "recall": 848 / 1064, "f1": 1696 / 2064}
+    for name, drawn in known.items():
+        one = getattr(found, name)
+        assert one.value == pytest.approx(values[name])
+        assert [one.low, one.high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.004)
+
+
+def test_seed_decides() -> None:
+    drawn = notes([212, 38, 6, 244], np.repeat([4.0, 36.0], 250), np.repeat([True, False], 250))
+    one, two, other = (design_posterior(drawn, Resampling(seed=s)) for s in (1, 1, 2))
+    assert one == two != other
+
+
+def test_one_endless_side_is_jeffreys() -> None:
+    precision = design_posterior(notes([80, 20, 0, 0], np.ones(100), np.ones(100))).precision
+    jeffreys = proportion_interval(80, 100, method="jeffreys")
+    assert [precision.low, precision.high] == pytest.approx(
+        [jeffreys.low, jeffreys.high], abs=0.004
+    )
 
 
 def test_a_census_of_a_finite_population_leaves_nothing_to_chance() -> None:

@@ -67,12 +67,6 @@ from rubricate.stats.resampling import (
 )
 from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
 from rubricate.stats.sequential import plan_sequential
-from rubricate.stats.weights import (
-    WeightedMeasures,
-    oversampled,
-    refuse_unweighted_recall,
-    stratified_posterior,
-)
 
 __all__ = [
     "BOOTSTRAP_METHODS",
@@ -103,7 +97,6 @@ __all__ = [
     "Support",
     "Target",
     "VariablesPlan",
-    "WeightedMeasures",
     "adjust_margin_tests",
     "adjust_p_values",
     "auc_size",
@@ -126,7 +119,6 @@ __all__ = [
     "limits_of_agreement",
     "margin_test",
     "non_inferiority_size",
-    "oversampled",
     "plan_assurance",
     "plan_curve",
     "plan_pilot",
@@ -138,10 +130,8 @@ __all__ = [
     "proportion_interval",
     "proportion_limits",
     "ratio",
-    "refuse_unweighted_recall",
     "resample_sums",
     "score_agreement",
-    "stratified_posterior",
     "summarise",
     "summarise_clusters",
     "width_chances",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from rubricate.arrays import F64, Bools
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.formats import read_corpus
 from rubricate.measures import CountTable, Evaluation, evaluate
 from rubricate.measures.pairing import annotator_number
@@ -20,14 +20,12 @@ from rubricate.stats import (
     Resampling,
     Side,
     Statistic,
-    WeightedMeasures,
     compare_with_ceiling,
-    oversampled,
-    refuse_unweighted_recall,
 )
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.measuring import (
     DesignNotes,
+    WeightedMeasures,
     characters_estimate,
     design_bootstrap,
     design_posterior,
@@ -39,7 +37,7 @@ from rubricate.study.measuring import (
 )
 from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step, write_summary
-from rubricate.study.sampling import NONE
+from rubricate.study.sampling import NONE, SIDES
 from rubricate.study.settings import AnnotationSource
 from rubricate.study.summaries import (
     CeilingJson,
@@ -301,8 +299,10 @@ def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesig
 def refuse_unweighted(strata: Sequence[StratumJson]) -> None:
     """Raise where values without weights would be biased by how the sample was drawn.
 
-    Positives and negatives must have been drawn at the same rate
-    (`rubricate.stats.refuse_unweighted_recall`), and so must notes with a secondary variable.
+    Notes the system missed are among the predicted negatives. Where those were drawn at a lower
+    rate than the positives, the missed notes are under-represented and plain recall is far too
+    high: with 250 + 250 notes at a frequency of .10, .97 for a true .80. Precision is unharmed.
+    Notes with a secondary variable must have been drawn at the rate of the others, too.
 
     >>> from rubricate.study.sampling import SampleStratum
     >>> refuse_unweighted([
@@ -310,11 +310,36 @@ def refuse_unweighted(strata: Sequence[StratumJson]) -> None:
     ...     SampleStratum("all", "negative", "none", population=50, sampled=5).to_dict(),
     ... ])
     """
-    sampled = [s["sampled"] for s in strata]
-    population = [s["population"] for s in strata]
-    refuse_unweighted_recall(sampled, population, [s["side"] == "positive" for s in strata])
-    if oversampled(sampled, population, [s["part"] != NONE for s in strata]):
+    if oversampled(strata, lambda stratum: stratum["side"] == "positive"):
+        drawn = []
+        for side in SIDES:
+            sampled, held = _drawn([stratum for stratum in strata if stratum["side"] == side])
+            drawn.append(f"{sampled} of {held} predicted {side}s")
+        raise InputError(
+            f"recall cannot be reported without weights: {' but '.join(drawn)} were sampled. "
+            "Give each note the weight population / sampled of its stratum."
+        )
+    if oversampled(strata, lambda stratum: stratum["part"] != NONE):
         raise InputError(
             "values cannot be reported without weights: notes with a secondary variable were "
             'drawn at a higher rate than others (sampling.allocation = "proportional" avoids it)'
         )
+
+
+def oversampled(strata: Sequence[StratumJson], chosen: Callable[[StratumJson], bool]) -> bool:
+    """Tell whether the notes of the chosen strata were drawn at another rate than the others.
+
+    They were not, as far as anyone can tell, where the sample holds within one note as many of
+    them as a proportional sample of its size would: whole notes cannot be split.
+    """
+    empty = [i for i, one in enumerate(strata) if one["population"] and not one["sampled"]]
+    if empty:
+        raise ArgumentError(f"strata {empty} (from 0) hold notes but none was sampled")
+    sampled, held = _drawn(strata)
+    own_sampled, own_held = _drawn([stratum for stratum in strata if chosen(stratum)])
+    return abs(own_sampled - sampled * own_held / max(held, 1)) > 1
+
+
+def _drawn(strata: Sequence[StratumJson]) -> tuple[int, int]:
+    """Return how many notes of these strata were sampled, and how many they hold."""
+    return sum(s["sampled"] for s in strata), sum(s["population"] for s in strata)

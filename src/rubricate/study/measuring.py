@@ -22,7 +22,6 @@ from rubricate.stats import (
     Resampling,
     Statistic,
     Support,
-    WeightedMeasures,
     bootstrap_interval,
     degrees_of_freedom,
     f1_interval,
@@ -173,19 +172,32 @@ class DesignNotes:
     sides_are_predictions: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class WeightedMeasures:
+    """The rates of the population's four-fold table with their intervals."""
+
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    specificity: Estimate
+    npv: Estimate
+    prevalence: Estimate
+
+
 def design_posterior(
     notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
 ) -> WeightedMeasures:
     """Estimate the rates of the four-fold table of notes from a stratified sample.
 
-    The estimates are ratios of Horvitz-Thompson totals (1952). The intervals extend
-    `rubricate.stats.stratified_posterior` to weights that vary inside a side of the design: the
-    shares of the four cells on a side are drawn from a Dirichlet whose counts are the weighted
-    shares times Kish's effective number of notes, (sum w)^2 / sum w^2 (Kish 1965), plus 1/2 in
-    each possible cell, and are multiplied by the notes the side stands for. Many thin strata
+    The estimates are ratios of Horvitz-Thompson totals (1952). For the intervals, equal-tailed
+    quantiles, the shares of the four cells on a side are drawn from a Dirichlet whose counts are
+    the weighted shares times Kish's effective number of notes, (sum w)^2 / sum w^2 (Kish 1965),
+    plus 1/2 in each possible cell (Jeffreys), and are multiplied by the notes the side stands for.
+    So they have width where no missed note was seen, unlike a bootstrap. Many thin strata
     would each bring a prior of their own and swamp the data; the sides, at most two, do not.
-    Unless the population is finite, it is itself a sample of notes like these, so the sizes of
-    the sides are drawn, too, from a Dirichlet with their counts.
+    Of a finite population only the unseen notes are drawn, from a multinomial (Ericson 1969).
+    Any other is itself a sample of notes like these, so the sizes of the sides are drawn, too,
+    from a Dirichlet with their counts.
 
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [212, 38, 6, 244], axis=0)
     >>> weights = np.repeat([4.0, 36.0], 250)
