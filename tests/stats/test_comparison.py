@@ -54,7 +54,6 @@ def test_random_swaps_approach_all_swaps() -> None:
 def test_equal_systems_have_p_one() -> None:
     counts = RNG.poisson(4, size=(20, 3))
     result = compare_paired(counts, counts, precision_recall_f1, permutations=200)
-    assert result.p_value is not None
     assert result.p_value.tolist() == [1, 1, 1]
     assert np.all(result.difference.estimate == 0)
     assert np.all(result.difference.low == 0) and np.all(result.difference.high == 0)
@@ -93,9 +92,8 @@ def test_pairing_removes_the_difficulty_of_notes() -> None:
     first = RNG.binomial(20, np.clip(easy + 0.04, 0, 1))
     second = RNG.binomial(20, easy)
     one, two = (np.stack([x, 20 - x, 20 - x], axis=1) for x in (first, second))
-    paired = compare_paired(one, two, precision_recall_f1, permutations=0)
+    paired = compare_paired(one, two, precision_recall_f1, permutations=9)
     apart = compare_with_ceiling(side(one), side(two, first=1000), f1)
-    assert paired.p_value is None
     assert paired.difference.at(2).width < 0.7 * apart.width
     # On the same notes the correlation of both takes the difficulty out as well.
     same = compare_with_ceiling(side(one), side(two), f1)

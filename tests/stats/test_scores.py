@@ -8,20 +8,19 @@ from rubricate.stats import Resampling, gwet_ac2, limits_of_agreement, proportio
 FEW = Resampling(resamples=50)
 #: What irrCAC 0.4.4 (Gwet's own definitions) gives for CAC(...).gwet().
 KNOWN = {
-    "near": ([[1, 1], [2, 3], [3, 3], [4, 4], [2, 2]], 0.92268, 0.89637),
+    "near": ([[1, 1], [2, 3], [3, 3], [4, 4], [2, 2]], 0.92268),
     "Shrout and Fleiss": (
         [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]],
-        0.31511, 0.28225,
+        0.31511,
     ),
-    "two values": ([[0, 0], [0, 1], [1, 1], [0, 0], [0, 0]], 0.65517, 0.65517),
+    "two values": ([[0, 0], [0, 1], [1, 1], [0, 0], [0, 0]], 0.65517),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_ac2_is_gwets(name: str) -> None:
-    table, quadratic, ordinal = KNOWN[name]
-    assert gwet_ac2(table, FEW).value == pytest.approx(quadratic, abs=1e-5)
-    assert gwet_ac2(table, FEW, weights="ordinal").value == pytest.approx(ordinal, abs=1e-5)
+    table, value = KNOWN[name]
+    assert gwet_ac2(table, FEW).value == pytest.approx(value, abs=1e-5)
 
 
 def test_ac2_of_one_score_is_undefined_and_of_one_rater_refused() -> None:

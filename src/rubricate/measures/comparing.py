@@ -17,30 +17,28 @@ from rubricate.stats import Comparison, Estimate, Resampling, compare_paired, de
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """Two values and first minus second with its interval; ``p_value`` where it was tested."""
+    """Two values, first minus second with its interval, and the p value of the difference."""
 
     first: float
     second: float
     difference: Estimate
-    p_value: float | None = None
+    p_value: float
 
     @classmethod
     def of(cls, found: Comparison) -> PairedDifference:
         """Take a comparison of one value."""
-        p_value = None if found.p_value is None else float(found.p_value)
-        return cls(float(found.first), float(found.second), found.difference.at(), p_value)
+        difference, p_value = found.difference.at(), float(found.p_value)
+        return cls(float(found.first), float(found.second), difference, p_value)
 
-    def to_dict(self, first: str = "first", second: str = "second") -> dict[str, object]:
-        """Return the values ready for JSON, under these names."""
-        values: dict[str, object] = {
-            first: defined(self.first),
-            second: defined(self.second),
+    def to_dict(self) -> dict[str, object]:
+        """Return the values ready for JSON."""
+        return {
+            "first": defined(self.first),
+            "second": defined(self.second),
             "difference": defined(self.difference.value),
             "interval": self.difference.to_dict(),
+            "p_value": defined(self.p_value),
         }
-        if self.p_value is not None:
-            values["p_value"] = defined(self.p_value)
-        return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _differences(result: TrialResult) -> str:
 
 
 def _difference(found: PairedDifference) -> tuple[Point, Value]:
-    if found.p_value is None or not math.isfinite(found.p_value):
+    if not math.isfinite(found.p_value):
         return found.difference, None
     text = "&lt; 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
     return found.difference, Cell(text, found.p_value, number=True)

@@ -166,19 +166,6 @@ TAILS: Mapping[BootstrapMethod, Callable[[F64, F64, F64 | None, float], list[F64
 }
 
 
-def needed_acceleration(
-    settings: Resampling,
-    statistic: Statistic,
-    total: F64,
-    notes: F64,
-    strata: npt.ArrayLike | None = None,
-) -> F64 | None:
-    """Return the acceleration from the counts of each note; None for a method that needs none."""
-    if settings.method != "bca":
-        return None
-    return acceleration(apply(statistic, total - notes), strata)
-
-
 def summarise(
     estimate: F64,
     replicates: F64,
@@ -229,7 +216,6 @@ def bootstrap_interval(
     statistic: Statistic,
     settings: Resampling | None = None,
     *,
-    weights: npt.ArrayLike | None = None,
     strata: npt.ArrayLike | None = None,
 ) -> Bootstrapped:
     """Bootstrap any measure of summed counts, drawing whole notes with replacement.
@@ -242,7 +228,6 @@ def bootstrap_interval(
     the same resamples.
     ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m), for any leading
     axes.
-    ``weights`` (n,): design weights; the counts of a note are multiplied by its weight.
     ``strata`` (n,): strata of the design; notes are drawn inside each, those alone in their stratum
     together.
 
@@ -253,17 +238,29 @@ def bootstrap_interval(
     ([0.875, 0.778, 0.824], [0.75, 0.5, 0.67])
     """
     settings = settings or Resampling()
-    table = as_counts(counts, weights=weights)
-    total = table.sum(axis=0)
-    estimate = apply(statistic, total)
+    table = as_counts(counts)
     rng = np.random.default_rng(settings.seed)
-    replicates = apply(statistic, resample_sums(table, settings.resamples, rng, strata=strata))
+    sums = resample_sums(table, settings.resamples, rng, strata=strata)
+    return summarise_sums(table, sums, statistic, settings, strata)
+
+
+def summarise_sums(
+    table: F64,
+    sums: F64,
+    statistic: Statistic,
+    settings: Resampling,
+    strata: npt.ArrayLike | None = None,
+) -> Bootstrapped:
+    """Turn the counts of each note and their resampled sums into intervals."""
+    total = table.sum(axis=0)
+    estimate, replicates = apply(statistic, total), apply(statistic, sums)
     if replicates.shape != (settings.resamples, *estimate.shape):
         raise ArgumentError("the statistic must keep the leading axes of the sums")
-    accel = needed_acceleration(settings, statistic, total, table, strata)
-    return summarise(
-        estimate, replicates, settings, accel, freedom=degrees_of_freedom(strata, len(table))
-    )
+    accel = None
+    if settings.method == "bca":
+        accel = acceleration(apply(statistic, total - table), strata)
+    freedom = degrees_of_freedom(strata, len(table))
+    return summarise(estimate, replicates, settings, accel, freedom=freedom)
 
 
 #: Correlation assumed between items of one note, where too few are wrong to estimate it.

@@ -31,15 +31,13 @@ class Comparison:
 
     ``first``, ``second``: the measures of each.
     ``difference``: first minus second, with its interval.
-    ``p_value``: two-sided, from swapping the two within notes; None where no test was made.
-    ``permutations``: number of random swaps behind `p_value`.
+    ``p_value``: two-sided, from swapping the two within notes.
     """
 
     first: F64
     second: F64
     difference: Bootstrapped
-    p_value: F64 | None = None
-    permutations: int = 0
+    p_value: F64
 
 
 def _difference(statistic: Statistic) -> Statistic:
@@ -122,7 +120,7 @@ def compare_paired(
     order.
     ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m).
     ``settings``: resamples, confidence, method; its seed serves the test too.
-    ``permutations``: number of random swaps; 0 for no test.
+    ``permutations``: number of random swaps.
     ``strata`` (n,): strata inside which notes are drawn.
 
     >>> from rubricate.stats import precision_recall_f1
@@ -141,10 +139,7 @@ def compare_paired(
         ),
         p_value=permutation_p_value(
             one, two, statistic, permutations=permutations, seed=settings.seed
-        )
-        if permutations
-        else None,
-        permutations=permutations,
+        ),
     )
 
 

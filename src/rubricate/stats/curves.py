@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import InputError
-from rubricate.stats.limits import at_least, design_faults, one_of, raise_if_any
+from rubricate.stats.limits import at_least, design_faults, raise_if_any
 from rubricate.stats.planning import (
     STUDY_INTERVAL,
     Chances,
@@ -169,8 +168,7 @@ def _met(
     sampling = Sampling(cells.tp + cells.fp, cells.fn + cells.tn)
     possible = expected.frequency < expected.highest_frequency
     if simulate and possible and min(sampling.positives, sampling.negatives):
-        found = reported_chances(expected, target, sampling)
-        met[STUDY_INTERVAL] = {"precision": found.precision, "recall": found.recall}
+        met[STUDY_INTERVAL] = asdict(reported_chances(expected, target, sampling))
     return met
 
 
@@ -236,60 +234,25 @@ Varied = Literal["precision", "recall", "frequency"]
 _FEW_STUDIES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCurve:
-    """Sizes along one varied value."""
-
-    vary: Varied
-    values: tuple[float, ...]
-    positives: tuple[int, ...]
-    negatives: tuple[int, ...]
-    totals: tuple[int, ...]
-    skipped: tuple[float, ...]
-
-
 def plan_curve(
-    expected: Expected,
-    target: Target | None = None,
-    *,
-    vary: Varied,
-    values: Sequence[float] | None = None,
-    method: PlanMethod = "assurance",
-) -> PlanCurve:
-    """Return the sample size against one expected value, the others as given.
+    expected: Expected, target: Target, *, vary: Varied, method: PlanMethod
+) -> dict[float, int]:
+    """Return the notes to annotate against one expected value, the others as given.
 
-    ``expected``: the point through which the curve runs.
-    ``values``: its values; by default .50 to .98 for precision and recall, .02 to .98 for
-    frequency, in steps of .02 (of .08 where sizes are simulated).
+    The values run from .50 to .98 for precision and recall and from .02 to .98 for frequency, in
+    steps of .02 (of .08 where sizes are simulated); impossible ones are left out.
 
-    Impossible values are in `skipped`.
-
-    >>> curve = plan_curve(
-    ...     Expected(0.85, 0.80, 0.48), vary="frequency", values=[0.1, 0.48, 0.9], method="slice"
-    ... )
-    >>> curve.values, curve.totals, curve.skipped
-    ((0.1, 0.48), (2494, 519), (0.9,))
+    >>> curve = plan_curve(Expected(0.85, 0.80, 0.48), Target(), vary="frequency", method="slice")
+    >>> curve[0.1], curve[0.48], 0.9 in curve
+    (2494, 519, False)
     """
-    raise_if_any(
-        one_of("vary", vary, ["precision", "recall", "frequency"])
-        + one_of("method", method, get_args(PlanMethod))
-    )
-    target = target or Target()
-    if values is None:
-        start = 0.02 if vary == "frequency" else 0.50
-        step = 0.08 if method == "reported" else 0.02  # those are simulated
-        values = np.arange(start, 0.981, step).round(2).tolist()
-    points: list[tuple[float, int, int]] = []
-    skipped: list[float] = []
-    for value in values:
+    start = 0.02 if vary == "frequency" else 0.50
+    step = 0.08 if method == "reported" else 0.02
+    totals = {}
+    for value in np.arange(start, 0.981, step).round(2).tolist():
         changes: dict[str, Any] = {vary: value}
-        try:
-            here = replace(expected, **changes)
-        except InputError:
-            skipped.append(value)
-            continue
+        here = replace(expected, **changes)
         if here.frequency >= here.highest_frequency:
-            skipped.append(value)
             continue
         if method == "slice":
             plan = plan_slice(
@@ -299,12 +262,5 @@ def plan_curve(
             plan = plan_reported(here, target, studies=_FEW_STUDIES)
         else:
             plan = plan_assurance(here, target)
-        points.append((value, plan.positives, plan.negatives))
-    return PlanCurve(
-        vary=vary,
-        values=tuple(point[0] for point in points),
-        positives=tuple(point[1] for point in points),
-        negatives=tuple(point[2] for point in points),
-        totals=tuple(point[1] + point[2] for point in points),
-        skipped=tuple(skipped),
-    )
+        totals[value] = plan.total
+    return totals

@@ -167,19 +167,6 @@ class VariablesPlan:
         }
 
 
-def _effective(n: int, pool: float | None, design_effect: float) -> int:
-    """Return the independent draws from an endless pool that `n` notes are worth, rounded down.
-
-    The inverse of the two steps of the planned size: without replacement n notes of a pool N are
-    worth n (N - 1) / (N - n); clustering divides by the design effect.
-    """
-    worth = float(n)
-    if pool is not None:
-        # The cap keeps a nearly exhausted pool from being worth endless draws.
-        worth = min(n * (pool - 1) / (pool - n), 1e6) if n < pool else 1e6
-    return math.floor(worth / design_effect + 1e-9)
-
-
 def plan_variables(
     variables: Mapping[str, Expected],
     target: Target | None = None,
@@ -229,9 +216,8 @@ def _outlook(name: str, plan: Plan, total: int) -> Outlook:
     def half_width(n: int, share: float, p: float) -> float:
         if whole:
             return 0.0  # nothing is left to chance
-        pool = None if plan.pool is None else plan.pool * share
         return assured_half_width(
-            _effective(n, pool, plan.design_effect),
+            math.floor(float(sampling.worth(n, share)) + 1e-9),
             p,
             assurance=target.assurance,
             confidence=target.confidence,

@@ -10,20 +10,8 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64
 from rubricate.errors import ArgumentError
-from rubricate.stats.bootstrap import (
-    Bootstrapped,
-    apply,
-    bootstrap_interval,
-    needed_acceleration,
-    summarise,
-)
-from rubricate.stats.resampling import (
-    Resampling,
-    Statistic,
-    as_counts,
-    degrees_of_freedom,
-    resample_sums,
-)
+from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise_sums
+from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
 
 Ints = npt.NDArray[np.intp]
 
@@ -71,14 +59,13 @@ def _codes(labels: npt.ArrayLike, rows: int, name: str) -> tuple[npt.NDArray[np.
     return distinct, code
 
 
-def _owner(inner: Ints, outer: Ints, size: int, name: str) -> Ints:
-    """Return the stratum of each unit or group; each must have just one."""
-    owner = np.zeros(size, dtype=np.intp)
+def _need_one_stratum(inner: Ints, outer: Ints, name: str) -> None:
+    """Refuse units or groups that lie in more than one stratum."""
+    owner = np.zeros(inner.max() + 1, dtype=np.intp)
     owner[inner] = outer
     astray = np.unique(inner[owner[inner] != outer])
     if len(astray):
         raise ArgumentError(f"{len(astray)} {name}s lie in more than one stratum")
-    return owner
 
 
 def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tuple[Ints, F64]]:
@@ -90,15 +77,6 @@ def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tupl
         block = np.zeros((unit_at.max() + 1, len(groups), table.shape[1]))
         np.add.at(block, (unit_at, group_at), table[rows])
         yield groups, block
-
-
-def _measure(block: F64, sums: F64, statistic: Statistic, settings: Resampling) -> Bootstrapped:
-    """Bootstrap the groups of one block from its replicated sums."""
-    total = block.sum(axis=0)
-    accel = needed_acceleration(settings, statistic, total, block)
-    freedom = degrees_of_freedom(None, len(block))
-    values = apply(statistic, sums)
-    return summarise(apply(statistic, total), values, settings, accel, freedom=freedom)
 
 
 def _overall(
@@ -118,15 +96,7 @@ def _overall(
         sums += resample_sums(np.concatenate(alone), settings.resamples, rng)
     everything = np.concatenate(units)
     stratum = np.repeat(np.arange(len(units)), [len(own) for own in units])
-    total = everything.sum(axis=0)
-    accel = needed_acceleration(settings, statistic, total, everything, stratum)
-    return summarise(
-        apply(statistic, total),
-        apply(statistic, sums),
-        settings,
-        accel,
-        freedom=degrees_of_freedom(stratum, len(everything)),
-    )
+    return summarise_sums(everything, sums, statistic, settings, stratum)
 
 
 def _join(parts: list[Bootstrapped], order: Ints) -> Bootstrapped:
@@ -176,8 +146,8 @@ def bootstrap_levels(
     _, unit = _codes(layout.unit, len(table), "unit")
     group_labels, group = _codes(layout.group, len(table), "group")
     stratum_labels, stratum = _codes(layout.stratum, len(table), "stratum")
-    _owner(unit, stratum, int(unit.max()) + 1, "unit")
-    _owner(group, stratum, len(group_labels), "group")
+    _need_one_stratum(unit, stratum, "unit")
+    _need_one_stratum(group, stratum, "group")
 
     rng = np.random.default_rng(settings.seed)
     group_parts, stratum_parts, group_order = [], [], []
@@ -185,10 +155,10 @@ def bootstrap_levels(
     drawn: list[F64] = []
     for groups, block in _blocks(table, unit, group, stratum):
         sums = resample_sums(block, settings.resamples, rng)
-        group_parts.append(_measure(block, sums, statistic, settings))
+        group_parts.append(summarise_sums(block, sums, statistic, settings))
         group_order.append(groups)
         by_unit, by_draw = block.sum(axis=1, keepdims=True), sums.sum(axis=1, keepdims=True)
-        stratum_parts.append(_measure(by_unit, by_draw, statistic, settings))
+        stratum_parts.append(summarise_sums(by_unit, by_draw, statistic, settings))
         units.append(by_unit[:, 0])
         drawn.append(by_draw[:, 0])
     if settings.population == "cases-like-these":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,7 @@ class Sampling:
         drawn = np.asarray(n, dtype=np.float64)
         if self.pool is not None:
             held = self.pool * share
+            # The cap keeps a nearly exhausted pool from being worth endless draws.
             left = np.maximum(held - drawn, 1e-6)
             drawn = np.where(drawn < held, np.minimum(drawn * (held - 1) / left, 1e6), 1e6)
         return drawn / self.design_effect
@@ -391,5 +392,5 @@ def plan_of_size(
                 sampling.total, needed, expected, sampling.pool, chances.least, target.assurance
             )
         ),
-        met={name: {"precision": chances.precision, "recall": chances.recall}},
+        met={name: asdict(chances)},
     )

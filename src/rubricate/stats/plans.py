@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, NotRequired, TypedDict, cast, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from rubricate.stats.limits import METHODS, Method, one_of, raise_if_any, shares
 from rubricate.stats.sizes import half_width_faults
@@ -37,7 +37,7 @@ class Expected:
     def __post_init__(self) -> None:
         raise_if_any(
             shares(precision=self.precision, recall=self.recall, frequency=self.frequency)
-            + one_of("frequency-kind", self.frequency_kind, ["internal", "external"])
+            + one_of("frequency-kind", self.frequency_kind, get_args(FrequencyKind))
         )
 
     @property
@@ -104,16 +104,6 @@ class PerSite:
     negatives: int
     total: int
 
-    @classmethod
-    def share(cls, positives: int, negatives: int, sites: int) -> PerSite:
-        """Divide both kinds of notes among the sites.
-
-        >>> PerSite.share(249, 270, 6)
-        PerSite(positives=42, negatives=45, total=87)
-        """
-        each = -(-positives // sites), -(-negatives // sites)
-        return cls(*each, sum(each))
-
 
 @dataclass(frozen=True, slots=True)
 class Cells:
@@ -125,27 +115,8 @@ class Cells:
     tn: int
 
 
-class ExpectedJson(TypedDict):
-    """`Expected` in JSON."""
-
-    precision: float
-    recall: float
-    frequency: float
-    frequency_kind: FrequencyKind
-
-
-class TargetJson(TypedDict):
-    """`Target` in JSON; a plan like SLiCE's has no assurance."""
-
-    half_width: float
-    confidence: float
-    assurance: NotRequired[float]
-    interval: Method
-    drawing: Drawing
-
-
 class PlanJson(TypedDict):
-    """`Plan` in JSON."""
+    """`Plan` in JSON; the target of one like SLiCE's has no assurance."""
 
     method: PlanMethod
     positives: int
@@ -159,8 +130,8 @@ class PlanJson(TypedDict):
     fp: int
     fn: int
     tn: int
-    expected: ExpectedJson
-    target: TargetJson
+    expected: dict[str, Any]
+    target: dict[str, Any]
     pool: int | None
     design_effect: float
     warnings: list[str]
@@ -206,7 +177,8 @@ class Plan:
     @property
     def per_site(self) -> PerSite:
         """Notes of each site."""
-        return PerSite.share(self.positives, self.negatives, self.sites)
+        each = -(-self.positives // self.sites), -(-self.negatives // self.sites)
+        return PerSite(*each, sum(each))
 
     def to_dict(self) -> PlanJson:
         """Return the plan as plain values, ready for JSON.
@@ -216,7 +188,7 @@ class Plan:
         >>> plan["positives"], plan["negatives"], plan["total"], plan["per_site"]["total"]
         (249, 270, 519, 87)
         """
-        target = cast(TargetJson, asdict(self.target))
+        target = asdict(self.target)
         if self.method == "slice":
             del target["assurance"]
         return {
@@ -232,7 +204,7 @@ class Plan:
             "fp": self.cells.fp,
             "fn": self.cells.fn,
             "tn": self.cells.tn,
-            "expected": cast(ExpectedJson, asdict(self.expected)),
+            "expected": asdict(self.expected),
             "target": target,
             "pool": self.pool,
             "design_effect": self.design_effect,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ from rubricate.arrays import F64
 from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import one_of, raise_if_any
+from rubricate.stats.limits import raise_if_any
 from rubricate.stats.resampling import Resampling, ratio
 
 
@@ -75,7 +74,6 @@ def gwet_ac2(
     scores: npt.ArrayLike,
     settings: Resampling | None = None,
     *,
-    weights: Literal["quadratic", "ordinal"] = "quadratic",
     possible: npt.ArrayLike | None = None,
 ) -> Estimate:
     """Return Gwet's AC2 of scores: agreement corrected for chance, near misses counting in part.
@@ -83,8 +81,8 @@ def gwet_ac2(
     AC2 = (p_a - p_e) / (1 - p_e) (Gwet 2014, Handbook of Inter-Rater Reliability, chapter 4) with
     p_a the mean weighted agreement of two raters of a note and
     p_e = Σ w_kl Σ π_k (1 - π_k) / (q (q - 1)), where π_k is the share of score k and q the number
-    of possible scores. Weights: 1 - (k - l)² / (max - min)², or of ranks, 1 - C(|k - l| + 1, 2) /
-    C(q, 2). Two scores (present, absent) give AC1. Intervals draw notes with replacement.
+    of possible scores. Weights are quadratic: 1 - (k - l)² / (max - min)². Two scores (present,
+    absent) give AC1. Intervals draw notes with replacement.
 
     ``scores`` (notes, raters): one score per note and rater, all known.
     ``possible``: all scores there are; those that were given if absent, in which case the value
@@ -96,7 +94,7 @@ def gwet_ac2(
     0.923
     """
     table = np.asarray(scores, dtype=np.float64)
-    faults = one_of("weights", weights, ["quadratic", "ordinal"])
+    faults = []
     if table.ndim != 2 or min(table.shape) < 2:
         faults.append(Fault("scores must be of two notes or more by two raters or more"))
     values = np.unique(table if possible is None else np.asarray(possible, dtype=np.float64))
@@ -107,12 +105,7 @@ def gwet_ac2(
     q, raters = len(values), table.shape[1]
     if q < 2:
         return Estimate(float("nan"))
-    if weights == "quadratic":
-        far = np.subtract.outer(values, values) ** 2 / (values[-1] - values[0]) ** 2
-    else:
-        apart = np.abs(np.subtract.outer(np.arange(q), np.arange(q)))
-        far = apart * (apart + 1) / (q * (q - 1))
-    weight = 1 - far
+    weight = 1 - np.subtract.outer(values, values) ** 2 / (values[-1] - values[0]) ** 2
     given = np.zeros((len(table), q))
     np.add.at(given, (np.arange(len(table))[:, None], place), 1)
     agreed = (given * (given @ weight - 1)).sum(axis=1) / (raters * (raters - 1))

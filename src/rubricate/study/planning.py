@@ -298,13 +298,9 @@ def plan_plot(plan: Plan, *, progress: Progress = silent) -> str:
     varied: tuple[Varied, ...] = ("precision", "recall", "frequency")
     for vary in watched(varied, progress, "drawing sample sizes", len(varied)):
         curve = plan_curve(plan.expected, plan.target, vary=vary, method=plan.method)
-        kept = [
-            (value, total)
-            for value, total in zip(curve.values, curve.totals, strict=True)
-            if total <= _MOST * plan.total
-        ]
-        points = tuple(Point(float(total)) for _, total in kept)
-        lines.append(Line(f"expected {vary}", tuple(value for value, _ in kept), points))
+        kept = {value: total for value, total in curve.items() if total <= _MOST * plan.total}
+        points = tuple(Point(float(total)) for total in kept.values())
+        lines.append(Line(f"expected {vary}", tuple(kept), points))
     return curve_plot(
         lines,
         Labels("Sample size", "expected value", "notes to annotate", _words(plan)),
