@@ -42,8 +42,12 @@ from rubricate.stats import (
     score_agreement,
     summarise,
 )
-from rubricate.stats.resampling import table_rates
-from rubricate.study.measuring import DesignNotes, WeightedMeasures, design_posterior
+from rubricate.study.measuring import (
+    DesignNotes,
+    WeightedMeasures,
+    design_posterior,
+    table_rates,
+)
 
 F64 = npt.NDArray[np.float64]
 Limits = tuple[F64, F64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,17 +49,8 @@ from rubricate.stats import (
     ratio,
 )
 
-
-class CaseLine(TypedDict):
-    """A line of the table by case; the last two hold mean and SD and no number of notes."""
-
-    case: str
-    f1: float
-    jaccard: float
-    jaccard_pooled: float
-    kappa: float
-    yes_no_f1: float
-    n_notes: int | None
+#: A line of the table by case; the last two hold mean and SD and no number of notes.
+CaseLine = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,37 +102,29 @@ class Agreement:
         lines: list[CaseLine] = []
         for case, measured in characters.by("case").measured().items():
             own = characters.where(cases=[case])
-            lines.append(
-                {
-                    "case": case,
-                    "f1": measured.f1,
-                    "jaccard": own.row_means()["jaccard"],
-                    "jaccard_pooled": measured["jaccard"],
-                    "kappa": measured["kappa"],
-                    "yes_no_f1": presence.where(cases=[case]).total().f1,
-                    "n_notes": len(own.by("note")),
-                }
-            )
+            found = {
+                "f1": measured.f1,
+                "jaccard": own.row_means()["jaccard"],
+                "jaccard_pooled": measured["jaccard"],
+                "kappa": measured["kappa"],
+                "yes_no_f1": presence.where(cases=[case]).total().f1,
+            }
+            lines.append({"case": case, **found, "n_notes": len(own.by("note"))})
         if len(lines) < 2:
             return lines
-        values = np.array(
-            [[line["f1"], line["jaccard"], line["jaccard_pooled"], line["kappa"], line["yes_no_f1"]]
-             for line in lines]
-        )  # fmt: skip
+        names = [name for name in lines[0] if name not in ("case", "n_notes")]
+        values = np.array([[line[name] for name in names] for line in lines])
         mean = mean_defined(values, axis=0)
         n_others = np.maximum((~np.isnan(values)).sum(axis=0) - 1, 0)
         sd = np.sqrt(ratio(np.nansum((values - mean) ** 2, axis=0), n_others))
-        for name, found in (("mean", mean), ("sd", sd)):
-            f1, jaccard, jaccard_pooled, kappa, yes_no_f1 = found.tolist()
-            lines.append(
-                {"case": name, "f1": f1, "jaccard": jaccard, "jaccard_pooled": jaccard_pooled,
-                 "kappa": kappa, "yes_no_f1": yes_no_f1, "n_notes": None}
-            )  # fmt: skip
+        for case, summed in (("mean", mean), ("sd", sd)):
+            found = dict(zip(names, summed.tolist(), strict=True))
+            lines.append({"case": case, **found, "n_notes": None})
         return lines
 
     def _repr_html_(self) -> str:
         names = ("case", "f1", "jaccard", "kappa", "yes_no_f1", "n_notes")
-        lines = [[line[name] for name in names] for line in self.case_table()]  # type: ignore[literal-required]
+        lines = [[line[name] for name in names] for line in self.case_table()]
         who = ", ".join(one.id for one in self.corpus.annotators)
         return table_html(names, lines, title=f"agreement of {who}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,9 +216,7 @@ def _print(result: TrialResult) -> None:
     base = next(iter(result.measured.values())).evaluation.all_present_f1()
     lines.append(("everything present", None, DASH, DASH, base, DASH, DASH))
     if result.ceiling is not None:
-        table_of: dict[str, Mapping[str, Any]] = {
-            line["case"]: line for line in result.ceiling.case_table()
-        }
+        table_of = {line["case"]: line for line in result.ceiling.case_table()}
         cells = [f"annotators ({result.ceiling.pooled.evaluation.coverage.n_notes:,} notes)"]
         for what, column in (("characters", "f1"), ("presence", "yes_no_f1")):
             interval = result.ceiling.pooled.overall(what)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
@@ -14,7 +16,6 @@ from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
 from rubricate.measures.families import MeasureKey, count_rows
-from rubricate.measures.formulas import Measure
 from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
 from rubricate.measures.span_matching import Matching
 from rubricate.stats import (
@@ -28,6 +29,7 @@ from rubricate.stats import (
     limit_by_items,
     plan_pilot,
 )
+from rubricate.stats.resampling import f1
 
 #: What stands beside the values of a table at a level ("overall", "cases", "macro features", ...)
 #: and group.
@@ -356,17 +358,19 @@ def plan_from_pilot(
     counts = np.column_stack([table.by("note").values, items]).astype(np.float64)
 
     def measured(drawn: F64) -> Estimate:
-        return _f1(drawn, table.measure, settings)
+        return f1_of_notes(drawn[:, :-1], drawn[:, -1], settings)
 
     return plan_pilot(
         counts, measured, half_width=half_width, assurance=assurance, studies=studies, seed=seed
     )
 
 
-def _f1(drawn: F64, measure: Measure, settings: Resampling) -> Estimate:
-    """Return F1 of some notes; the last column holds the items of each."""
-    counts = drawn[:, :-1]
+def f1_of_notes(counts: npt.NDArray[Any], items: npt.ArrayLike, settings: Resampling) -> Estimate:
+    """Return F1 from the counts of some notes (tp, fp, fn, tn) and the items of each.
+
+    A bootstrap by note, joined with limits by items where few notes are wrong.
+    """
     wrong, right = counts[:, 1:3].any(axis=1).sum(), (counts[:, 0] > 0).sum()
-    support = Support(effective_items(drawn[:, -1]), wrong, right)
-    found = bootstrap_interval(counts, measure.statistics["f1"], settings)
+    support = Support(effective_items(items), wrong, right)
+    found = bootstrap_interval(counts, f1, settings)
     return limit_by_items(found, support, through_jaccard=True).at()

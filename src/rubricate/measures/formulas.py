@@ -21,6 +21,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64
 from rubricate.stats import defined
 from rubricate.stats import ratio as ratio
+from rubricate.stats.resampling import f1, precision, recall
 
 #: ``statistic(counts[..., k]) -> values[...]``
 Statistic = Callable[[npt.ArrayLike], F64]
@@ -32,32 +33,6 @@ SPAN_COLUMNS = ("reference", "predicted", "reference_hits", "predicted_hits")
 def _columns(counts: npt.ArrayLike) -> tuple[F64, F64, F64, F64]:
     values = np.asarray(counts, dtype=np.float64)
     return values[..., 0], values[..., 1], values[..., 2], values[..., 3]
-
-
-def precision(counts: npt.ArrayLike) -> F64:
-    """Return TP / (TP + FP) of (tp, fp, fn, tn) counts.
-
-    >>> float(precision([3, 2, 2, 4]))
-    0.6
-    """
-    tp, fp, _, _ = _columns(counts)
-    return ratio(tp, tp + fp)
-
-
-def recall(counts: npt.ArrayLike) -> F64:
-    """Return TP / (TP + FN) of (tp, fp, fn, tn) counts."""
-    tp, _, fn, _ = _columns(counts)
-    return ratio(tp, tp + fn)
-
-
-def f1(counts: npt.ArrayLike) -> F64:
-    """Return 2 TP / (2 TP + FP + FN), van Rijsbergen's F with equal weights (1979).
-
-    >>> f1([[3, 2, 2, 4], [0, 0, 5, 4], [0, 0, 0, 9]]).tolist()
-    [0.6, 0.0, nan]
-    """
-    tp, fp, fn, _ = _columns(counts)
-    return ratio(2 * tp, 2 * tp + fp + fn)
 
 
 def jaccard(counts: npt.ArrayLike) -> F64:
@@ -90,6 +65,12 @@ def kappa(counts: npt.ArrayLike) -> F64:
     """
     tp, fp, fn, tn = _columns(counts)
     return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+def prevalence(counts: npt.ArrayLike) -> F64:
+    """Return (TP + FN) / n of (tp, fp, fn, tn) counts: the share of rows that the reference has."""
+    tp, fp, fn, tn = _columns(counts)
+    return ratio(tp + fn, tp + fp + fn + tn)
 
 
 def negative_predictive_value(counts: npt.ArrayLike) -> F64:

@@ -175,25 +175,39 @@ def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> F64:
     return out
 
 
-def precision_recall_f1(counts: F64) -> F64:
-    """Return precision, recall and F1 from TP, FP, FN in the first three places.
+def precision(counts: npt.ArrayLike) -> F64:
+    """Return TP / (TP + FP) of counts (tp, fp, fn, ...).
 
-    P = TP / (TP + FP), R = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN) (van Rijsbergen 1979).
+    >>> float(precision([3, 2, 2, 4]))
+    0.6
+    """
+    values = np.asarray(counts, dtype=np.float64)
+    return ratio(values[..., 0], values[..., 0] + values[..., 1])
+
+
+def recall(counts: npt.ArrayLike) -> F64:
+    """Return TP / (TP + FN) of counts (tp, fp, fn, ...)."""
+    values = np.asarray(counts, dtype=np.float64)
+    return ratio(values[..., 0], values[..., 0] + values[..., 2])
+
+
+def f1(counts: npt.ArrayLike) -> F64:
+    """Return 2 TP / (2 TP + FP + FN), van Rijsbergen's F with equal weights (1979).
+
+    >>> f1([[3, 2, 2, 4], [0, 0, 5, 4], [0, 0, 0, 9]]).tolist()
+    [0.6, 0.0, nan]
+    """
+    values = np.asarray(counts, dtype=np.float64)
+    tp, fp, fn = values[..., 0], values[..., 1], values[..., 2]
+    return ratio(2 * tp, 2 * tp + fp + fn)
+
+
+def precision_recall_f1(counts: npt.ArrayLike) -> F64:
+    """Return precision, recall and F1 of counts (tp, fp, fn, ...) in a new last axis.
+
     Nothing counted (0 / 0) gives NaN: the caller decides what empty against empty is worth.
 
-    ``counts`` (..., k): sums of TP, FP, FN and anything else.
-
-    >>> precision_recall_f1(np.array([3.0, 2.0, 2.0])).tolist()
+    >>> precision_recall_f1([3.0, 2.0, 2.0]).tolist()
     [0.6, 0.6, 0.6]
     """
-    tp, fp, fn = counts[..., 0], counts[..., 1], counts[..., 2]
-    return np.stack(
-        [ratio(tp, tp + fp), ratio(tp, tp + fn), ratio(2 * tp, 2 * tp + fp + fn)], axis=-1
-    )
-
-
-def table_rates(cells: F64) -> F64:
-    """Return precision, recall, F1, specificity, NPV and prevalence of TP, FP, FN, TN."""
-    fp, fn, tn = cells[..., 1], cells[..., 2], cells[..., 3]
-    more = [ratio(tn, tn + fp), ratio(tn, tn + fn), ratio(cells[..., 0] + fn, cells.sum(axis=-1))]
-    return np.concatenate([precision_recall_f1(cells), np.stack(more, axis=-1)], axis=-1)
+    return np.stack([precision(counts), recall(counts), f1(counts)], axis=-1)

@@ -13,26 +13,28 @@ from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures import CountTable, Evaluation, evaluate_pairing
+from rubricate.measures.evaluate import f1_of_notes
 from rubricate.measures.families import four_cells
-from rubricate.measures.formulas import kappa
+from rubricate.measures.formulas import (
+    kappa,
+    negative_predictive_value,
+    prevalence,
+    specificity,
+)
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Bootstrapped,
     Estimate,
     Resampling,
     Statistic,
-    Support,
-    bootstrap_interval,
     degrees_of_freedom,
     f1_interval,
     heterogeneity,
-    limit_by_items,
     precision_recall_f1,
     resample_sums,
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
-from rubricate.stats.resampling import table_rates
 from rubricate.study.population import Variable
 from rubricate.study.summaries import AgreementSummary, BySite, SiteResult, VariableAgreement
 
@@ -77,10 +79,7 @@ def characters_estimate(counts: I64, settings: Resampling) -> Estimate:
     >>> characters_estimate(np.array([[9, 0, 0, 5]] * 5), Resampling()).low.__round__(3)
     0.647
     """
-    marked = counts[:, :3].any(axis=1)
-    wrong, right = (counts[:, 1:3].any(axis=1)).sum(), (counts[:, 0] > 0).sum()
-    drawn = bootstrap_interval(counts[:, :3], lambda s: precision_recall_f1(s)[..., 2], settings)
-    return limit_by_items(drawn, Support(marked.sum(), wrong, right), through_jaccard=True).at()
+    return f1_of_notes(counts, counts[:, :3].any(axis=1), settings)
 
 
 def pair_evaluation(corpus: Corpus) -> Evaluation | None:
@@ -223,6 +222,13 @@ def design_posterior(
             for value, a, b in zip(estimate, low, high, strict=True)
         )
     )  # fmt: skip
+
+
+def table_rates(cells: F64) -> F64:
+    """Return the rates of `WeightedMeasures`, in their order, of TP, FP, FN, TN."""
+    more = (specificity, negative_predictive_value, prevalence)
+    others = np.stack([rate(cells) for rate in more], axis=-1)
+    return np.concatenate([precision_recall_f1(cells), others], axis=-1)
 
 
 def _tables(notes: DesignNotes, seed: int, *, finite: bool) -> F64:
