@@ -37,7 +37,7 @@ def test_a_step_records_inputs_seed_version_and_time(study: Study) -> None:
     assert record["version"]
     assert record["time"]
     assert record["summary"] == {"n": 1, "share": None}
-    assert list(record["outputs"]) == ["out.txt"]
+    assert list(record["outputs"]) == ["out.txt", "plan.json"]
 
 
 def test_the_same_inputs_change_nothing(study: Study) -> None:

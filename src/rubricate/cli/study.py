@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,23 +42,6 @@ def study_command() -> None:
     """
 
 
-def tell(result: StepResult[Any], as_json: bool, say: Callable[[Any], None]) -> None:
-    """Print what a step says, as JSON or in words, and which steps before it are out of date."""
-    from rubricate.study.status import stale_warnings
-
-    if as_json:
-        print_json(
-            {"step": result.step, "changed": result.changed, "folder": str(result.folder),
-             "summary": result.summary}
-        )  # fmt: skip
-        return
-    if not result.changed:
-        click.echo(f"{result.step}: nothing changed since the last run")
-    say(result.summary)
-    warn(*stale_warnings(open_study(str(result.folder.parents[1])), result.step))
-    click.echo(f"in {result.folder}")
-
-
 def open_study(folder: str) -> Study:
     """Read the study in a folder."""
     from rubricate.study.record import Study
@@ -66,13 +50,29 @@ def open_study(folder: str) -> Study:
 
 
 def step(name: str, *own: Callable[[F], F]) -> Callable[[Callable[..., Done]], click.Command]:
-    """Make a command of a function from a study to a step's result and how it is said."""
+    """Make a command of a function from a study to a step's result and how it is said.
+
+    It also says which steps before it are out of date.
+    """
 
     def decorate(work: Callable[..., Done]) -> click.Command:
         @functools.wraps(work)
         def command(folder: str, as_json: bool, **given: Any) -> None:
-            result, say = work(open_study(folder), **given)
-            tell(result, as_json, say)
+            from rubricate.study.status import stale_warnings
+
+            study = open_study(folder)
+            result, say = work(study, **given)
+            if as_json:
+                print_json(
+                    {"step": result.step, "changed": result.changed, "folder": str(result.folder),
+                     "summary": result.summary}
+                )  # fmt: skip
+                return
+            if not result.changed:
+                click.echo(f"{result.step}: nothing changed since the last run")
+            say(result.summary)
+            warn(*stale_warnings(study, result.step))
+            click.echo(f"in {result.folder}")
 
         for option in (json_option, overwrite_option, *reversed(own), folder_argument):
             command = option(command)
@@ -220,8 +220,7 @@ def rehearse_step(
         overwrite=overwrite,
     )
     if as_json:
-        print_json({"folder": str(found.folder), "packages": found.packages,
-                    "marks": found.marks, "slips": found.slips})  # fmt: skip
+        print_json({**asdict(found), "folder": str(found.folder)})
         return
     click.echo(f"filled in {found.packages} packages: {found.marks:,} marks to make, "
                f"{found.slips:,} missed or cut short")  # fmt: skip

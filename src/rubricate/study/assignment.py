@@ -17,7 +17,7 @@ from rubricate.formats.frame import feature_labels
 from rubricate.formats.tables import write_sheet
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
-from rubricate.study.record import StepResult, Study, read_numbered, run_step, write_summary
+from rubricate.study.record import StepResult, Study, read_numbered, run_step
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
@@ -164,14 +164,12 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
             own = [t for t in tasks if t.annotator == annotator.id]
             _write_package(place / annotator.id, everything, own, settings.format, guidelines)
         write_key(place / "key.csv", tasks)
-        summary: AssignSummary = {
+        return {
             **describe_tasks(tasks),
             "format": settings.format,
             "wanted_training": settings.training,
             "annotators": [asdict(a) for a in settings.annotators],
         }
-        write_summary(place / "assignment.json", summary)
-        return summary
 
     return run_step(
         study,

@@ -169,14 +169,12 @@ def _cell(value: Value) -> str:
     return _plain(text).replace("|", "\\|") if isinstance(value, str) else text
 
 
-def cell_text(value: Value) -> str:
+def cell_text(value: str | int | float | Estimate | None) -> str:
     """Return what a cell of a table says.
 
     >>> cell_text(Estimate(0.5, 0.4, 0.6)), cell_text(1234), cell_text(None)
     ('0.500 (0.400 to 0.600)', '1,234', '–')
     """
-    if isinstance(value, Open):
-        return value.text
     if isinstance(value, str):
         return value
     if isinstance(value, int):

@@ -36,7 +36,7 @@ from rubricate.study.measuring import (
     variable_presence,
 )
 from rubricate.study.population import Variable, read_population, site_of
-from rubricate.study.record import StepResult, Study, run_step, write_summary
+from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.sampling import NONE, SIDES
 from rubricate.study.settings import AnnotationSource
 from rubricate.study.summaries import (
@@ -216,11 +216,9 @@ def evaluate_study(
     )
 
     def work(place: Path) -> EvaluateSummary:
-        summary = _evaluation_summary(
+        return _evaluation_summary(
             study, source, resampling, unweighted=unweighted, progress=progress
         )
-        write_summary(place / "evaluation.json", summary)
-        return summary
 
     return run_step(
         study,

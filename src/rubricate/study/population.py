@@ -20,9 +20,9 @@ from rubricate.formats.rubric import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
 from rubricate.study.planning import find_features, present_notes
-from rubricate.study.record import StepResult, Study, read_numbered, run_step, write_summary
+from rubricate.study.record import StepResult, Study, read_numbered, run_step
 from rubricate.study.settings import VariableSettings
-from rubricate.study.summaries import PopulationFacts, PopulationSummary, VariableJson
+from rubricate.study.summaries import PopulationFacts, PopulationSummary
 
 _RANGES = {"min", "max", "from", "to"}
 #: The site of every note when the study has only one.
@@ -40,10 +40,6 @@ class Variable:
     name: str
     role: str
     features: tuple[str, ...]
-
-    def to_dict(self) -> VariableJson:
-        """Return the fields as they are recorded."""
-        return {"name": self.name, "role": self.role, "features": list(self.features)}
 
 
 def resolve_variables(
@@ -154,7 +150,6 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
     """
     settings = study.settings.population
     source = study.source(settings.corpus)
-
     rubric = study.source(settings.rubric) if settings.rubric else None
 
     def work(place: Path) -> PopulationSummary:
@@ -175,16 +170,14 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
         if not kept.notes:
             raise InputError("population: no note is left; loosen population.where")
         variables = _still_there(kept, variables)
-        summary: PopulationSummary = {
+        write_corpus(kept, place / "notes.jsonl", format="jsonl")
+        return {
             "corpus": {"notes": len(corpus.notes)},
             "left_after": {**left, "primary variable in the rubric": len(kept.notes)},
             **describe_population(kept, settings.site),
-            "variables": [v.to_dict() for v in variables],
+            "variables": [asdict(variable) for variable in variables],
             "questions": asdict(settings.questions),
         }
-        write_corpus(kept, place / "notes.jsonl", format="jsonl")
-        write_summary(place / "population.json", summary)
-        return summary
 
     return run_step(
         study,
@@ -267,7 +260,7 @@ def read_population(study: Study) -> tuple[Corpus, tuple[Variable, ...]]:
     """Return the selected notes and the variables (InputError if phase 1 was not run)."""
     summary = study.need("population")
     variables = tuple(
-        Variable(v["name"], v["role"], tuple(v["features"])) for v in summary["variables"]
+        Variable(**{**v, "features": tuple(v["features"])}) for v in summary["variables"]
     )
     return study.corpus("population", "notes.jsonl"), variables
 
@@ -385,9 +378,8 @@ def detection_inputs(study: Study) -> dict[str, Path | str]:
 
 
 def detect(study: Study, population: Corpus, variables: Sequence[Variable]) -> Detection:
-    """Detect the study's variables as ``study.toml`` says."""
+    """Detect the study's variables as ``study.toml`` says (see `detection_inputs`)."""
     source = study.settings.detection
-    detection_inputs(study)
     if source.keywords:
         words = read_keywords(study.path(source.keywords))
         return detect_by_keywords(population, variables, words)

@@ -93,6 +93,14 @@ STEP_FOLDERS: Mapping[str, str] = {
     "evaluate": "5-evaluation/evaluation",
     "report": "5-evaluation/report",
 }
+#: Steps whose summary lies as a file of its own beside what they write, too.
+SUMMARY_FILES: Mapping[str, str] = {
+    "population": "population.json",
+    "plan": "plan.json",
+    "sample": "sample.json",
+    "assign": "assignment.json",
+    "evaluate": "evaluation.json",
+}
 
 
 class _Facts(TypedDict):
@@ -224,6 +232,8 @@ def run_step(
     with whole_output(folder, overwrite=overwrite) as place:
         place.mkdir()
         summary: S = plain_json(work(place))
+        if step in SUMMARY_FILES:
+            write_summary(place / SUMMARY_FILES[step], summary)
         outputs = {
             str(p.relative_to(place).as_posix()): file_hash(p)
             for p in sorted(place.rglob("*"))

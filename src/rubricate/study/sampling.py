@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
 from rubricate.stats.plans import PlanJson
-from rubricate.study.planning import Design, make_plan
+from rubricate.study.planning import Design, make_plan, write_plan_plot
 from rubricate.study.population import (
     Detection,
     Variable,
@@ -27,7 +28,7 @@ from rubricate.study.population import (
     read_population,
     site_of,
 )
-from rubricate.study.record import StepResult, Study, run_step, write_summary
+from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
 SIDES = ("positive", "negative")
@@ -49,8 +50,6 @@ def plan_study(
     sources = detection_inputs(study)
 
     def work(place: Path) -> PlanSummary:
-        from rubricate.study.planning import write_plan_plot
-
         population, variables = read_population(study)
         detection = detect(study, population, variables)
         primary = primary_variable(variables)
@@ -81,7 +80,8 @@ def plan_study(
             Design(settings.method, len(sites), pool, settings.design_effect),  # type: ignore[arg-type]
         )
         plan = replace(plan, warnings=(*plan.warnings, *_frequency_warnings(plan, estimate)))
-        summary: PlanSummary = {
+        write_plan_plot(plan, place / "plan.html", overwrite=True, progress=progress)
+        return {
             **plan.to_dict(),
             "frequency_estimate": estimate.to_dict(),
             "detected": {
@@ -89,9 +89,6 @@ def plan_study(
                 for v in variables
             },
         }
-        write_summary(place / "plan.json", summary)
-        write_plan_plot(plan, place / "plan.html", overwrite=True, progress=progress)
-        return summary
 
     return run_step(
         study,
@@ -137,11 +134,7 @@ class SampleStratum:
 
     def to_dict(self) -> StratumJson:
         """Return the fields and the probability."""
-        return {
-            "site": self.site, "side": self.side, "part": self.part,
-            "population": self.population, "sampled": self.sampled,
-            "probability": self.probability,
-        }  # fmt: skip
+        return cast(StratumJson, {**asdict(self), "probability": self.probability})
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +294,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
         write_corpus(sample, place / "notes.jsonl", format="jsonl")
         _write_table(place / "sample.csv", sample, variables, detection, field)
         ids = {note.id for note in sample.notes}
-        summary: SampleSummary = {
+        return {
             "wanted": wanted,
             "drawn": {side: sum(s.side == side for _, s in draw.notes) for side in SIDES},
             "shortfall": dict(draw.shortfall),
@@ -319,8 +312,6 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
                 for v in variables
             },
         }
-        write_summary(place / "sample.json", summary)
-        return summary
 
     return run_step(
         study,

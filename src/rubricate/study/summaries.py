@@ -24,14 +24,6 @@ class StepRecord(TypedDict):
     summary: Any  # one of the summaries below; `Study.need` says which
 
 
-class VariableJson(TypedDict):
-    """A variable and its features."""
-
-    name: str
-    role: str
-    features: list[str]
-
-
 class PopulationFacts(TypedDict):
     """Size, sites and text lengths of some notes."""
 
@@ -47,7 +39,7 @@ class PopulationSummary(PopulationFacts):
 
     corpus: dict[str, int]
     left_after: dict[str, int]
-    variables: list[VariableJson]
+    variables: list[dict[str, Any]]  # name, role and features of each
     questions: dict[str, str]
 
 
