@@ -22,7 +22,7 @@ def test_tables_have_a_line_a_case_and_a_column_a_system(
     trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
 ) -> None:
     measuring = Measuring(measured, trapped)
-    table = case_values_table(measuring, [("characters",), ("presence",)], "caption")
+    table = case_values_table(measuring, [("characters",), ("presence",)])
     assert table.count("<tr>") == 1 + 2
     assert table.count('scope="col"') == 2 + 2 * 2
 

@@ -21,7 +21,7 @@ from rubricate.cli.options import (
     report_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_first, print_json, print_table
 from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 
@@ -248,12 +248,12 @@ def _print_cases(result: TrialResult) -> None:
         columns["annotators"] = _case_cells(result.ceiling.pooled.evaluation)
     learned = f", {group} notes per case" if group else ""
     click.echo(f"\ncharacters F1 / presence F1 of each case{learned}")
-    print_table(
+    print_first(
+        SHOWN,
         ("case", *columns),
-        [(case, *(own.get(case, DASH) for own in columns.values())) for case in cases[:SHOWN]],
+        [(case, *(own.get(case, DASH) for own in columns.values())) for case in cases],
+        "more (all of them with --json or --report)",
     )
-    if len(cases) > SHOWN:
-        click.echo(f"... and {len(cases) - SHOWN} more (all of them with --json or --report)")
 
 
 def _case_cells(evaluation: Evaluation) -> dict[str, str]:

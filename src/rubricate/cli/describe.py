@@ -14,7 +14,7 @@ from rubricate.cli.options import (
     senior_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import print_first, print_json, print_table
 
 
 @click.command("describe", epilog="Example: rubricate describe open-notes --where split=test")
@@ -65,8 +65,6 @@ def describe_command(
         [tuple(a.values()) for a in result["annotators"]],
     )
     click.echo()
-    cases = result["cases"]
-    shown = cases[:20]
-    print_table(("case", "title", "notes", "features", "rows"), [tuple(c.values()) for c in shown])
-    if len(cases) > len(shown):
-        click.echo(f"... and {len(cases) - len(shown)} more cases (all of them with --json)")
+    header = ("case", "title", "notes", "features", "rows")
+    cases = [tuple(case.values()) for case in result["cases"]]
+    print_first(20, header, cases, "more cases (all of them with --json)")

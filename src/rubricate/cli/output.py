@@ -43,6 +43,18 @@ def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
             click.echo("  ".join("-" * width for width in widths))
 
 
+def print_first(
+    most: int,
+    header: Sequence[str],
+    lines: Sequence[Sequence[Any]],
+    rest: str = "more (all of them with --json)",
+) -> None:
+    """Print the first lines of a table, and how many there are beside them."""
+    print_table(header, lines[:most])
+    if len(lines) > most:
+        click.echo(f"... and {len(lines) - most} {rest}")
+
+
 def _cell(value: Any) -> str:
     if value is None or isinstance(value, float):
         return shown_number(value)
@@ -98,6 +110,4 @@ def tell(as_json: bool, value: Mapping[str, Any], *told: Told) -> None:
         click.echo(("\n" if number and one.words else "") + one.words, nl=bool(one.words))
         if one.lines:
             click.echo()
-            print_table(one.header, one.lines[: one.most])
-            if len(one.lines) > one.most:
-                click.echo(f"... and {len(one.lines) - one.most} more (all of them with --json)")
+            print_first(one.most, one.header, one.lines)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Plan,
         PlanMethod,
         Target,
-        VariablesPlan,
     )
     from rubricate.study.planning import Design
 
@@ -168,13 +167,6 @@ def _answer(method: str, options: Given, as_json: bool) -> None:
         click.echo(words)
 
 
-def _refuse_unknown(method: str) -> None:
-    from rubricate.study.planning import METHODS_OF_PLAN
-
-    if method not in METHODS_OF_PLAN:
-        raise UnknownNameError("--method", method, [*METHODS_OF_PLAN, *KINDS])
-
-
 def _refuse_idle(given: PlanOptions, options: Given) -> None:
     """Refuse options that would change nothing beside the others."""
     rules = [
@@ -204,6 +196,7 @@ def _refuse_idle(given: PlanOptions, options: Given) -> None:
 def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:
     """Gather what a plan starts from, with the faults of all options at once."""
     from rubricate.stats import Expected
+    from rubricate.study.planning import METHODS_OF_PLAN
 
     estimate = _estimate(given)
     frequency = given.frequency if estimate is None else estimate.value
@@ -215,7 +208,8 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
     ]
     if faults:
         # Other methods need other numbers: what is missing may not be.
-        _refuse_unknown(given.method)
+        if given.method not in METHODS_OF_PLAN:
+            raise UnknownNameError("--method", given.method, [*METHODS_OF_PLAN, *KINDS])
         raise ArgumentError(faults)
 
     def made(make: Callable[[], T]) -> T | None:
@@ -294,17 +288,13 @@ def _drawn(plan: Plan) -> str:
 
 
 def _plan_several(path: str, given: PlanOptions, as_json: bool) -> None:
+    """Print what one sample promises for each of several variables."""
     from rubricate.study.planning import plan_several, read_variables
 
     found = plan_several(read_variables(path), _target(given), _design(given), total=given.total)
     if as_json:
         print_json(found.to_dict())
         return
-    print_variables(found)
-
-
-def print_variables(found: VariablesPlan) -> None:
-    """Print what one sample promises for each of several variables."""
     print_table(
         ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
         [

@@ -47,7 +47,6 @@ def evaluation_page(
     ceiling: Agreement | None = None,
     worst: int = 30,
     inputs: Mapping[str, str] | None = None,
-    title: str = "Evaluation",
     progress: Progress = silent,
 ) -> str:
     """Return one self-contained HTML page about one or more systems.
@@ -86,7 +85,7 @@ def evaluation_page(
         f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
     ]
     sections = make_sections(parts, progress)
-    return render_page(title, sections, lead=_lead(measuring), warnings=warnings)
+    return render_page("Evaluation", sections, lead=_lead(measuring), warnings=warnings)
 
 
 def _lead(measuring: Measuring) -> str:
@@ -138,9 +137,8 @@ def _headline(measuring: Measuring) -> str:
 
 def _cases(measuring: Measuring) -> str:
     paths = [("characters",), ("presence",)]
-    table = case_values_table(measuring, paths, "F1 by case, with intervals by note.")
     drawn = "".join(case_figure(measuring, path) for path in paths)
-    return drawn + folded("The same in a table", table)
+    return drawn + folded("The same in a table", case_values_table(measuring, paths))
 
 
 def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:

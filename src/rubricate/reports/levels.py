@@ -132,7 +132,7 @@ def case_figure(measuring: Measuring, path: Path) -> str:
     return figures(drawn, said)
 
 
-def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str) -> str:
+def case_values_table(measuring: Measuring, paths: Sequence[Path]) -> str:
     """Return F1 with intervals, one line per case, one column per system and measure."""
     names, columns = case_names(measuring.corpus), []
     for path in paths:
@@ -146,9 +146,8 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path], caption: str)
         [names[case], n_notes[case], *(points.get(case, UNDEFINED) for _, points in columns)]
         for case in measuring.cases
     ]
-    return html_table(
-        ["Case", "Notes", *(f"{name} F1" for name, _ in columns)], lines, caption=caption
-    )
+    header = ["Case", "Notes", *(f"{name} F1" for name, _ in columns)]
+    return html_table(header, lines, caption="F1 by case, with intervals by note.")
 
 
 def feature_section(measuring: Measuring) -> str:

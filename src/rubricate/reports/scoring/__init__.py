@@ -85,7 +85,7 @@ class ScoringReport:
         facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
         for check in self._checks:
             check.finish(self._notes, progress)
-        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), title=_TITLE)
+        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), _TITLE)
         with whole_output(place / "report.html", overwrite=overwrite) as target:
             target.write_text(page, encoding="utf-8", newline="")
             self._write_viewer(target.parent / "report", progress)

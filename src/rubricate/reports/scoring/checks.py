@@ -81,7 +81,7 @@ class ReportCheck:
         raise NotImplementedError
 
 
-class ChangesCheck(ReportCheck):
+class _ChangesCheck(ReportCheck):
     """What changed and drifted since an earlier run."""
 
     anchor, title, flag = "changes", "Since the last run", 2
@@ -91,11 +91,9 @@ class ChangesCheck(ReportCheck):
         self._now = RunCollector()
 
     def add(self, seen: Seen) -> None:
-        """Look at one note."""
         self._now.add(seen.result)
 
     def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
-        """Look at all of them together."""
         now = self._now.run()
         progress(0, 1, "looking for drift")
         self._changes = compare_runs(self._previous, now)
@@ -103,18 +101,15 @@ class ChangesCheck(ReportCheck):
         progress(1, 1, "looking for drift")
 
     def remarks(self) -> Mapping[str, list[str]]:
-        """Say it of each note."""
         return {
             note: [f"Score changed since the last run: {before:g} before, {now:g} now"]
             for note, (before, now) in self._changes.scores.items()
         }
 
     def notes(self) -> set[str]:
-        """Keep notes of which a score or a decision changed."""
         return {*self._changes.scores, *(change.note for change in self._changes.decisions)}
 
     def warnings(self) -> list[str]:
-        """Warn of drift."""
         found = []
         if self._drift.drifted:
             found.append("Something drifted since the last run; see below.")
@@ -124,11 +119,10 @@ class ChangesCheck(ReportCheck):
         return found
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        """Return the section of the page."""
         return _changes(self._changes) + _drift(self._drift, rubrics)
 
 
-class CopiesCheck(ReportCheck):
+class _CopiesCheck(ReportCheck):
     """Notes of one case that are copies of each other; one case at a time is in memory."""
 
     anchor, title, flag = "copies", "Copied notes", 4
@@ -138,12 +132,10 @@ class CopiesCheck(ReportCheck):
         self._clusters: list[Cluster] = []
 
     def add(self, seen: Seen) -> None:
-        """Look at one note."""
         if seen.readable:
             self._places.setdefault(seen.result.case, []).append(seen.place)
 
     def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
-        """Look at all of them together."""
         found: list[Cluster] = []
         for case, places in watched(
             self._places.items(), progress, "looking for copies", len(self._places)
@@ -153,7 +145,6 @@ class CopiesCheck(ReportCheck):
         self._clusters = sorted(found, key=lambda c: (-len(c.notes), -c.similarity, c.notes))
 
     def remarks(self) -> Mapping[str, list[str]]:
-        """Say it of each note."""
         found: dict[str, list[str]] = {}
         for cluster in self._clusters:
             kind = {"near": "Nearly the same as", "same words": "Same words as"}.get(
@@ -167,7 +158,6 @@ class CopiesCheck(ReportCheck):
         return found
 
     def warnings(self) -> list[str]:
-        """Name the copies, group by group."""
         notes = [note for cluster in self._clusters for note in cluster.notes]
         if not notes:
             return []
@@ -175,11 +165,10 @@ class CopiesCheck(ReportCheck):
         return [named_notes(words, notes, "copied")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        """Return the section of the page."""
         return _copies(self._clusters)
 
 
-class GamingCheck(ReportCheck):
+class _GamingCheck(ReportCheck):
     """Notes that look written for the scorer."""
 
     anchor, title, flag = "gaming", "Notes that look gamed", 8
@@ -188,14 +177,12 @@ class GamingCheck(ReportCheck):
         self._flags: list[Flag] = []
 
     def add(self, seen: Seen) -> None:
-        """Look at one note."""
         if seen.readable and len(seen.rubric):
             note = Note(seen.result.note, seen.result.case, seen.text or "")
             evidence = {one.feature.id: one.evidence for one in seen.items if one.found}
             self._flags += flag_note(note, seen.rubric, evidence=evidence)
 
     def remarks(self) -> Mapping[str, list[str]]:
-        """Say it of each note."""
         found: dict[str, list[str]] = {}
         for flag in self._flags:
             said = f"Looks like {flag.kind}: {flag.sign} {flag.value:.2f}, limit {flag.limit:g}"
@@ -203,7 +190,6 @@ class GamingCheck(ReportCheck):
         return found
 
     def warnings(self) -> list[str]:
-        """Name the notes."""
         notes = list(self.remarks())
         if not notes:
             return []
@@ -211,15 +197,14 @@ class GamingCheck(ReportCheck):
         return [named_notes(words, notes, "gaming", "; a person should look.")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        """Return the section of the page."""
         return _gaming(self._flags)
 
 
 #: The checks of a report in the order of its page; each is made from the earlier run, if any.
 CHECKS: tuple[Callable[[ScoredRun | None], ReportCheck | None], ...] = (
-    lambda previous: None if previous is None else ChangesCheck(previous),
-    lambda previous: CopiesCheck(),
-    lambda previous: GamingCheck(),
+    lambda previous: None if previous is None else _ChangesCheck(previous),
+    lambda previous: _CopiesCheck(),
+    lambda previous: _GamingCheck(),
 )
 
 

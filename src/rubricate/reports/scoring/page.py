@@ -63,7 +63,7 @@ class Shown(NamedTuple):
     facts: Mapping[str, Any]
 
 
-def cohort_page(shown: Shown, *, title: str = "Scores") -> str:
+def cohort_page(shown: Shown, title: str) -> str:
     """Return the page about the cohort; see `rubricate.reports.scoring.write_scoring_report`."""
     cohort, rubrics = shown.cohort, shown.cohort.rubrics
     sections = [
