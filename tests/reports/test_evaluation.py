@@ -75,7 +75,7 @@ def test_traps_stay_text(
     ceiling = agree(trapped, settings=FEW)
     page = evaluation_page(
         systems, trapped, dict.fromkeys(systems, trapped), ceiling=ceiling,
-        inputs={trap: trap}, title=trap,
+        inputs={trap: trap},
     )  # fmt: skip
     reader = read_page(page)
     assert "img" not in reader.tags

@@ -246,7 +246,7 @@ def _design(given: PlanOptions) -> Design:
     if given.design_effect_from:
         if effect != 1.0:
             raise ArgumentError("design-effect and --design-effect-from exclude each other")
-        effect = design_effect_from(given.design_effect_from).design_effect
+        effect = design_effect_from(given.design_effect_from)
     return Design(given.method, given.sites, given.pool, effect)
 
 

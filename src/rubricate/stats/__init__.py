@@ -9,7 +9,6 @@ from rubricate.stats.bootstrap import (
     summarise,
 )
 from rubricate.stats.clusters import (
-    ClusterSummary,
     cluster_interval,
     heterogeneity,
     score_agreement,
@@ -75,7 +74,6 @@ __all__ = [
     "BootstrapMethod",
     "Bootstrapped",
     "Cells",
-    "ClusterSummary",
     "Comparison",
     "Drawing",
     "Estimate",

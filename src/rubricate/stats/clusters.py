@@ -68,89 +68,48 @@ def heterogeneity(effects: npt.ArrayLike, variances: npt.ArrayLike) -> Heterogen
 
 @dataclass(frozen=True, slots=True)
 class ClusterSummary:
-    """How strongly the units of a cluster go together, and what that costs.
+    """How strongly the units of a cluster go together, as what that costs.
 
     ``estimate``: the proportion over all units.
-    ``clusters``: clusters that hold units.
-    ``cluster_size``: mean cluster size met by a unit, sum m^2 / sum m.
-    ``icc``: intra-cluster correlation, ANOVA estimator; NaN where it cannot be estimated.
-    ``design_effect_icc``: 1 + (cluster_size - 1) * icc, at least 1.
+    ``clusters``, ``units``: clusters that hold units, and their units.
     ``design_effect``: variance that respects clusters over the binomial variance, at least 1.
     """
 
     estimate: float
     clusters: int
     units: float
-    cluster_size: float
-    icc: float
-    design_effect_icc: float
     design_effect: float
 
 
-def _cluster_counts(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[F64, F64]:
-    """Return successes and trials of the clusters that hold units, checked."""
-    x, m = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    faults: list[Fault] = []
-    if x.shape != m.shape or x.ndim != 1:
-        faults.append(Fault(f"{x.size} successes for {m.size} clusters"))
-    elif not np.all((x >= 0) & (x <= m) & np.isfinite(m)):
-        faults.append(Fault("every cluster needs 0 <= successes <= trials"))
-    elif not np.any(m > 0):
-        faults.append(Fault("no cluster holds a unit"))
-    raise_if_any(faults)
-    return x[m > 0], m[m > 0]
-
-
-def intraclass_correlation(successes: npt.ArrayLike, trials: npt.ArrayLike) -> float:
-    """Return the ANOVA estimate of the intra-cluster correlation of a yes/no unit.
-
-    ICC = (MSB - MSW) / (MSB + (m0 - 1) MSW), m0 = (M - sum m^2 / M) / (k - 1) for k clusters and
-    M units (Ridout, Demetrio & Firth 1999).
-
-    >>> intraclass_correlation([3, 0, 3, 0], [3, 3, 3, 3])
-    1.0
-    """
-    x, m = _cluster_counts(successes, trials)
-    k, units = len(m), m.sum()
-    if k < 2 or units <= k:
-        return float("nan")
-    p = x.sum() / units
-    between = float((m * (x / m - p) ** 2).sum() / (k - 1))
-    within = float((x * (1 - x / m)).sum() / (units - k))
-    size = float((units - (m**2).sum() / units) / (k - 1))
-    bottom = between + (size - 1) * within
-    return (between - within) / bottom if bottom > 0 else float("nan")
-
-
 def summarise_clusters(successes: npt.ArrayLike, trials: npt.ArrayLike) -> ClusterSummary:
-    """Return the design effect of clustering by two routes.
+    """Return the design effect of clustering, for a plan.
 
-    From the correlation: 1 + (m_A - 1) ICC with m_A = sum m^2 / sum m (Kish 1965; Kerry & Bland
-    2001). From the variance: that of the ratio estimator, k / (k - 1) sum (x_i - p m_i)^2 / M^2
-    (Cochran 1977; Rao & Scott 1992), over p (1 - p) / M. Neither is let below 1. Where all
-    units are alike (p of 0 or 1) nothing can be learnt of either, and the design effect is m_A:
-    as if every cluster were one unit.
+    The variance of the ratio estimator, k / (k - 1) sum (x_i - p m_i)^2 / M^2 (Cochran 1977; Rao &
+    Scott 1992), over p (1 - p) / M; not let below 1. Where all units are alike (p of 0 or 1)
+    nothing can be learnt of it, and it is m_A = sum m^2 / sum m, the mean cluster size met by a
+    unit (Kish 1965): as if every cluster were one unit.
 
     ``successes``, ``trials`` (clusters,): counts of each cluster; clusters without units are left
     out.
 
-    Use `design_effect` in a plan.
-
-    >>> summary = summarise_clusters([3, 0, 3, 0, 3, 0], [3, 3, 3, 3, 3, 3])
-    >>> summary.icc, summary.design_effect_icc, round(summary.design_effect, 2)
-    (1.0, 3.0, 3.6)
+    >>> round(summarise_clusters([3, 0, 3, 0, 3, 0], [3, 3, 3, 3, 3, 3]).design_effect, 2)
+    3.6
     """
-    x, m = _cluster_counts(successes, trials)
+    x, m = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    if x.shape != m.shape or x.ndim != 1:
+        raise ArgumentError(f"{x.size} successes for {m.size} clusters")
+    if not np.all((x >= 0) & (x <= m) & np.isfinite(m)):
+        raise ArgumentError("every cluster needs 0 <= successes <= trials")
+    if not np.any(m > 0):
+        raise ArgumentError("no cluster holds a unit")
+    x, m = x[m > 0], m[m > 0]
     k, units = len(m), float(m.sum())
     p = float(x.sum()) / units
-    met = float((m**2).sum()) / units
-    icc = intraclass_correlation(x, m)
-    from_icc = from_variance = met
+    effect = float((m**2).sum()) / units
     if 0 < p < 1 and k > 1:
-        from_icc = 1 + (met - 1) * max(0.0, 0.0 if np.isnan(icc) else icc)
         variance = k / (k - 1) * float(((x - p * m) ** 2).sum()) / units**2
-        from_variance = max(1.0, variance / (p * (1 - p) / units))
-    return ClusterSummary(p, k, units, met, icc, from_icc, from_variance)
+        effect = max(1.0, variance / (p * (1 - p) / units))
+    return ClusterSummary(p, k, units, effect)
 
 
 def cluster_interval(

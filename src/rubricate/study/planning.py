@@ -21,7 +21,6 @@ from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
 from rubricate.reports.plots.ink import drawing, element, label, wrap
 from rubricate.rubric import Feature, folded
 from rubricate.stats import (
-    ClusterSummary,
     Estimate,
     Expected,
     Plan,
@@ -250,7 +249,7 @@ def frequency_from(corpus: Corpus, variable: str, annotator: str | None = None) 
     return estimate_frequency(len(present), len(judged))
 
 
-def design_effect_from(path: str | Path) -> ClusterSummary:
+def design_effect_from(path: str | Path) -> float:
     r"""Estimate the design effect of clustering from a pilot.
 
     The file is a CSV with one line per cluster (a patient, a note, a rater) and the columns
@@ -260,7 +259,7 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "pilot.csv"
     >>> _ = place.write_text("successes,trials\n" + "3,3\n0,3\n" * 3)
-    >>> round(design_effect_from(place).design_effect, 1)
+    >>> round(design_effect_from(place), 1)
     3.6
     """
     place = Path(path)
@@ -278,7 +277,7 @@ def design_effect_from(path: str | Path) -> ClusterSummary:
     if not counts and not faults:
         faults.append(Fault("there is no cluster in it", place))
     raise_if_any(faults)
-    return summarise_clusters([c[0] for c in counts], [c[1] for c in counts])
+    return summarise_clusters(*zip(*counts, strict=True)).design_effect
 
 
 #: Sizes beyond this multiple of the plan are not drawn: they would flatten all the rest.
