@@ -16,6 +16,7 @@ from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.checklist import asked_topic, plain_wording
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
@@ -78,6 +79,11 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             for x in own
         ]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
+        if not own and feature.id in against:
+            own = _reckoned(feature, text, against[feature.id])
+            if own:
+                del against[feature.id]
+                probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
         # Where only values were found the table judges: a matcher may mark those beside them.
         worded = own and not only_values(text, [span for x in own for span in x.spans])
         said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
@@ -99,6 +105,13 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             against[feature.id] = other
             probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
     return NoteFindings(found, probabilities, against)
+
+
+def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
+    """Return as found what was taken for a contradiction and gives the number asked for."""
+    if not gives_asked_number(feature.text, text, said.spans):
+        return []
+    return [Found(feature.id, said.spans, MEASURED, "the number asked for, written otherwise")]
 
 
 def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequence[Found]:

@@ -21,6 +21,8 @@ from rubricate.text.words import Token, word_set
 #: British shorthand: 3/52 is three weeks, 3/12 three months, 3/7 three days, 6/24 six hours.
 _BY_DENOMINATOR = {"7": "day", "52": "week", "12": "month", "24": "hour"}
 _SLASHED = re.compile(r"(\d+(?:\.\d+)?)/(7|52|12|24)")
+#: From the first of these numbers to the second "21/7" is a day of July.
+_DAY_OF_JULY = (14, 31)
 _PAST = word_set("past last previous prior preceding this")
 _SINGULAR = word_set("day night week wk month mo mth year yr fortnight hour hr decade")
 _MONTH_CUES = word_set("x for past last over since")
@@ -121,7 +123,7 @@ def read_slashed(tokens: Sequence[Token], i: int) -> QuantityReading | None:
         return None
     high = float(match[1])
     low = high if low is None else low
-    if low > high or (match[2] == "7" and high > 14):
+    if low > high or (match[2] == "7" and _DAY_OF_JULY[0] < high <= _DAY_OF_JULY[1]):
         return None
     days = days_in(_BY_DENOMINATOR[match[2]])
     return QuantityReading("duration", low * days, high * days, "day", i, j + 1)

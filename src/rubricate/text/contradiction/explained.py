@@ -7,14 +7,22 @@ here no such way is left, so a cue, a value or a person within the words is enou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rubricate.text import opposites
 from rubricate.text.contradiction import DENIED, RULES, broken_rule
-from rubricate.text.contradiction.asked import AskedFor, counts_in, persons_in, read_asked, sides_in
+from rubricate.text.contradiction.asked import (
+    AskedFor,
+    counts_in,
+    numerals_of,
+    persons_in,
+    read_asked,
+    sides_in,
+)
 from rubricate.text.contradiction.meant import cue_within
 from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
 from rubricate.text.contradiction.polarity import WELL
-from rubricate.text.quantities import same_quantity
+from rubricate.text.quantities import Quantity, quantities_of, same_quantity
 from rubricate.text.words import word_set
 
 #: Of so few words a quotation is a reason.
@@ -22,6 +30,7 @@ _SHORT = 4
 _ONE_SIDED = word_set("unilateral unilaterally one")
 _NEGATIVE = word_set("denies denied no not never without negative neg nil none afebrile")
 _LACK = word_set("without not no never lack absence absent")
+_BESIDE_NUMBERS = tuple(rule for rule in RULES if rule != "another number")
 #: Words that say that all is as it should be.
 _IN_ORDER = WELL | word_set("ok okay wnl nad unchanged steady same comfortable fully")
 
@@ -53,6 +62,61 @@ def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, in
     return broken[0] if broken else next(differing, "") or _quotation(place)
 
 
+def gives_asked_number(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether words give the very number a feature asks for, in another unit or notation.
+
+    Networks do not reckon: they take "LMP 49 days ago" for another time than "seven weeks ago".
+    Where the number is written alike, what differs is something else.
+
+    >>> feature = "Last period 7 weeks ago"
+    >>> gives_asked_number(feature, "LMP 49 days ago", [(0, 15)])
+    True
+    >>> gives_asked_number(feature, "LMP 5 weeks ago", [(0, 15)])
+    False
+    """
+    place = find_place(read_text(text), spans)
+    # What is counted, and whether a weight rose or fell, the words would have to say as well.
+    counted = any(one.kind in ("number", "weight") for one in quantities_of(feature))
+    return (
+        place is not None
+        and not counted
+        and any(_gives_number(one, place) for one in read_asked(feature))
+    )
+
+
+def _gives_number(asked: AskedFor, place: SpokenPlace) -> bool:
+    inside = forms_at(place, place.inside)
+    if not asked.quantities or asked.negated or asked.numerals & numerals_of(inside):
+        return False
+    within = _quantities_within(place)
+    if not all(any(_amounts_to(one, said) for said in within) for one in asked.quantities):
+        return False
+    return broken_rule(asked, place, _BESIDE_NUMBERS) is None and not any(
+        look(asked, place) for look in (_said_otherwise, _another_polarity, _another_person)
+    )
+
+
+_DAYS_IN_YEAR = 365.25
+_CIGARETTES_IN_PACK = 20
+
+
+def _amounts_to(wanted: Quantity, said: Quantity) -> bool:
+    """Tell whether one quantity is another: infants' ages in months, cigarettes in packs."""
+    if (wanted.kind, said.kind) == ("age", "duration"):
+        years = said.low / _DAYS_IN_YEAR, said.high / _DAYS_IN_YEAR
+        return wanted.low <= years[1] and years[0] <= wanted.high
+    if (wanted.kind, said.unit) == ("frequency", "packs/day"):
+        each = _CIGARETTES_IN_PACK
+        said = replace(said, kind="frequency", unit="per day", low=each * said.low,
+                       high=each * said.high)  # fmt: skip
+    return same_quantity(wanted, said)
+
+
+def _quantities_within(place: SpokenPlace) -> list[Quantity]:
+    own = [place.reading.tokens[i] for i in place.inside]
+    return [one for one in place.reading.quantities if own[0].start <= one.span.start < own[-1].end]
+
+
 def _first_difference(asked: AskedFor, place: SpokenPlace) -> str | None:
     """Return how the words differ from what is asked for, in a few words; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
@@ -70,7 +134,7 @@ def _quotation(place: SpokenPlace) -> str:
 def _another_value(asked: AskedFor, place: SpokenPlace) -> str | None:
     reading = place.reading
     own = [reading.tokens[i] for i in place.inside]
-    within = [q for q in reading.quantities if own[0].start <= q.span.start < own[-1].end]
+    within = _quantities_within(place)
     for wanted in asked.quantities:
         said = [q for q in within if (q.kind, q.unit) == (wanted.kind, wanted.unit)]
         if said and not any(same_quantity(wanted, q) for q in said):
