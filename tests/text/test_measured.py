@@ -218,6 +218,14 @@ def test_the_scales_of_children_cover_every_age_once() -> None:
         ("Hemoglobin below 8", "Hb 72 g/L, MCV 104", "Hb 92 g/L, MCV 68"),
         ("Raised ESR", "ESR 80. \nCTA", "pain 7. Jaw ok; ESR 8. \nCTA"),
         ("Microalbuminuria", "ACR 42", "ACR 1.2"),
+        ("Cognitive impairment", "AMTS 3/10", "scored 10/10 on the AMTS on two occasions"),
+        ("Cognitive impairment", "18 of 30 on the MoCA", "29 out of 30 on the Mini-Mental"),
+        ("Reduced level of consciousness", "E3V3M5", "GCS 15"),
+        ("ABCD2 score of 4 or more", "ABCD2 comes to 5", "ABCD2 comes to 3"),
+        ("Preterm gestation", "G2P1, 31+4 today", "primip, is at 39 weeks"),
+        ("Term pregnancy", "Booked. G1P0 39/40", "FHR 140, 26/40"),
+        ("Multiparous", "para 2+1", "G0P0"),
+        ("First pregnancy", "G1P0", "para 2+1"),
     ],
 )
 def test_values_without_a_name_or_from_two_readings(
@@ -238,6 +246,11 @@ def test_values_without_a_name_or_from_two_readings(
         "born in 1939",
         "BP 120/80, P2 loud",
         "locker P 88",
+        "MoCA on 3/4, then the clinic",
+        "10/12 on the ward",
+        "pregnant; #2 at 33+0",
+        "previous preterm delivery at 31+2, now pregnant",
+        "score 31+4",
     ],
 )
 def test_other_numbers_are_no_values(text: str) -> None:

@@ -1,7 +1,8 @@
-"""Values that a note gives without the name of what is measured, or as two readings.
+"""Values that a note gives without the name of what is measured, before it, or as two readings.
 
-Pregnancies and births from "G3P2", pack-years from packs and years, weeks of gestation from
-"born at 39 wks", the fall of the pressure from one lying and one standing.
+Pregnancies and births from "G3P2" and "para 2+1", pack-years from packs and years, weeks of
+gestation from "born at 39 wks" and "31+4", the fall of the pressure from one lying and one
+standing, scores from "27/30 on the MoCA".
 """
 
 from __future__ import annotations
@@ -64,9 +65,42 @@ _ALONE = re.compile(
 )
 #: "97% RA".
 _ON_AIR = re.compile(r"\b([7-9]\d|100) ?% (?:on |in )?(?:RA|room air|air)\b")
-#: "Para 2", and no pregnancy at all.
-_BIRTHS = re.compile(r"\b(?:para (\d)|G0(?: ?P0)?)\b(?![+\d])", re.IGNORECASE)
+#: "Para 2", "para 2+1" (births and losses), and no pregnancy at all.
+_BIRTHS = re.compile(r"\b(?:para (\d)(?: ?\+ ?(\d))?|G0(?: ?P0)?)\b(?![+\d])", re.IGNORECASE)
 _BOTH_ENZYMES = re.compile(r"\b(AST|ALT) ?/ ?(AST|ALT):? (\d{1,5}) ?/ ?(\d{1,5})\b")
+#: Weeks of a pregnancy that goes on: "31+4", "31/40", "31 weeks pregnant", "is at 31 weeks".
+_WEEKS = re.compile(
+    r"(?:\b(?:is|now|currently|pregnant)(?: at)? (?P<at>[1-3]\d|4[0-2]) ?(?:wks?|weeks?)\b"
+    r"|(?<![\d/+.])(?P<weeks>[1-3]\d|4[0-2])(?:\+(?P<days>[0-6])(?![\d/+%])|/40\b"
+    r"|(?: (?P<sevenths>[0-6])/7)?[ -]?(?:wks?|weeks?)'?"
+    r"(?: (?:of )?gestation(?:al age)?\b| pregnant\b| gravid\b| IUP\b| EGA\b| GA\b)))"
+    r"(?! (?:ago|loss|miscarriage))",
+    re.IGNORECASE,
+)
+#: Before weeks these tell of a birth or of another pregnancy.
+_OTHER_PREGNANCY = re.compile(
+    r"(?:#\d|\b(?:born|birth|delivered|del|delivery|ex|previous|prior|last|miscarr\w+|loss\w*|lost|tops?"
+    r"|induced|preterm|premature|sister|cs|c/s|lscs|section\w*|svd|nvd|\d{4})\b)[^.;\n]{0,25}$",
+    re.IGNORECASE,
+)
+_PREGNANT = re.compile(
+    r"\bpregnan\w*|\bgravid\w*|\bprimip?\w*|\bG\d|\bpara \d|\bbooking\b|\bantenatal|\bprenatal"
+    r"|\bf(?:o)?etal\b|\bFHR?\b|\bCTG\b|\bEDD\b|\blabou?r\b|\bcontract(?:ion|s|ing)",
+    re.IGNORECASE,
+)
+#: Scores whose number stands before their name, by how the name begins, with the highest.
+_SCORES = {
+    "mmse": ("mmse", 30), "mini": ("mmse", 30), "folstein": ("mmse", 30), "moca": ("moca", 30),
+    "montreal": ("moca", 30), "amt": ("amts", 10), "amts": ("amts", 10),
+    "abbreviated": ("amts", 10), "gcs": ("coma scale", 15), "glasgow": ("coma scale", 15),
+    "slums": ("slums", 30), "phq": ("phq - 9", 27), "gad": ("gad - 7", 21),
+    "epworth": ("epworth scale", 24),
+}  # fmt: skip
+_SCORE_FIRST = re.compile(
+    r"\b(\d{1,2}) ?(?:/|of|out of) ?(\d{2})\)? (?:on|in|for|by)"
+    r" (?:(?:the|a|an|his|her|their|bedside|repeat) )*([a-z]+)",
+    re.IGNORECASE,
+)
 #: "E3V4M6": eyes, voice and movement of the Glasgow coma scale.
 _COMA = re.compile(r"\bE([1-4])[ ,/]?V([1-5])[ ,/]?M([1-6])\b", re.IGNORECASE)
 
@@ -93,6 +127,11 @@ def derive_values(text: str) -> Iterator[DerivedValue]:
     yield from _unnamed(text)
     for match in _COMA.finditer(text):
         yield DerivedValue("coma scale", float(sum(map(int, match.groups()))), match.span())
+    for match in _SCORE_FIRST.finditer(text):
+        measured, highest = _SCORES.get(match[3].lower(), ("", 0))
+        if measured and int(match[2]) == highest >= int(match[1]):
+            yield DerivedValue(measured, float(match[1]), match.span())
+    yield from _weeks_pregnant(text)
     lowered = text.lower()
     for match in _BORN.finditer(text) if any(one in lowered for one in _OF_BIRTH) else ():
         days = int(match["days"] or match["sevenths"] or 0)
@@ -119,12 +158,28 @@ def _unnamed(text: str) -> Iterator[DerivedValue]:
     for match in _ON_AIR.finditer(text) if "%" in text else ():
         yield DerivedValue("oxygen saturation", float(match[1]), match.span())
     for match in _BIRTHS.finditer(text):
-        yield DerivedValue("parity", float(match[1] or 0), match.span())
-        if not match[1]:
-            yield DerivedValue("gravidity", 0.0, match.span())
+        births, losses = int(match[1] or 0), int(match[2] or 0)
+        yield DerivedValue("parity", float(births), match.span())
+        if match[2]:
+            yield DerivedValue("abortions", float(losses), match.span())
+        # One earlier pregnancy, and perhaps the one that goes on: who is para 1 is left open.
+        if not match[1] or births + losses > 1:
+            yield DerivedValue("gravidity", float(births + losses), match.span())
     for match in _BOTH_ENZYMES.finditer(text) if "AST" in text or "ALT" in text else ():
         for name, figure in zip(match.groups()[:2], match.groups()[2:], strict=True):
             yield DerivedValue(name.lower(), float(figure), match.span())
+
+
+def _weeks_pregnant(text: str) -> Iterator[DerivedValue]:
+    """Yield how far a pregnancy has come, where a text is of one and not of an earlier one."""
+    if not _PREGNANT.search(text):
+        return
+    for match in _WEEKS.finditer(text):
+        if not _OTHER_PREGNANCY.search(text, max(0, match.start() - 40), match.start()):
+            days = int(match["days"] or match["sevenths"] or 0)
+            yield DerivedValue(
+                "gestation", int(match["weeks"] or match["at"]) + days / 7, match.span()
+            )
 
 
 def _pregnancies(text: str) -> Iterator[DerivedValue]:

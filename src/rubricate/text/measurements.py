@@ -24,7 +24,7 @@ _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
     " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
     " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell"
-    " rose dropped climbed fallen risen"
+    " rose dropped climbed fallen risen comes totals totalled totaled equals"
 )
 #: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
 _VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
@@ -261,6 +261,8 @@ def _read_values(
     # "CRP <5" is a result; of vital signs it is what is wished for.
     if form_at(tokens, j) in ("<", "under") and measured not in _VITAL | {"inr"}:
         j += 1
+    if form_at(tokens, j - 1) == "on":  # "AMTS on 3/4", "on two occasions": when, and how often
+        return
     names = measure_table().names
     first = True
     for k in range(j, min(j + (1 if measured == "blood pressure" else _TREND), len(tokens))):
