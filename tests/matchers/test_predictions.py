@@ -55,6 +55,21 @@ def test_another_number_side_or_drug_in_all_that_is_found_is_no_credit(
         assert said.probabilities["1"] < 0.1
 
 
+def test_what_was_done_before_states_nothing_of_what_is_done_now() -> None:
+    text = "BNP 40 in Jan. Chest film last year clear, repeat it today."
+    said = held("Orders BNP", text, ["BNP 40 in Jan"], 0.9)
+    assert (said.found, said.contradictions) == ([], {})
+    assert said.probabilities["1"] < 0.1
+    assert held("BNP measured", text, ["BNP 40 in Jan"], 0.9).found
+    assert held("Chest X-ray ordered", text, ["Chest film"], 0.9).found
+
+
+def test_of_what_was_before_and_is_now_only_the_latter_is_evidence() -> None:
+    text = "Echo 2019 normal. Echo this week for the new murmur."
+    said = held("Orders echocardiogram", text, ["Echo 2019", "Echo this week"], 0.9)
+    assert [one.spans for one in said.found] == [((18, 32),)]
+
+
 def test_a_value_states_what_nothing_else_was_found_for() -> None:
     said = held("Hypoxia", "SpO2 86% on air", [], 0.2)
     assert [one.spans for one in said.found] == [((0, 8),)]

@@ -16,6 +16,7 @@ from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.checklist import asked_topic, plain_wording
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.contradiction.earlier import tells_of_earlier
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
@@ -73,12 +74,10 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     found: list[Found] = []
     for feature in rubric:
         own = _without_stray(feature, text, by_feature.get(feature.id, []))
-        why = [
-            why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
-            or why_surely_not(feature.text, text, x.spans)
-            for x in own
-        ]
-        other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
+        found_some = bool(own)
+        own, other = _stating(feature, reading, own)
+        if found_some and not own and other is None:
+            probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
         if not own and feature.id in against:
             own = _reckoned(feature, text, against[feature.id])
             if own:
@@ -105,6 +104,28 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             against[feature.id] = other
             probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
     return NoteFindings(found, probabilities, against)
+
+
+def _stating(
+    feature: Feature, reading: TextReading, own: Sequence[Found]
+) -> tuple[Sequence[Found], Contradiction | None]:
+    """Return those that may state a feature, and what says otherwise where all of them do.
+
+    Where some tell of an earlier time and the others say otherwise, none is left.
+    """
+    why = [
+        why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
+        or why_surely_not(feature.text, reading.text, x.spans)
+        for x in own
+    ]
+    if own and all(why):
+        return own, Contradiction(own[0].spans, None, why[0] or "")
+    now = [
+        (x, said)
+        for x, said in zip(own, why, strict=True)
+        if not tells_of_earlier(feature.text, reading.text, x.spans)
+    ]
+    return [] if all(said for _, said in now) else [x for x, _ in now], None
 
 
 def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
