@@ -16,10 +16,9 @@ from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.checklist import asked_topic, plain_wording
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.contradiction.earlier import tells_of_earlier
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
-from rubricate.text.contradiction.sure import why_surely_not
+from rubricate.text.contradiction.sure import tells_of_earlier, why_surely_not
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
 
 
