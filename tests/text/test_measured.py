@@ -391,8 +391,35 @@ def test_values_are_read_in_words(text: str, measured: str | None, value: float)
         ("Liver enzymes raised", "AST 210", "AST 22"),
         ("Vitamin D replete", "vitamin D 42", "25-OH-D 19 nmol/L"),
         ("Lithium level therapeutic", "lithium 0.8", "Lithium level 1.5"),
+        ("Heart rate 118", "HR 118", "HR 58 reg"),
+        ("40 pack year smoking history", "2 ppd x 20 yrs", "1 ppd x 4 yrs"),
+        ("Temperature 38.2", "T 100.8 F", "T 37.0"),
+        ("GCS 15", "GCS 15", "E4V4M6"),
+        ("Leucocytosis", "Whites 16.8", "Whites 6.8"),
+        ("Spirometry normal", "FEV1/FVC 81%", "FEV1/FVC 62%"),
+        ("Severe-range blood pressure", "BP 164/112", "BP 146/92"),
+        ("Third trimester pregnancy", "G2P0 @ 31+4", "G2P0 @ 21+4"),
     ],
 )
 def test_further_findings_have_values(feature: str, states: str, contradicts: str) -> None:
     assert judge_measured([feature], states).states
     assert judge_measured([feature], contradicts).contradicts
+
+
+@pytest.mark.parametrize(
+    ("feature", "text"),
+    [
+        ("Preterm labour", "G1P0 31+1"),
+        ("Hypertensive crisis", "BP 190/120"),
+        ("HbA1c 8.2%", "A1c 8.1"),
+        ("Ejection fraction 35%", "EF 35-40%"),
+    ],
+)
+def test_values_that_are_near_or_not_enough_leave_a_feature_open(feature: str, text: str) -> None:
+    said = judge_measured([feature], text)
+    assert (said.states, said.contradicts) == ((), ())
+
+
+def test_values_may_speak_against_what_they_cannot_state() -> None:
+    assert judge_measured(["Preterm labour"], "G1P0 38+1, SROM").contradicts
+    assert judge_measured(["Hypertensive crisis"], "BP 104/60").contradicts

@@ -33,6 +33,11 @@ _ABOVE = word_set("above over > ≥ exceeding least more greater higher")
 _BELOW = word_set("below under < ≤ less most lower")
 _INCLUSIVE = word_set("≥ ≤ = equal least most or")
 _NEGATIONS = word_set("no not without non absence")
+#: By which part of it a value may differ from the one asked for and be the same, or perhaps so;
+#: pack-years are reckoned from round numbers.
+_EXACT, _NEARLY, _ROUGHLY = 0.01, 0.03, 0.1
+#: What may be said of pack-years besides.
+_OF_SMOKING = word_set("smoking smoker smoked tobacco cigarette cigarettes history hx")
 #: Words that change nothing about which value a feature asks for.
 _FILLING = word_set(
     "a an the of in on at is was to for by or than equal and with = : , - % ° c f exam examination"
@@ -146,12 +151,14 @@ def _asked(
     """Return what is asked for by names of values, words for findings, other words and numbers."""
     kinds = (_RAISED, _LOWERED, _ORDINARY, _ABOVE, _BELOW)
     raised, lowered, ordinary, above, below = (bool(rest & kind) for kind in kinds)
+    if figures and list(named) == ["pack - years"]:
+        rest -= _OF_SMOKING
     if rest - _FILLING - _NEGATIONS - frozenset().union(*kinds) or len(figures) > 1:
         return ()
     denied = bool(rest & _NEGATIONS)
     all_measured = dict.fromkeys([*named, *(scale.measured for scale, _ in worded)])
     if figures:
-        if len(all_measured) != 1 or above == below or raised or lowered or ordinary or denied:
+        if len(all_measured) != 1 or (above and below) or raised or lowered or ordinary or denied:
             return ()
         (measured,) = all_measured
         unit = "mmol" if "mmol" in rest else ""
@@ -159,6 +166,12 @@ def _asked(
         (value,) = (in_table_unit(measured, x, unit, limits) for x in figures)
         if value is None:
             return ()
+        if not above and not below:
+            close = _EXACT * abs(value)
+            near = (_ROUGHLY if measured == "pack - years" else _NEARLY) * abs(value)
+            return (
+                AskedValues(measured, (value - close, value + close), (value - near, value + near)),
+            )
         bound = (value, math.inf) if above else (-math.inf, value)
         if rest & _INCLUSIVE:
             return (AskedValues(measured, bound, bound),)

@@ -26,6 +26,7 @@ def why(feature: str, marked: str) -> str | None:
         ("Right upper quadrant pain", "[[RLQ discomfort]], colicky", "says lower"),
         ("Left knee pain", "The [[left ankle hurts]] on stairs.", "says ankle"),
         ("Cough for 3 weeks", "[[cough 3/7]], green sputum", "says 3/7"),
+        ("Episodes last 30 minutes", "[[each goes on about half a min]]", "says half a min"),
         ("Pain 8 out of 10", "loin [[pain score 3/10]]", "says 3/10"),
         ("Headache three times a week", "[[HA]] daily, bifrontal", "says daily"),
         ("Father had a heart attack", "[[Mother had a heart attack]] at 60.", "mother's"),

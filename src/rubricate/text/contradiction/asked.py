@@ -200,28 +200,10 @@ _AT_LEAST = word_set(
 _COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")
 
 _NUMBER_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
     "twenty",
-]
+]  # fmt: skip
 
 _SAME_NUMBER = {
     **{word: str(i) for i, word in enumerate(_NUMBER_WORDS)},
@@ -251,7 +233,8 @@ def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
             quantity.kind == "duration" and quantity.high < 0.9 * _MINUTE
         ):
             continue
-        before = {token.form for token in tokens if token.end <= quantity.span.start}
+        earlier = [token.form for token in tokens if token.end <= quantity.span.start]
+        before = set(earlier) - ({"last"} if _is_lasting(earlier) else set())
         after = [token.form for token in tokens if token.start >= quantity.span.end][:2]
         if after[:1] == ["ago"]:  # "Last drink 24 hours ago"
             before -= {"last"}
@@ -274,6 +257,17 @@ def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
             quantity = replace(quantity, high=math.inf) if plain else quantity
         found.append(quantity)
     return tuple(found)
+
+
+def _is_lasting(forms: Sequence[str]) -> bool:
+    """Tell whether "last" says how long: "Episodes last 30 minutes", not "symptoms in the last"."""
+    return any(
+        after == "last" and form.endswith("s") and form not in _NO_PLURAL
+        for form, after in pairwise(forms)
+    )
+
+
+_NO_PLURAL = word_set("is was has this his its does ms us menses")
 
 
 def _in_the_last(tokens: Sequence[Token], quantity: Quantity) -> bool:
