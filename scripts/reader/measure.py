@@ -1,6 +1,6 @@
 """Measure what the program says of the mixed notes that only measure, with all its rules.
 
-python measure.py --model MODEL [--sets S_test T_test V_test X_test]
+python measure.py --model MODEL [--sets S_test T_test V_test X_test Y_test]
 
 It prints, for each set, both F1s and which share of the stated, the contradicted and the
 unmentioned items is credited, in brackets without what is sent to a person as unsure.

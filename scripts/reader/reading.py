@@ -175,6 +175,7 @@ MEASURING = {
     "T_test": r"z[a-g]09",
     "V_test": r"z[j-o]05",
     "X_test": r"zq0[1-3]",
+    "Y_test": r"z[rs]0[34]",
 }
 
 
