@@ -18,7 +18,7 @@ from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
-from rubricate.text.contradiction.sure import tells_of_earlier, why_surely_not
+from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
 
 
@@ -110,7 +110,7 @@ def _stating(
 ) -> tuple[Sequence[Found], Contradiction | None]:
     """Return those that may state a feature, and what says otherwise where all of them do.
 
-    Where some tell of an earlier time and the others say otherwise, none is left.
+    Where some say nothing of now and the others say otherwise, none is left.
     """
     why = [
         why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
@@ -122,7 +122,7 @@ def _stating(
     now = [
         (x, said)
         for x, said in zip(own, why, strict=True)
-        if not tells_of_earlier(feature.text, reading.text, x.spans)
+        if not says_nothing_of_now(feature.text, reading.text, x.spans)
     ]
     return [] if all(said for _, said in now) else [x for x, _ in now], None
 

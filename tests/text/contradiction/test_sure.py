@@ -6,7 +6,7 @@ import pytest
 from marked_words import read
 
 from rubricate.text.contradiction import TYPE, why_contradicted
-from rubricate.text.contradiction.sure import asks_for_now, tells_of_earlier, why_surely_not
+from rubricate.text.contradiction.sure import asks_for_now, says_nothing_of_now, why_surely_not
 
 
 @pytest.mark.parametrize(
@@ -181,10 +181,15 @@ def test_other_features_may_be_of_any_time(feature: str) -> None:
         ("Diagnoses pneumonia", "Treated for pneumonia 2020"),
         ("Checks thyroid function", "TSH nl at ob/gyn in Feb"),
         ("Orders urinalysis", "urine dip at GP y'day NAD"),
+        ("Osteomyelitis suspected", "osteo R hallux amputated 2019"),
+        ("Lipids requested", "Student health drew her lipids in the spring"),
+        ("MRI brain ordered", "her MRI if the EEG is abnormal"),
+        ("Gynaecology referral", "If the cavity is distorted she goes to gynaecology"),
+        ("Orders bone marrow examination", "bone marrow only if film odd"),
     ],
 )
-def test_earlier_times(feature: str, sentence: str) -> None:
-    assert tells_of_earlier(feature, f"Seen now. {sentence}. Plan to follow.", [(12, 20)])
+def test_earlier_times_and_conditions(feature: str, sentence: str) -> None:
+    assert says_nothing_of_now(feature, f"Seen now. {sentence}. Plan to follow.", [(12, 20)])
 
 
 @pytest.mark.parametrize(
@@ -196,7 +201,12 @@ def test_earlier_times(feature: str, sentence: str) -> None:
         ("Checks thyroid function", "TSH, last one was in 2021 so due"),
         ("Orders urinalysis", "urine dip"),
         ("Starts metformin", "metformin 500, she stopped it last year, start low"),
+        ("Rheumatology referral", "grateful if you would see her"),
+        ("Prescribes ibuprofen", "ibuprofen if pain"),
+        ("Advises return if worse", "back if worse"),
+        ("Tuberculosis considered", "TB (Pune til 2021)"),
+        ("Myocarditis suspected", "tight chest since last night, trop 96"),
     ],
 )
 def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str) -> None:
-    assert not tells_of_earlier(feature, sentence, [(0, 5)])
+    assert not says_nothing_of_now(feature, sentence, [(0, 5)])

@@ -1,7 +1,7 @@
 """Signs beside the words found that settle that they say nothing of what is, or the contrary.
 
 "Orders BNP" asks for a decision of this visit; "BNP 40 in Jan" tells of an earlier one: it does not
-contradict the feature, but states nothing of it either (`tells_of_earlier`).
+contradict the feature, but states nothing of it either (`says_nothing_of_now`).
 """
 
 from __future__ import annotations
@@ -225,9 +225,10 @@ _DIFFERENTIAL = r"(?:differential(?: diagnos[ie]s)?|ddx)"
 _ASKS_FOR_NOW = re.compile(
     r"^(?:orders|requests|arranges|books|refers|starts|begins|initiates|commences|prescribes|gives"
     r"|administers|recommends|advises|counsell?s|offers|provides|schedules|obtains|sends|checks"
-    r"|performs|tests for|repeats|suggests|adds|ordered(?=\s*:)|diagnoses|lists|includes|considers"
+    r"|performs|tests for|repeats|suggests|adds|treats|ordered(?=\s*:)|diagnoses|lists|includes"
+    r"|considers"
     rf"|{_DIFFERENTIAL}|(?:most likely|leading|working|final) diagnosis)\b"
-    rf"|\b(?:ordered|requested)\.?$|\b(?:in|on) (?:the )?{_DIFFERENTIAL}\b"
+    rf"|\b(?:ordered|requested|considered|suspected)\.?$|\b(?:in|on) (?:the )?{_DIFFERENTIAL}\b"
     r"|\b(?:(?:is|as) (?:the )?)?(?:most likely|(?:most likely|leading|working) diagnosis)\.?$",
     re.IGNORECASE,
 )
@@ -235,10 +236,13 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+_SEASON = r"(?:spring|summer|autumn|fall|winter)"
 _EARLIER = re.compile(
-    rf"\b(?:last|previous) (?:week|month|year|yr|spring|summer|autumn|fall|winter|visit|{_MONTH})\b"
+    rf"\b(?:last|previous) (?:week|wk|month|mo|mth|year|yr|{_SEASON}|visit|{_MONTH})\b"
+    rf"|\bin the (?:{_SEASON}|(?:19)?\d0'?s)\b|\bin (?:college|high school|infancy)\b|\bfor years\b"
     r"|\b(?:d|days?|wks?|weeks?|mos?|mths?|months?|yrs?|years?) (?:back|earlier)\b|\bago\b"
-    r"|\by'?day\b|\byesterday\b|\bpreviously\b|\b(?:19|20)[0-2]\d\b|\bon file\b|\bused to\b"
+    r"|\by'?day\b|\byesterday\b|\bpreviously\b|\bon file\b|\bused to\b"
+    r"|(?<!\btil )(?<!\btill )(?<!\buntil )\b(?:19|20)[0-2]\d\b"
     r"|\bas a (?:child|boy|girl|teen\w*)\b|\bin childhood\b"
     r"|\bin (?:her|a) (?:first|second|third|last|previous|earlier) pregnancy\b",
     re.IGNORECASE,
@@ -262,6 +266,23 @@ _DECIDED = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n]")
 
 
+#: Features of tests, scans, referrals and procedures, which are arranged or are not; drugs are
+#: given "if pain" too, and advice is about what to do in case of something.
+_ASKS_FOR_ORDER = re.compile(
+    r"^(?:orders|requests|arranges|books|refers|schedules|obtains|sends|checks|performs|tests for"
+    r"|repeats|ordered(?=\s*:))\b|\b(?:ordered|requested|arranged|booked|referral|consult"
+    r"|consultation|opinion sought)\.?$",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|unless|in case|should)\b", re.IGNORECASE)
+_IF_AFTER = re.compile(
+    r"[\s,(]*(?:only |but )?(?:if|unless|in case)\b(?! (?:you|possible|able))", re.I
+)
+_IF_FIRST = re.compile(
+    r"\s*(?:but |and )?(?:if(?! you| possible)|should)\b[^,]*,?[^,]*$", re.IGNORECASE
+)
+
+
 @lru_cache(maxsize=4096)
 def asks_for_now(feature: str) -> bool:
     """Tell whether a feature asks for what is ordered, begun, advised or thought at this visit.
@@ -274,19 +295,38 @@ def asks_for_now(feature: str) -> bool:
     return _ASKS_FOR_NOW.search(feature) is not None and _EARLIER.search(feature) is None
 
 
-def tells_of_earlier(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether words only tell of an earlier time, where a feature asks for what is done now.
+def says_nothing_of_now(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether words tell of an earlier time or of a condition, where a feature asks for now.
 
     Every place of the words must stand in a sentence that names an earlier time and has no word
-    of a decision.
+    of a decision; or, of what is to be ordered, beside a condition.
 
-    >>> text = "BNP 40 in Jan, echo 2 yrs ago. CXR 2019 clear, will repeat today."
-    >>> tells_of_earlier("BNP ordered", text, [(0, 13)]), tells_of_earlier("BNP", text, [(0, 13)])
-    (True, False)
-    >>> tells_of_earlier("Orders chest X-ray", text, [(31, 34)])
+    >>> text = "BNP 40 in Jan, echo 2 yrs ago. CXR 2019 clear, will repeat today. MRI if worse."
+    >>> says_nothing_of_now("BNP ordered", text, [(0, 13)])
+    True
+    >>> says_nothing_of_now("BNP", text, [(0, 13)])
     False
+    >>> says_nothing_of_now("Orders chest X-ray", text, [(31, 34)])
+    False
+    >>> says_nothing_of_now("Orders MRI", text, [(66, 69)])
+    True
     """
-    return asks_for_now(feature) and all(_is_earlier(_sentence(text, *span)) for span in spans)
+    if asks_for_now(feature) and all(_is_earlier(_sentence(text, *span)) for span in spans):
+        return True
+    return _asks_for_order(feature) and all(_is_conditional(text, *span) for span in spans)
+
+
+@lru_cache(maxsize=4096)
+def _asks_for_order(feature: str) -> bool:
+    return _ASKS_FOR_ORDER.search(feature) is not None and _CONDITION.search(feature) is None
+
+
+def _is_conditional(text: str, start: int, end: int) -> bool:
+    """Tell whether words stand right before a condition, hold one or follow one: "MRI if worse"."""
+    if _IF_AFTER.match(text, end) or _IF_AFTER.search(text, start, end):
+        return True
+    begin = max((stop.end() for stop in _SENTENCE_END.finditer(text, 0, start)), default=0)
+    return _IF_FIRST.match(text[begin:start]) is not None
 
 
 def _is_earlier(sentence: str) -> bool:
