@@ -39,6 +39,9 @@ DOUBTED = 0.2
 #: Features that the fast network sees in what is read again, with this probability, are asked for
 #: beside those in doubt: what is another feature's is not taken for one in doubt.
 BESIDE = 0.5
+#: What is found is more probable than not. The networks' own thresholds are lower, for the sake of
+#: what a note states in words far from the feature's; that credits more of what it contradicts.
+LEAST = 0.5
 
 
 class CascadeMatcher(Parametrised):
@@ -141,10 +144,10 @@ class CascadeMatcher(Parametrised):
     def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         first, second = self._networks()
         for note, heard in zip(notes, first.readings(rubric, notes), strict=True):
-            found = first.decided(rubric, note.text, heard)
+            found = first.decided(rubric, note.text, heard, LEAST)
             doubts = self._doubts(rubric, found, heard)
             if doubts.presence:
-                again = second.read_again(rubric, note.text, doubts.again, heard.votes)
+                again = second.read_again(rubric, note.text, doubts.again, heard.votes, LEAST)
                 found = _merged(found, again, rubric, doubts)
             yield found
 

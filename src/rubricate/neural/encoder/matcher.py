@@ -293,12 +293,9 @@ class EncoderMatcher(Parametrised):
                 yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
 
     def read_again(
-        self, rubric: Rubric, text: str, again: Again, votes: Votes | None
+        self, rubric: Rubric, text: str, again: Again, votes: Votes | None, least: float
     ) -> NoteFindings:
-        """Return what is found of some features in parts of a note.
-
-        ``votes`` are the lexicon's on the whole rubric, where it was asked before.
-        """
+        """Return what is found of some features in parts of a note, with the lexicon's votes."""
         features = again.features
         both = tuple(rubric.features[k] for k in (*features, *again.beside))
         asked = Rubric(rubric.case, both[: len(features)])
@@ -306,7 +303,7 @@ class EncoderMatcher(Parametrised):
         said = [(p[0], rows[0][: len(features)]) for p, rows in read]
         # The lexicon weighs the features of a rubric against each other: it sees all of them.
         (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
-        return self.decided(asked, text, HeardNote(said, vote and vote.of(features)))
+        return self.decided(asked, text, HeardNote(said, vote and vote.of(features)), least)
 
     @property
     def _hears(self) -> bool:
@@ -331,10 +328,13 @@ class EncoderMatcher(Parametrised):
             for member, (pieces, rows) in zip(self.members_, heard.said, strict=True)
         ]
 
-    def decided(self, rubric: Rubric, text: str, heard: HeardNote) -> NoteFindings:
-        """Return what is found in a note by what is said of it."""
+    def decided(
+        self, rubric: Rubric, text: str, heard: HeardNote, least: float = 0.0
+    ) -> NoteFindings:
+        """Return what is found in a note by what is said of it, if as probable as ``least``."""
         found: list[Found] = []
         chances, decoded = self._decoded([feature.id for feature in rubric], text, heard)
+        decoded = [runs if p >= least else [] for p, runs in zip(chances, decoded, strict=True)]
         probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
