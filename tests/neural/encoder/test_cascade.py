@@ -13,6 +13,7 @@ from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merged, _parts
 from rubricate.neural.encoder.decoding import Again
 from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.model_folder import shipped_folder
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rows import Contradiction
 
@@ -38,9 +39,9 @@ def reads_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     read = EncoderMatcher.read_again
     characters: list[int] = []
 
-    def watched(self, rubric, text, again, votes):  # type: ignore[no-untyped-def]
+    def watched(self, rubric, text, again, votes, least):  # type: ignore[no-untyped-def]
         characters.append(sum(z - a for a, z in again.parts))
-        return read(self, rubric, text, again, votes)
+        return read(self, rubric, text, again, votes, least)
 
     monkeypatch.setattr(EncoderMatcher, "read_again", watched)
     return characters
@@ -61,6 +62,16 @@ def test_only_what_is_in_doubt_is_read_again_and_only_around_it(
     (read,) = characters
     assert 0 < read < len(notes[0].text)
     assert {f for f in first if both[f] != first[f]} == {f for f in first if first[f] == chance}
+
+
+def test_what_is_found_is_more_probable_than_not(unseen: Corpus) -> None:
+    rubric, notes = unseen.rubrics[0], unseen.notes[:12]
+    for said in CascadeMatcher(threads=1)._find(rubric, notes):
+        assert all(said.probabilities[one.feature] >= 0.5 for one in said.found)
+    fast = next(EncoderMatcher(threads=1).readings(rubric, notes))
+    strict = EncoderMatcher(threads=1)
+    strict._open(shipped_folder("fast"))
+    assert not strict.decided(rubric, notes[0].text, fast, least=1.1).found
 
 
 def test_marks_whose_ends_are_in_doubt_are_read_again_and_others_stand(unseen: Corpus) -> None:

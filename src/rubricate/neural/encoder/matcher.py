@@ -293,7 +293,7 @@ class EncoderMatcher(Parametrised):
                 yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
 
     def read_again(
-        self, rubric: Rubric, text: str, again: Again, votes: Votes | None, least: float
+        self, rubric: Rubric, text: str, again: Again, votes: Votes | None, least: float = 0.0
     ) -> NoteFindings:
         """Return what is found of some features in parts of a note, with the lexicon's votes."""
         features = again.features
