@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
 from rubricate.study.summaries import AssignSummary, TaskCounts
 
 TRAINING = "training"
-_FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,7 @@ def blank_corpus(everything: Corpus, tasks: Sequence[Task]) -> Corpus:
 
 def batch_path(folder: Path, batch: str, tool_format: str) -> Path:
     """Return where a batch's corpus lies in an annotator's folder."""
-    return folder / batch / _FILE_OF_FORMAT.get(tool_format, "notes")
+    return folder / batch / ("notes.jsonl" if tool_format == "jsonl" else "notes")
 
 
 def _write_package(
@@ -222,17 +221,13 @@ def _write_package(
 ) -> None:
     folder.mkdir()
     (folder / guidelines.name).write_bytes(guidelines.read_bytes())
-    _write_labels(folder / "labels.csv", everything)
+    labels = feature_labels(everything)
+    lines = ([labels[f.id], f.id, f.case, f.text] for f in everything.features)
+    write_sheet(folder / "labels.csv", ["label", "feature", "case", "text"], lines)
     for batch in dict.fromkeys(t.batch for t in tasks):
         own = [t for t in tasks if t.batch == batch]
         target = batch_path(folder, batch, tool_format)
         write_corpus(blank_corpus(everything, own), target, format=tool_format)
-
-
-def _write_labels(path: Path, corpus: Corpus) -> None:
-    labels = feature_labels(corpus)
-    lines = ([labels[f.id], f.id, f.case, f.text] for f in corpus.features)
-    write_sheet(path, ["label", "feature", "case", "text"], lines)
 
 
 def write_key(path: Path, tasks: Sequence[Task]) -> None:
@@ -253,11 +248,9 @@ def describe_tasks(tasks: Sequence[Task]) -> TaskCounts:
         counts = by_annotator.setdefault(task.annotator, {})
         for name in dict.fromkeys((task.kind, task.batch)):
             counts[name] = counts.get(name, 0) + 1
-    notes: Mapping[str, set[str]] = {
-        kind: {t.note for t in tasks if t.kind == kind} for kind in ("training", "double", "single")
-    }
+    kinds = ("training", "double", "single")
     return {
-        "notes": {kind: len(ids) for kind, ids in notes.items()},
+        "notes": {kind: len({t.note for t in tasks if t.kind == kind}) for kind in kinds},
         "tasks": len(tasks),
         "batches": sorted({t.batch for t in tasks}),
         "by_annotator": by_annotator,

@@ -196,7 +196,7 @@ def draw_sample(
         sizes = [sum(map(len, parts.values())) for parts in cells.values()]
         given = allocate(wanted[side], sizes, [1.0] * len(sizes))
         shortfall[side] = max(0, wanted[side] - sum(given))
-        for (name, parts), n in zip(sorted(cells.items()), _by_name(cells, given), strict=True):
+        for (name, parts), n in sorted(zip(cells.items(), given, strict=True)):
             for part, ids, k in _shared(parts, n, allocation):
                 stratum = SampleStratum(name, side, part, len(ids), k)
                 strata.append(stratum)
@@ -204,11 +204,6 @@ def draw_sample(
                 drawn += [(ids[i], stratum) for i in sorted(picked.tolist())]
     order = rng.permutation(len(drawn))
     return Draw(tuple(drawn[i] for i in order.tolist()), tuple(strata), shortfall)
-
-
-def _by_name(cells: Mapping[str, object], given: Sequence[int]) -> list[int]:
-    """Return what each site was given, in the order of the sites' names."""
-    return [n for _, n in sorted(zip(cells, given, strict=True))]
 
 
 def _shared(
@@ -278,7 +273,7 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
     Writes ``notes.jsonl`` (each note with ``stratum``, ``side`` and ``inclusion_probability`` in
     its metadata), ``sample.csv`` and ``sample.json``.
     """
-    plan = study.need("plan")
+    plan: PlanSummary = study.need("plan")
     seed = study.settings.seed
 
     def work(place: Path) -> SampleSummary:

@@ -21,7 +21,7 @@ class StepRecord(TypedDict):
     inputs: dict[str, str]
     places: NotRequired[dict[str, str]]
     outputs: dict[str, str]
-    summary: Any  # one of the summaries below; `Study.need` says which
+    summary: Any  # that of the step, below
 
 
 class PopulationFacts(TypedDict):
