@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rubricate.corpus import Corpus
 from rubricate.display import counted
-from rubricate.measures.calibration import CalibrationResult, GroupCalibration
+from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.measures.ranking import Ranking
 from rubricate.reports.levels import case_names
@@ -168,16 +168,11 @@ def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
     )
     header = ["Feature", "Case", "Rows", "Mean probability", "Share present", "Brier score", "ECE",
               "ECE by chance"]  # fmt: skip
-    lines = [_feature_line(i, enough[i], corpus, names) for i in shown]
+    lines: list[list[Value]] = []
+    for feature, one in ((corpus.feature(i), enough[i]) for i in shown):
+        values = [one.values[v] for v in ("mean_probability", "share_present", "brier", "ece")]
+        lines.append([feature.text, names[feature.case], one.n_rows, *values, one.ece_by_chance])
     return html_table(header, lines, caption=caption)
-
-
-def _feature_line(
-    feature: str, found: GroupCalibration, corpus: Corpus, names: Mapping[str, str]
-) -> list[Value]:
-    own = corpus.feature(feature)
-    values = [found.values[v] for v in ("mean_probability", "share_present", "brier", "ece")]
-    return [own.text, names[own.case], found.n_rows, *values, found.ece_by_chance]
 
 
 def _bins(name: str, found: CalibrationResult) -> str:

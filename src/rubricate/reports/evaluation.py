@@ -144,7 +144,9 @@ def _cases(measuring: Measuring) -> str:
 def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
     figures = []
     for name, found in systems.items():
-        counts = _presence_counts(found)
+        by_note = found.evaluation.presence.by("note")
+        sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
+        counts = dict(zip(by_note.measure.columns, sums, strict=True))
         labels = Labels(
             f"Presence: {name}",
             description=", ".join(f"{key} {value:,.0f}" for key, value in counts.items()),
@@ -166,12 +168,6 @@ def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -
         )
         for name, found in systems.items()
     )
-
-
-def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:
-    by_note = found.evaluation.presence.by("note")
-    sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
-    return dict(zip(by_note.measure.columns, sums, strict=True))
 
 
 def _notes(

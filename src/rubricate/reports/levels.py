@@ -18,11 +18,9 @@ from rubricate.reports.plots import (
     Series,
     dot_plots,
     forest_plot,
-    label_room,
-    paged_groups,
-    worst_rows,
 )
-from rubricate.reports.plots.data import UNDEFINED, limits
+from rubricate.reports.plots.data import UNDEFINED, limits, paged_groups, worst_rows
+from rubricate.reports.plots.points import label_room
 
 Path = tuple[str, ...]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from rubricate.errors import InputError
 from rubricate.rubric import Feature, Rubric
@@ -22,13 +21,7 @@ from rubricate.run.results import (
     NoteResult,
     total_score,
 )
-
-
-class ReviewRules(Protocol):
-    """Whatever says which items of a note a person must see: a policy, or a range of doubt."""
-
-    def why_review(self, found: Mapping[str, Evidence]) -> Mapping[str, str]:
-        """Return why a person must see each item, by feature; empty for those nobody must."""
+from rubricate.scoring.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +71,7 @@ def judge_note(
     rubric: Rubric,
     *,
     corrections: Mapping[str, Correction] | None = None,
-    policy: ReviewRules | None = None,
+    policy: Policy | UnsureRange | None = None,
     any_text: bool = False,
     same_as: str = "",
 ) -> NoteResult:

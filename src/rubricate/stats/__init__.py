@@ -51,7 +51,7 @@ from rubricate.stats.planning import (
     plan_pilot,
     width_chances,
 )
-from rubricate.stats.plans import Cells, Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
+from rubricate.stats.plans import Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,
@@ -73,7 +73,6 @@ __all__ = [
     "POPULATIONS",
     "BootstrapMethod",
     "Bootstrapped",
-    "Cells",
     "Comparison",
     "Drawing",
     "Estimate",

@@ -17,7 +17,6 @@ from rubricate.formats.tables import write_sheet
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
-from rubricate.stats.plans import PlanJson
 from rubricate.study.planning import Design, make_plan, write_plan_plot
 from rubricate.study.population import (
     Detection,
@@ -279,7 +278,8 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
     def work(place: Path) -> SampleSummary:
         population, variables = read_population(study)
         detection = detect(study, population, variables)
-        wanted = wanted_notes(plan)
+        # Over all sites, each site's share rounded up.
+        wanted = {side: plan["per_site"][f"{side}s"] * plan["sites"] for side in SIDES}
         field = study.settings.population.site
         draw = draw_sample(
             population, variables, detection, wanted,
@@ -320,17 +320,6 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
         settings=study.tables("sampling", "detection", "seed"),
         overwrite=overwrite,
     )
-
-
-def wanted_notes(plan: PlanJson) -> dict[str, int]:
-    """Return positives and negatives over all sites, each site's share rounded up.
-
-    >>> from rubricate.stats import plan_slice
-    >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6).to_dict())
-    {'positive': 252, 'negative': 270}
-    """
-    each, sites = plan["per_site"], plan["sites"]
-    return {side: each[f"{side}s"] * sites for side in SIDES}
 
 
 def _sample_corpus(population: Corpus, draw: Draw) -> Corpus:

@@ -43,10 +43,6 @@ class VerifiedFile:
         """Whether the file is not what the run wrote."""
         return self.status not in ("unchanged", "not covered")
 
-    def to_dict(self) -> dict[str, str]:
-        """Return plain values."""
-        return {"name": self.name, "status": self.status, "note": self.note}
-
 
 @dataclass(frozen=True, slots=True)
 class RunVerification:
@@ -72,7 +68,7 @@ class RunVerification:
             "unchanged": not self.differing,
             "run_sha256": self.run_sha256,
             "log_sha256": self.log_sha256,
-            "files": [one.to_dict() for one in self.files],
+            "files": [asdict(one) for one in self.files],
         }
 
 
