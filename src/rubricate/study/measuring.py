@@ -321,7 +321,7 @@ def measure_sites(
 
     The logits of a site's precision and recall and their variances are those of its posterior
     (`design_posterior`, of notes like these), which knows how unequal the weights are;
-    `rubricate.stats.clusters` has the formulas.
+    `rubricate.stats.heterogeneity` has the formulas.
 
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
     >>> notes = DesignNotes(cells, np.ones(100), cells[:, :2].any(axis=1), True)
