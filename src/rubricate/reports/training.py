@@ -10,7 +10,7 @@ from rubricate import __version__
 from rubricate.display import counted, shown_number
 from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
-from rubricate.reports.calibration import reliability_diagram
+from rubricate.reports.evaluation import reliability_diagram
 from rubricate.reports.page import (
     Value,
     facts_table,
