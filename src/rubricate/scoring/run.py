@@ -27,6 +27,7 @@ from rubricate.rubric import Rubric
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import EvidenceLine, NoteResult, RunCounts
 from rubricate.run.writing import (
+    EVIDENCE,
     LOG,
     PRODUCTS,
     REPORT,
@@ -54,7 +55,6 @@ from rubricate.scoring.results import judge_note
 if TYPE_CHECKING:
     from rubricate.reports.scoring import ScoringReport
 
-EVIDENCE = "evidence"
 #: Where evidence is gathered while a finished run has that of other notes or another model.
 _NEXT_EVIDENCE = "evidence.next"
 _MAKING = ".making-"

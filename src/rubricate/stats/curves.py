@@ -31,7 +31,7 @@ from rubricate.stats.sizes import (
 
 #: Studies that are simulated, and draws from the posterior of each.
 STUDIES, DRAWS = 1000, 400
-#: Added to each cell that a note can fall into (Jeffreys), as the study's evaluation does.
+#: Added to each cell that a note can fall into (Jeffreys), here and in a study's evaluation.
 PRIOR = 0.5
 #: Sizes that are looked at are at most this; beyond it the width cannot be met.
 _MOST = 2_000_000

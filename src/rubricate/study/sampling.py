@@ -28,6 +28,7 @@ from rubricate.study.population import (
     site_of,
 )
 from rubricate.study.record import StepResult, Study, run_step
+from rubricate.study.settings import ALLOCATIONS
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
 SIDES = ("positive", "negative")
@@ -214,9 +215,8 @@ def _shared(
         smallest = min(own, key=lambda name: (name == NONE, len(own[name]), name))
         target = NONE if NONE in own and smallest != NONE else max(own, key=lambda k: len(own[k]))
         own[target] += own.pop(smallest)
-    power = {"sqrt": 0.5, "proportional": 1.0, "equal": 0.0}[allocation]
     sizes = [len(ids) for ids in own.values()]
-    given = allocate(n, sizes, [size**power for size in sizes])
+    given = allocate(n, sizes, [size ** ALLOCATIONS[allocation] for size in sizes])
     return [(name, ids, k) for (name, ids), k in zip(own.items(), given, strict=True)]
 
 

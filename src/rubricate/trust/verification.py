@@ -15,6 +15,7 @@ from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
 from rubricate.run.writing import (
+    EVIDENCE,
     LOG,
     RUN,
     TIMES,
@@ -26,7 +27,6 @@ from rubricate.run.writing import (
     read_record,
 )
 
-EVIDENCE = "evidence"
 FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]
 
 
