@@ -21,7 +21,7 @@ from rubricate import Corpus, fit_matcher, load_corpus, read_corpus
 from rubricate.matchers import SHIPPED_MODELS, load_matcher
 from rubricate.measures import Evaluation, evaluate
 from rubricate.measures.intervals import add_intervals
-from rubricate.reports.calibration import reliability_diagram
+from rubricate.reports.evaluation import reliability_diagram
 from rubricate.reports.plots import PlotBin
 
 

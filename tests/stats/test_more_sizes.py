@@ -1,8 +1,6 @@
-"""Sizes for kappa, ICC, AUC, non-inferiority, and from a pilot."""
+"""Sizes for kappa, ICC, AUC, non-inferiority, from a pilot, and with looks at the data."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
@@ -10,17 +8,15 @@ import pytest
 from rubricate.errors import InputError
 from rubricate.stats import (
     Estimate,
-    Expected,
-    Target,
     auc_size,
     icc_size,
     kappa_size,
     non_inferiority_size,
-    plan_assurance,
     plan_pilot,
-    plan_variables,
+    plan_sequential,
     proportion_interval,
 )
+from rubricate.stats.more_sizes import crossed, obrien_fleming
 
 RNG = np.random.default_rng(2)
 
@@ -84,62 +80,82 @@ def test_a_pilot_gives_the_size_of_its_own_interval() -> None:
         plan_pilot([[1, 0]], share)
 
 
-VARIABLES = {
-    "asthma": Expected(0.85, 0.80, 0.48),
-    "obesity": Expected(0.90, 0.85, 0.10),
-    "reflux": Expected(0.90, 0.90, 0.20, "external"),
-}
+#: Jennison & Turnbull (2000), Group Sequential Methods, Table 2.3: C_B(K, alpha).
+CONSTANTS = {(2, 0.95): 1.977, (3, 0.95): 2.004, (4, 0.95): 2.024, (5, 0.95): 2.040,
+             (10, 0.95): 2.087, (5, 0.90): 1.751, (4, 0.99): 2.609}  # fmt: skip
 
 
-def test_the_default_total_powers_all() -> None:
-    plan = plan_variables(VARIABLES)
-    assert plan.total == max(plan_assurance(expected).total for expected in VARIABLES.values())
-    assert plan.underpowered == ()
-    for outlook in plan.outlooks:
-        assert outlook.half_width_precision <= 0.05 + 1e-9
-        assert outlook.half_width_recall <= 0.05 + 1e-9
+@pytest.mark.parametrize(("looks", "confidence"), CONSTANTS)
+def test_bounds_are_the_published_ones(looks: int, confidence: float) -> None:
+    bounds = obrien_fleming(looks, confidence=confidence)
+    assert bounds[-1] == pytest.approx(CONSTANTS[looks, confidence], abs=6e-4)
+    assert bounds[0] == pytest.approx(bounds[-1] * looks**0.5)
 
 
-def test_a_small_total_leaves_rare_variables_underpowered() -> None:
-    plan = plan_variables(VARIABLES, total=plan_assurance(VARIABLES["asthma"]).total)
-    assert plan.underpowered == ("obesity", "reflux")
-    rare = plan.outlooks[1]
-    assert rare.plan.total > plan.total
-    assert rare.half_width_precision > 0.05
-    assert rare.detected == 57  # floor(577 * .10)
+def test_one_look_is_the_plain_test() -> None:
+    assert obrien_fleming(1)[0] == pytest.approx(1.959964, abs=1e-4)
 
 
-def test_each_variable_gets_what_it_needs_alone() -> None:
-    for name, expected in VARIABLES.items():
-        alone = plan_variables({name: expected})
-        assert alone.total == plan_assurance(expected).total
-        assert alone.underpowered == ()
+def test_bounds_hold_in_simulation() -> None:
+    walks = np.random.default_rng(2).normal(size=(200_000, 4)).cumsum(axis=1)
+    z = np.abs(walks) / np.sqrt(np.arange(1, 5))
+    crossing = (z >= obrien_fleming(4)).any(axis=1).mean()
+    assert crossing == pytest.approx(0.05, abs=0.002)
+    drifted = walks + 1.5 * np.arange(1, 5)
+    above = drifted / np.sqrt(np.arange(1, 5)) >= obrien_fleming(4)
+    known = crossed(float(obrien_fleming(4)[-1]), 4, 3.0)[1]
+    assert above.any(axis=1).mean() == pytest.approx(known, abs=0.004)
 
 
-def test_a_pool_taken_whole_is_never_underpowered() -> None:
-    plan = plan_variables(VARIABLES, total=300, pool=300)
-    assert plan.underpowered == ()
-    assert all(outlook.half_width_recall == 0 for outlook in plan.outlooks)
-    nearly = plan_variables(VARIABLES, total=299, pool=300)
-    assert all(outlook.half_width_recall < 0.05 for outlook in nearly.outlooks)
+@pytest.mark.parametrize(("looks", "factor"), [(2, 1.007), (4, 1.022), (5, 1.026)])
+def test_looks_cost_what_is_published(looks: int, factor: float) -> None:
+    # Table 2.4, power .9; sizes are rounded up to whole and equal parts.
+    plan = plan_sequential(0.5, 0.52, looks=looks, power=0.9)
+    assert plan.looks[-1].units / plan.fixed_units == pytest.approx(factor, abs=2e-3)
 
 
-def test_clusters_cost() -> None:
-    free = plan_variables(VARIABLES, total=600).outlooks[0]
-    costly = plan_variables(VARIABLES, total=600, design_effect=2.0).outlooks[0]
-    assert costly.half_width_recall > free.half_width_recall
-    assert free.powered and not costly.powered
+def test_a_plan_keeps_its_promises_with_whole_counts() -> None:
+    plan = plan_sequential(0.80, 0.88, looks=4)
+    assert plan.power > 0.89
+    assert plan.false_alarm < 0.06
+    assert plan.mean_units < plan.fixed_units
+    assert sum(look.stopped for look in plan.looks) == pytest.approx(1)
+    worse = plan_sequential(0.88, 0.80, looks=3)
+    assert worse.power > 0.89
+    assert worse.looks[-1].most is not None
 
 
-def test_to_dict_is_json() -> None:
-    read = json.loads(json.dumps(plan_variables(VARIABLES, Target(), total=600).to_dict()))
-    assert read["underpowered"] == ["obesity", "reflux"]
-    assert [variable["name"] for variable in read["variables"]] == list(VARIABLES)
+def test_what_cannot_be_planned_is_refused() -> None:
+    with pytest.raises(InputError, match="differ"):
+        plan_sequential(0.8, 0.8)
+    with pytest.raises(InputError, match="looks"):
+        obrien_fleming(0)
 
 
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(InputError, match="variables"):
-        plan_variables({})
-    with pytest.raises(InputError, match="total"):
-        plan_variables(VARIABLES, total=0)
-    assert plan_variables(VARIABLES, total=1).total == 1
+def test_a_plan_below_the_goal_is_the_mirror_of_one_above() -> None:
+    above, below = plan_sequential(0.80, 0.88), plan_sequential(0.20, 0.12)
+    assert above.fixed_units == below.fixed_units
+    for up, down in zip(above.looks, below.looks, strict=True):
+        assert (up.units, up.z) == (down.units, down.z)
+        assert up.least == (None if down.most is None else up.units - down.most)
+        assert up.most == (None if down.least is None else up.units - down.least)
+        assert up.stopped == pytest.approx(down.stopped, abs=0.02)
+    assert above.power == pytest.approx(below.power, abs=0.02)
+    assert above.false_alarm == pytest.approx(below.false_alarm, abs=0.01)
+    assert above.mean_units == pytest.approx(below.mean_units, rel=0.02)
+    assert above.mean_units == pytest.approx(sum(one.units * one.stopped for one in above.looks))
+
+
+def test_counts_to_stop_at_are_the_first_beyond_the_bound() -> None:
+    plan = plan_sequential(0.80, 0.88, seed=0)
+    assert plan == plan_sequential(0.80, 0.88, looks=4)
+    for look in plan.looks:
+
+        def z(count: int, n: int = look.units) -> float:
+            return float((count / n - 0.8) / (0.8 * 0.2 / n) ** 0.5)
+
+        if look.least is not None:
+            assert z(look.least) >= look.z > z(look.least - 1)
+        if look.most is not None:
+            assert z(look.most) <= -look.z < z(look.most + 1)
+    assert (obrien_fleming(1).size, len(plan_sequential(0.5, 0.7, looks=1).looks)) == (1, 1)

@@ -3,7 +3,13 @@ import pytest
 from scipy.stats import t as student
 
 from rubricate.errors import InputError
-from rubricate.stats import Resampling, gwet_ac2, limits_of_agreement, proportion_interval
+from rubricate.stats import (
+    Resampling,
+    gwet_ac2,
+    limits_of_agreement,
+    proportion_interval,
+    score_agreement,
+)
 
 FEW = Resampling(resamples=50)
 #: What irrCAC 0.4.4 (Gwet's own definitions) gives for CAC(...).gwet().
@@ -84,3 +90,43 @@ def test_limits_need_two_notes_in_one_row() -> None:
     for one in ([1], [], [[1, 2], [3, 4]]):
         with pytest.raises(InputError, match="two or more"):
             limits_of_agreement(one, one)
+
+
+# Shrout & Fleiss 1979, Table 2: six targets by four judges.
+SHROUT_FLEISS = np.array(
+    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+)
+
+
+def test_the_published_example() -> None:
+    # Their Table 4: ICC(2,1) = .29, ICC(3,1) = .71.
+    absolute, consistent = score_agreement(SHROUT_FLEISS)
+    assert absolute.value == pytest.approx(0.2898, abs=0.0001)
+    assert consistent.value == pytest.approx(0.7148, abs=0.0001)
+    assert absolute.low < absolute.value < absolute.high
+
+
+def test_a_shift_costs_absolute_agreement_only() -> None:
+    scores = np.random.default_rng(0).normal(size=(60, 1)) * 3
+    shifted = np.hstack([scores, scores + 2])
+    absolute, consistent = score_agreement(shifted)
+    assert consistent.value == pytest.approx(1)
+    assert absolute.value < 0.95
+
+
+def test_the_interval_covers() -> None:
+    covered = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        note = rng.normal(scale=np.sqrt(0.8), size=(60, 1))
+        scores = note + rng.normal(scale=np.sqrt(0.2), size=(60, 2))
+        found, _ = score_agreement(scores, Resampling(resamples=300, seed=seed))
+        covered.append(found.low <= 0.8 <= found.high)
+    assert np.mean(covered) >= 0.9
+
+
+def test_missing_scores_are_refused() -> None:
+    with pytest.raises(InputError, match="every rater"):
+        score_agreement([[1, np.nan], [2, 3]])
+    with pytest.raises(InputError, match="two notes"):
+        score_agreement([[1, 2]])

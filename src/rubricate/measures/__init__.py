@@ -18,7 +18,7 @@ from __future__ import annotations
 from rubricate.measures.counts import CountTable
 from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
 from rubricate.measures.families import LABELS
-from rubricate.measures.formulas import Measure, Measured
+from rubricate.measures.formulas import Measured
 from rubricate.measures.pairing import Coverage, pair_rows
 from rubricate.measures.span_matching import Matching, span_counts, words
 
@@ -28,7 +28,6 @@ __all__ = [
     "Coverage",
     "Evaluation",
     "Matching",
-    "Measure",
     "Measured",
     "evaluate",
     "evaluate_pairing",

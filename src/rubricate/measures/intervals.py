@@ -130,7 +130,9 @@ class EvaluationWithIntervals:
                 return {}
             names = self.evaluation.tables[key].measure.statistics
             estimates = {name: found.at(*index, i) for i, name in enumerate(names)}
-            return _block(estimates)
+            intervals = {name: one.to_dict() for name, one in estimates.items()}
+            values = {name: defined(one.value) for name, one in estimates.items()}
+            return {**values, "intervals": intervals, "interval": intervals["f1"]}
 
         result = self.evaluation.to_dict(self.weights, beside)
         result["intervals"] = {
@@ -153,12 +155,6 @@ class EvaluationWithIntervals:
 
     def _place(self, key: MeasureKey, statistic: str) -> int:
         return list(self.evaluation.tables[key].measure.statistics).index(statistic)
-
-
-def _block(estimates: Mapping[str, Estimate]) -> dict[str, object]:
-    intervals = {name: one.to_dict() for name, one in estimates.items()}
-    values: dict[str, object] = {name: defined(one.value) for name, one in estimates.items()}
-    return {**values, "intervals": intervals, "interval": intervals["f1"]}
 
 
 def add_intervals(

@@ -9,9 +9,14 @@ from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.measures.comparing import PairedDifference, compare_evaluations
-from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.progress import Progress, silent
-from rubricate.reports.levels import case_names, case_order, human_label
+from rubricate.reports.levels import (
+    Measuring,
+    case_names,
+    case_order,
+    case_series,
+    human_label,
+)
 from rubricate.reports.page import (
     Cell,
     Value,
@@ -33,7 +38,6 @@ from rubricate.reports.plots import (
     Labels,
     Line,
     Point,
-    Series,
     curve_plot,
     dot_plots,
     forest_plot,
@@ -68,9 +72,16 @@ def comparison_page(
         "confidence": f"{result.settings.confidence:.0%}",
         "seed": str(result.settings.seed),
     }
+    matchers = {
+        f"{name}, {group} notes per case" if group else name: found
+        for (group, name), found in result.measured.items()
+    }
+    human = None if result.ceiling is None else result.ceiling.pooled
+    measuring = Measuring(matchers, corpus, human)
+    tested = case_order(corpus, *result.of(result.groups[-1]).values())
     parts = [
-        ("overall", "All cases together", lambda: _overall(result)),
-        ("cases", "Case by case", lambda: _cases(result, corpus)),
+        ("overall", "All cases together", lambda: _overall(measuring)),
+        ("cases", "Case by case", lambda: _cases(measuring, tested)),
         ("differences", "Differences", lambda: _differences(result)),
         ("learning", "Learning curve", lambda: _curves(result)),
         ("method", "How it was measured", lambda: facts_table(facts)),
@@ -78,26 +89,10 @@ def comparison_page(
     return render_page("Comparison of matchers", make_sections(parts, progress), lead=protocol)
 
 
-def _matchers(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
-    """Return every matcher, and with it how many notes it learned from where that varies."""
-    return {
-        f"{name}, {group} notes per case" if group else name: found
-        for (group, name), found in result.measured.items()
-    }
-
-
-def _everybody(result: TrialResult) -> dict[str, EvaluationWithIntervals]:
-    """Return the matchers, and the annotators after them."""
-    found = _matchers(result)
-    if result.ceiling is not None:
-        found[human_label(result.ceiling.pooled)] = result.ceiling.pooled
-    return found
-
-
-def _overall(result: TrialResult) -> str:
+def _overall(measuring: Measuring) -> str:
     lines: list[list[Value]] = []
     rows = []
-    for name, found in _everybody(result).items():
+    for name, found in measuring.everybody.items():
         line: list[Value] = [name]
         points = tuple(found.overall(measure) for measure in BOTH)
         spread = over_cases(found)
@@ -118,15 +113,14 @@ def _overall(result: TrialResult) -> str:
     return html_table(header, lines, caption=caption) + figure(svg, said)
 
 
-def _cases(result: TrialResult, corpus: Corpus) -> str:
-    names = case_names(corpus)
-    tested = case_order(corpus, *result.of(result.groups[-1]).values())
+def _cases(measuring: Measuring, tested: list[str]) -> str:
+    names = case_names(measuring.corpus)
     cases = {case: names[case] for case in tested}
-    drawn = "".join(_case_figure(result, cases, measure) for measure in BOTH)
+    drawn = "".join(_case_figure(measuring, cases, measure) for measure in BOTH)
     points = {
         f"{word} F1: {name}": found.by_group(measure, level="cases")
         for measure, word in BOTH.items()
-        for name, found in _everybody(result).items()
+        for name, found in measuring.everybody.items()
     }
     lines: list[list[Value]] = [
         [name, *(own.get(case, UNDEFINED) for own in points.values())]
@@ -135,19 +129,10 @@ def _cases(result: TrialResult, corpus: Corpus) -> str:
     return drawn + folded("As a table", html_table(["Case", *points], lines))
 
 
-def _case_figure(result: TrialResult, cases: dict[str, str], measure: str) -> str:
-    def series(name: str, found: EvaluationWithIntervals) -> Series:
-        by_case = found.by_group(measure, level="cases")
-        return Series(name, tuple(by_case.get(case, UNDEFINED) for case in cases))
-
-    matchers, word = _matchers(result), BOTH[measure]
-    human = None
-    if result.ceiling is not None:
-        human = series(human_label(result.ceiling.pooled), result.ceiling.pooled)
-    labels = Labels(
-        f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {', '.join(matchers)} by case."
-    )
-    systems = [series(name, found) for name, found in matchers.items()]
+def _case_figure(measuring: Measuring, cases: dict[str, str], measure: str) -> str:
+    systems, human = case_series(measuring, (measure,), cases)
+    word, who = BOTH[measure], ", ".join(measuring.systems)
+    labels = Labels(f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {who} by case.")
     said = f"{word}: F1 by case with intervals by note."
     if human:
         said += f" The line is {human.name}, the band its interval."

@@ -1,29 +1,32 @@
-"""The page of an evaluation: what was reached, by case and by feature, and what was not."""
+"""The page of an evaluation: what was reached, what was not, how far probabilities hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.measures import LABELS
+from rubricate.measures.calibration import CalibrationResult
 from rubricate.measures.comparing import weighted_by_note
 from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.measures.ranking import Ranking
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
-from rubricate.reports.calibration import calibration_section
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
     Measuring,
     case_figure,
+    case_names,
     case_values_table,
     feature_section,
     method_section,
     span_table,
 )
 from rubricate.reports.page import (
+    Cell,
     Value,
     figure,
     figure_row,
@@ -33,7 +36,16 @@ from rubricate.reports.page import (
     paragraph,
     render_page,
 )
-from rubricate.reports.plots import Labels, confusion_plot
+from rubricate.reports.plots import (
+    Guide,
+    Labels,
+    Line,
+    PlotBin,
+    Point,
+    confusion_plot,
+    curve_plot,
+    reliability_plot,
+)
 
 #: At least so many notes are shown for each of several systems.
 MIN_NOTES = 5
@@ -144,7 +156,9 @@ def _cases(measuring: Measuring) -> str:
 def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
     figures = []
     for name, found in systems.items():
-        counts = _presence_counts(found)
+        by_note = found.evaluation.presence.by("note")
+        sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
+        counts = dict(zip(by_note.measure.columns, sums, strict=True))
         labels = Labels(
             f"Presence: {name}",
             description=", ".join(f"{key} {value:,.0f}" for key, value in counts.items()),
@@ -168,12 +182,6 @@ def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -
     )
 
 
-def _presence_counts(found: EvaluationWithIntervals) -> dict[str, float]:
-    by_note = found.evaluation.presence.by("note")
-    sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
-    return dict(zip(by_note.measure.columns, sums, strict=True))
-
-
 def _notes(
     systems: Mapping[str, EvaluationWithIntervals],
     reference: Corpus,
@@ -189,3 +197,171 @@ def _notes(
             parts.append(paragraph(name, class_="subhead"))
         parts.append(costly_notes([source], limit))
     return "".join(parts)
+
+
+#: Features shown for each system.
+WORST = 10
+#: A feature with fewer rows says too little about itself.
+MIN_ROWS = 10
+
+_SAID = (
+    "A row of probability 0.8 should turn out present 8 times in 10. Brier score: the mean "
+    "squared difference of probability and presence, 0 at best (Brier 1950). Skill: how much of it "
+    "is saved against saying the share present everywhere; 1 at best, 0 for no use (Murphy 1973). "
+    "ECE, expected calibration error: the mean gap between a bin’s mean probability and its share "
+    "present, weighted by rows (Naeini et al. 2015; Guo et al. 2017). By chance: the ECE that "
+    "perfect probabilities would show in as many rows."
+)
+_FIGURE = (
+    "Share of rows that are present against the probability stated, in bins of a tenth; whiskers "
+    "are {confidence} intervals (Wilson, rows of a note taken together). On the dashed line "
+    "probabilities mean what they say; below it the system is too sure that features are present, "
+    "above it not sure enough. Beneath, how many rows each bin has."
+)
+
+
+def calibration_section(systems: Mapping[str, EvaluationWithIntervals], corpus: Corpus) -> str:
+    """Return diagrams and tables of the systems that state probabilities; "" where none does."""
+    found = {name: one.calibration for name, one in systems.items() if one.calibration is not None}
+    if not found:
+        return ""
+    confidence = f"{100 * next(iter(systems.values())).settings.confidence:g} %"
+    drawn = [figure(_diagram(name, one), f"Reliability: {name}.") for name, one in found.items()]
+    parts = [
+        paragraph(_SAID),
+        _overall({name: (found[name], systems[name]) for name in found}, confidence),
+        _curves({name: one.ranking for name, one in systems.items()}, confidence),
+        figure_row(drawn),
+        paragraph(_FIGURE.format(confidence=confidence), class_="aside"),
+        *(_worst(name, one, corpus) for name, one in found.items()),
+        folded("The diagrams in numbers", "".join(_bins(name, one) for name, one in found.items())),
+    ]
+    return "".join(parts)
+
+
+def _curves(found: Mapping[str, Ranking | None], confidence: str) -> str:
+    """Return ROC and precision-recall curves of the systems that have them, with their areas."""
+    known = {name: one for name, one in found.items() if one is not None}
+    if not known:
+        return ""
+    first = next(iter(known.values()))
+    roc, recall = (
+        [
+            Line(name, tuple(p[0] for p in curve), tuple(Point(p[1]) for p in curve))
+            for name, curve in curves.items()
+        ]
+        for curves in (
+            {name: one.roc for name, one in known.items()},
+            {name: one.precision_recall for name, one in known.items()},
+        )
+    )
+    said = {
+        "ROC": "; ".join(f"{name}: area {one.auc}" for name, one in known.items()),
+        "Precision and recall": "; ".join(
+            f"{name}: average precision {one.average_precision}" for name, one in known.items()
+        ),
+    }
+    chance = Line("chance", (0.0, 1.0), (Point(0.0), Point(1.0)))
+    share = first.n_present / first.n_rows
+    drawings = [
+        curve_plot(
+            [*roc, chance], Labels("ROC", "share of absent rows found", "share of present rows "
+            "found (recall)", said["ROC"]), shares=True, size=(430, 400),
+        ),
+        curve_plot(
+            recall, Labels("Precision and recall", "recall", "precision",
+                           said["Precision and recall"]),
+            guides=[Guide(share, f"share present {share:.2f}")], shares=True, size=(430, 400),
+        ),
+    ]  # fmt: skip
+    figures = [
+        figure(drawing, f"{title}. {text} ({confidence} intervals by note).")
+        for drawing, (title, text) in zip(drawings, said.items(), strict=True)
+    ]
+    return figure_row(figures)
+
+
+def reliability_diagram(
+    name: str, bins: Sequence[PlotBin], *, brier: float, ece: float, n_rows: int
+) -> str:
+    """Draw how often what was stated with a probability came true."""
+    labels = Labels(
+        f"Reliability of probabilities: {name}",
+        x="predicted probability",
+        y="share present",
+        description=f"{counted(n_rows, 'row')}, Brier score {brier:.3f}, ECE {ece:.3f}.",
+    )
+    return reliability_plot(bins, labels)
+
+
+def _diagram(name: str, found: CalibrationResult) -> str:
+    bins = [
+        PlotBin(one.probability, one.present, one.n_rows, (one.low, one.high)) for one in found.bins
+    ]
+    whole = found.overall
+    return reliability_diagram(
+        name, bins, brier=whole.values["brier"], ece=whole.values["ece"], n_rows=whole.n_rows
+    )
+
+
+def _overall(
+    found: Mapping[str, tuple[CalibrationResult, EvaluationWithIntervals]], confidence: str
+) -> str:
+    lines: list[list[Value]] = []
+    for name, (one, system) in found.items():
+        n_rows = system.evaluation.coverage.n_rows
+        some = counted(one.overall.n_rows, "row")
+        lines.append(
+            [
+                name,
+                some if one.overall.n_rows == n_rows else f"{some} of {n_rows:,}",
+                *(one.estimates[value] for value in ("brier", "brier_skill", "ece")),
+                one.overall.ece_by_chance,
+                one.overall.values["mean_probability"],
+                one.overall.values["share_present"],
+            ]
+        )
+    header = ["System", "Rows with a probability", "Brier score", "Brier skill", "ECE",
+              "ECE by chance", "Mean probability", "Share present"]  # fmt: skip
+    caption = (
+        f"Probabilities of presence, all features together, with {confidence} intervals by note."
+    )
+    return html_table(header, lines, caption=caption, sortable=False)
+
+
+def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
+    enough = {i: one for i, one in found.features.items() if one.n_rows >= MIN_ROWS}
+    order = sorted(enough, key=lambda i: (-enough[i].beyond_chance, i))
+    shown = [i for i in order[:WORST] if enough[i].beyond_chance > 0]
+    if not shown:
+        return paragraph(
+            f"{name}: no feature with {MIN_ROWS} rows or more has an ECE above that of chance.",
+            class_="aside",
+        )
+    names = case_names(corpus)
+    caption = (
+        f"{name}: the {counted(len(shown), 'feature')} whose ECE exceeds chance most, of "
+        f"{len(enough):,} with {MIN_ROWS} rows or more. Of many features some are far off by "
+        "chance alone: look for those with many rows and a large gap."
+    )
+    header = ["Feature", "Case", "Rows", "Mean probability", "Share present", "Brier score", "ECE",
+              "ECE by chance"]  # fmt: skip
+    lines: list[list[Value]] = []
+    for feature, one in ((corpus.feature(i), enough[i]) for i in shown):
+        values = [one.values[v] for v in ("mean_probability", "share_present", "brier", "ece")]
+        lines.append([feature.text, names[feature.case], one.n_rows, *values, one.ece_by_chance])
+    return html_table(header, lines, caption=caption)
+
+
+def _bins(name: str, found: CalibrationResult) -> str:
+    lines: Sequence[Sequence[Value]] = [
+        [
+            Cell(f"{one.low:.1f} to {one.high:.1f}", one.low),
+            one.n_rows,
+            one.probability,
+            one.present,
+        ]
+        for one in found.bins
+    ]
+    header = ["Probability", "Rows", "Mean probability", "Share present"]
+    return html_table(header, lines, caption=name)

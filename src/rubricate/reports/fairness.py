@@ -27,12 +27,13 @@ def fairness_page(fair: Fairness, bias: Sequence[ItemBias], *, group: str) -> st
     sections = make_sections(
         [
             ("groups", "Groups", lambda: _groups(fair)),
-            ("left-out", "Left out", lambda: _left_out(fair)),
+            ("left-out", "Left out", lambda: html_table(
+                ["group", "why"], list(fair.left_out.items())) if fair.left_out else ""),
             ("differences", "Differences", lambda: _differences(fair)),
             ("features", "Features", lambda: _features(bias)),
             ("how", "How it was done", lambda: _how(fair)),
         ]
-    )
+    )  # fmt: skip
     lead = (
         f"{len(fair.reported)} of {len(fair.sizes)} groups by {group} are compared; {beyond} of "
         f"{len(fair.contrasts)} differences {'is' if beyond == 1 else 'are'} beyond chance."
@@ -70,11 +71,6 @@ def _groups(fair: Fairness) -> str:
     return html_table(["group", "notes", *names], lines, caption=caption) + figure(
         drawn, "Groups may differ in scores because their notes do."
     )
-
-
-def _left_out(fair: Fairness) -> str:
-    lines = [[group, why] for group, why in fair.left_out.items()]
-    return html_table(["group", "why"], lines) if lines else ""
 
 
 def _differences(fair: Fairness) -> str:

@@ -68,11 +68,6 @@ def check_marks(text: str, marks: Iterable[NoteMark]) -> None:
     InputError.raise_any(faults)
 
 
-def mark_labels(marks: Iterable[NoteMark]) -> dict[int, str]:
-    """Return the words of each feature by its number."""
-    return {mark.number: mark.label for mark in marks}
-
-
 def cut_pieces(length: int, marks: Sequence[NoteMark]) -> list[Piece]:
     """Cut the text wherever a mark begins or ends, and say what covers each piece."""
     cuts = sorted({0, length, *(e for m in marks for s in m.spans for e in (s.start, s.end))})
@@ -141,7 +136,7 @@ def highlight_note(text: str, marks: Sequence[NoteMark], *, sides: Sides | None 
     (1, True)
     """
     check_marks(text, marks)
-    inside = _draw(text, cut_pieces(len(text), marks), mark_labels(marks), sides or Sides())
+    inside = _draw(text, cut_pieces(len(text), marks), marks, sides or Sides())
     return f'<div class="note-text">{inside}</div>'
 
 
@@ -156,12 +151,12 @@ def highlight_excerpt(
     """
     check_marks(text, marks)
     wide = [_widened(text, s, context) for mark in marks for s in mark.spans]
-    pieces, labels = cut_pieces(len(text), marks), mark_labels(marks)
+    pieces = cut_pieces(len(text), marks)
     flat = text.translate({ord(c): " " for c in "\r\n\t\x0b\x0c\x85\u2028\u2029"})
     parts: list[str] = []
     for window in merge_spans(wide):
         own = [_cut(piece, window) for piece in pieces if piece.start < window.end]
-        drawn = _draw(flat, [p for p in own if p.start < p.end], labels, sides or Sides())
+        drawn = _draw(flat, [p for p in own if p.start < p.end], marks, sides or Sides())
         before = "…&nbsp;" if window.start > 0 and not parts else ""
         after = "&nbsp;…" if window.end < len(text) else ""
         parts.append(before + drawn + after)
@@ -193,8 +188,8 @@ def _widened(text: str, span: Span, context: int) -> Span:
     return Span(start, end)
 
 
-def _draw(text: str, pieces: Sequence[Piece], labels: dict[int, str], sides: Sides) -> str:
-    lanes = find_lanes(pieces)
+def _draw(text: str, pieces: Sequence[Piece], marks: Sequence[NoteMark], sides: Sides) -> str:
+    lanes, labels = find_lanes(pieces), {mark.number: mark.label for mark in marks}
     parts = []
     for piece in pieces:
         words = _escaped(text, piece.start, piece.end)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rubricate import __version__
@@ -15,15 +15,12 @@ from rubricate.reports.plots import (
     ForestRow,
     Guide,
     Labels,
-    Point,
     Series,
     dot_plots,
     forest_plot,
-    label_room,
-    paged_groups,
-    worst_rows,
 )
-from rubricate.reports.plots.data import UNDEFINED, limits
+from rubricate.reports.plots.data import UNDEFINED, limits, paged_groups, worst_rows
+from rubricate.reports.plots.points import label_room
 
 Path = tuple[str, ...]
 
@@ -106,18 +103,23 @@ class Measuring:
         return f"{100 * first.settings.confidence:g} %"
 
 
+def case_series(
+    measuring: Measuring, path: Path, cases: Iterable[str]
+) -> tuple[list[Series], Series | None]:
+    """Return each system's F1 in these cases, and that of the annotators where it is known."""
+
+    def series(name: str, found: EvaluationWithIntervals) -> Series:
+        points = found.by_group(*path, level="cases")
+        return Series(name, tuple(points.get(case, UNDEFINED) for case in cases))
+
+    human = None if measuring.human is None else series(measuring.human_name, measuring.human)
+    return [series(name, found) for name, found in measuring.systems.items()], human
+
+
 def case_figure(measuring: Measuring, path: Path) -> str:
     """Return values by case: each system, and the annotators' line where it is known."""
     cases, names = measuring.cases, case_names(measuring.corpus)
-    series = [
-        Series(name, _in_order(found.by_group(*path, level="cases"), cases))
-        for name, found in measuring.systems.items()
-    ]
-    human = None
-    if measuring.human is not None:
-        human = Series(
-            measuring.human_name, _in_order(measuring.human.by_group(*path, level="cases"), cases)
-        )
+    series, human = case_series(measuring, path, cases)
     measure = LABELS[path]
     labels = Labels(
         f"{measure}: F1 by case",
@@ -288,7 +290,3 @@ def _n_present(measuring: Measuring) -> dict[str, int]:
     table = next(iter(measuring.systems.values())).evaluation.presence.by("feature")
     counts = table.values[:, 0] + table.values[:, 2]
     return dict(zip(table.ids, counts.tolist(), strict=True))
-
-
-def _in_order(points: Mapping[str, Point], names: Sequence[str]) -> tuple[Point, ...]:
-    return tuple(points.get(name, UNDEFINED) for name in names)

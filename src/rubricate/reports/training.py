@@ -10,7 +10,7 @@ from rubricate import __version__
 from rubricate.display import counted, shown_number
 from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
-from rubricate.reports.calibration import reliability_diagram
+from rubricate.reports.evaluation import reliability_diagram
 from rubricate.reports.page import (
     Value,
     facts_table,
@@ -121,12 +121,7 @@ def _held_out(report: TrainingReport) -> str:
 def _curves(report: TrainingReport) -> str:
     """Return loss and held-out measures against steps as drawings, and as a table."""
     losses = [
-        Line(
-            course.name,
-            tuple(float(look.step) for look in course.looks),
-            tuple(Point(look.loss) for look in course.looks),
-            _chosen_step(course),
-        )
+        _line(course, course.name, [(look.step, look.loss) for look in course.looks])
         for course in report.courses
     ]
     said = "; ".join(
@@ -147,10 +142,6 @@ def _measure_names(report: TrainingReport) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _chosen_step(course: Course) -> float | None:
-    return None if course.chosen is None else float(course.chosen)
-
-
 def _guides(report: TrainingReport) -> list[Guide]:
     """Return the upright line of the kept step; lines of several networks would be a fence."""
     first = report.courses[0]
@@ -166,26 +157,26 @@ def _measured_figures(report: TrainingReport) -> list[str]:
         return []
     if len(report.courses) == 1:
         course = report.courses[0]
-        lines = [_line(course, name, name) for name in names]
+        lines = [_measured_line(course, name, name) for name in names]
         whose = f"on {counted(course.n_held, 'note')} held out"
         return [_measured_figure(report, lines, " and ".join(names), whose)]
     whose = "of each network on the notes held out from it"
     return [
         _measured_figure(
-            report, [_line(one, name, one.name) for one in report.courses], name, whose
+            report, [_measured_line(one, name, one.name) for one in report.courses], name, whose
         )
         for name in names
     ]
 
 
-def _line(course: Course, measure: str, name: str) -> Line:
-    looks = [look for look in course.looks if measure in look.measured]
-    return Line(
-        name,
-        tuple(float(look.step) for look in looks),
-        tuple(Point(look.measured[measure]) for look in looks),
-        _chosen_step(course),
-    )
+def _line(course: Course, name: str, seen: list[tuple[int, float]]) -> Line:
+    chosen = None if course.chosen is None else float(course.chosen)
+    return Line(name, tuple(float(at) for at, _ in seen), tuple(Point(v) for _, v in seen), chosen)
+
+
+def _measured_line(course: Course, measure: str, name: str) -> Line:
+    looks = (look for look in course.looks if measure in look.measured)
+    return _line(course, name, [(look.step, look.measured[measure]) for look in looks])
 
 
 def _measured_figure(report: TrainingReport, lines: list[Line], measure: str, whose: str) -> str:

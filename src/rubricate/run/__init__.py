@@ -6,7 +6,6 @@ from rubricate.run.results import (
     Evidence,
     ItemResult,
     NoteResult,
-    certainty,
     total_score,
 )
 from rubricate.run.tables import ITEM_COLUMNS, SCORE_COLUMNS, RunColumn, read_rows, read_texts
@@ -22,7 +21,6 @@ __all__ = [
     "RunColumn",
     "RunItems",
     "ScoredRun",
-    "certainty",
     "parse_spans",
     "read_evidence",
     "read_results",

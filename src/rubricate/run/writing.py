@@ -36,6 +36,8 @@ from rubricate.spans import parse_spans, spans_text
 
 WORKBOOK = "scores.xlsx"
 RUN, TIMES = "run.json", "times.json"
+#: The folder of what was found, batch by batch.
+EVIDENCE = "evidence"
 #: The pages about a run that lie beside its tables.
 REPORT = ("report.html", "report")
 #: What a run writes besides its evidence; the last says that the run is complete.

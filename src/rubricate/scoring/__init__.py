@@ -1,7 +1,6 @@
 """From evidence to a score somebody can defend: totals, review, corrections, in bulk."""
 
 from rubricate.formats.notes import open_notes
-from rubricate.scoring.corrections import Corrections
 from rubricate.scoring.job import ScoreSettings
 from rubricate.scoring.policy import Policy, write_policy
 from rubricate.scoring.policy_choice import RouteSettings, choose_policy
@@ -9,7 +8,6 @@ from rubricate.scoring.results import UnsureRange, judge_note
 from rubricate.scoring.run import FinishedRun, score_notes
 
 __all__ = [
-    "Corrections",
     "FinishedRun",
     "Policy",
     "RouteSettings",

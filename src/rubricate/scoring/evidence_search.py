@@ -126,7 +126,10 @@ def _begin(
     lines, searched = [], []
     for number, note in enumerate(batch, start=key * job.settings.batch_size):
         line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
-        failed = _why_not(job, note)
+        if isinstance(note, Unreadable):
+            failed = note.reason
+        else:
+            failed = why_not_scored(note, job.rubrics, longest=job.settings.longest)
         first = int(job.survey.first[number])
         if failed:
             line["failed"] = failed
@@ -136,12 +139,6 @@ def _begin(
             searched.append((line, note))
         lines.append(line)
     return lines, searched
-
-
-def _why_not(job: Job, note: Note | Unreadable) -> str:
-    if isinstance(note, Unreadable):
-        return note.reason
-    return why_not_scored(note, job.rubrics, longest=job.settings.longest)
 
 
 def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:

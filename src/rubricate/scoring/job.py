@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -213,19 +214,17 @@ def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[
     return rubrics
 
 
-def _name(rubric: str | Path | RubricFile) -> str:
-    return rubric.name if isinstance(rubric, RubricFile) else Path(rubric).name
-
-
 def evidence_plan(job: Job) -> dict[str, str | float]:
     """Return what evidence depends on; batches of another plan are of no use."""
+    # Of a lexicon of one's own a model has the name alone.
+    lexicon = job.matcher.get_params().get("lexicon")
     return {
         "rubricate": __version__,
         "program": evidence_program(),
         "notes": job.survey.hash,
         "rubrics": _rubric_hash(job.rubrics),
         "model": file_hash(job.model),
-        **_lexicon(job.matcher),
+        **({"lexicon": file_hash(Path(lexicon))} if lexicon and Path(lexicon).exists() else {}),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
         "note_seconds": job.settings.note_seconds,
@@ -238,12 +237,6 @@ def evidence_program() -> str:
     return program_hash(*DECIDING, "scoring")
 
 
-def _lexicon(matcher: Matcher) -> dict[str, str]:
-    """Return the hash of a lexicon of one's own: a model has its name alone."""
-    place = matcher.get_params().get("lexicon")
-    return {"lexicon": file_hash(Path(place))} if place and Path(place).exists() else {}
-
-
 def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:
     values = [rubric_to_json(rubrics[case]) for case in sorted(rubrics)]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
@@ -252,6 +245,8 @@ def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:
 def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
     """Return what run.json says but for the hashes of the tables."""
     rubric, _, policy, corrections = given
+    if isinstance(rubric, str):
+        rubric = Path(rubric)
     features = sum(len(one) for one in job.rubrics.values())
     record: RunRecord = {
         "rubricate": __version__,
@@ -259,7 +254,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         "parameters": job.matcher.get_params(),
         "model": {"name": job.model.name, "sha256": file_hash(job.model)},
         "rubric": {
-            "name": _name(rubric) if rubric else job.source.name,
+            "name": rubric.name if rubric else job.source.name,
             "sha256": _rubric_hash(job.rubrics),
             "cases": len(job.rubrics),
             "features": features,
@@ -278,7 +273,10 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
             "seed": job.settings.seed,
             "any_text": job.settings.any_text,
         },
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy")},
+        },
     }
     if policy is not None and job.policy is not None:
         record["policy"] = {
@@ -301,9 +299,3 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         }  # fmt: skip
     record["counts"] = counts.to_dict()
     return record
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("numpy", "scipy")}

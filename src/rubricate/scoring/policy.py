@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints, overload
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64, I64, Bools
+from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats.encoding import write_json
@@ -164,20 +164,12 @@ def _inverse(x: F64) -> F64:
 FORMAT_VERSION = 1
 
 
-@overload
-def is_accepted(risk: float, threshold: float, rank: int = 0, most: int | None = None) -> bool: ...
-
-
-@overload
-def is_accepted(risk: F64, threshold: float, rank: I64, most: int) -> Bools: ...
-
-
 def is_accepted(risk: Any, threshold: float, rank: Any = 0, most: int | None = None) -> Any:
     """Tell whether nobody must see an item: the one rule, when a threshold is chosen and after.
 
-    ``risk`` is its estimated error; ``rank`` says how many accepted items of its note are surer, of
-    which ``most`` go unseen. Thresholds are risks of items that were accepted when they were
-    tested, so an item at the threshold is accepted.
+    ``risk`` is its estimated error, or those of many items; ``rank`` says how many accepted items
+    of its note are surer, of which ``most`` go unseen. Thresholds are risks of items that were
+    accepted when they were tested, so an item at the threshold is accepted.
 
     >>> is_accepted(0.05, 0.05), is_accepted(0.051, 0.05), is_accepted(0.01, 0.05, 2, 2)
     (True, False, False)

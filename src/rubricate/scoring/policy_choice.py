@@ -280,9 +280,13 @@ class _Counts:
             rates: F64 = self.errors.sum(axis=1) / self.accepted.sum(axis=1)
         return rates
 
-    def row(self, i: int) -> _Counts:
+    def at(self, i: int, unit: str, confidence: float) -> tuple[int, int, float, float]:
+        """Return accepted items, errors, their rate and its upper limit at one threshold."""
         own = slice(i, i + 1)
-        return _Counts(self.errors[own], self.accepted[own], self.most[own])
+        row = _Counts(self.errors[own], self.accepted[own], self.most[own])
+        rates = row.rates()
+        upper = upper_limits(partial(row.p_values, unit=unit), rates, confidence)
+        return int(row.accepted.sum()), int(row.errors.sum()), float(rates[0]), float(upper[0])
 
 
 def _most_accepted(tuning: _Side, thresholds: F64, unit: str) -> I64:
@@ -314,10 +318,7 @@ def _rule(sides: tuple[_Side, _Side], features: set[str], settings: RouteSetting
     n_items, tested = len(testing.items.note), len(testing.order)
     if chosen < 0:
         return ReviewRule(None, settings.confidence, tested, 0, 0, 1.0, 1.0, method)
-    own = counts.row(chosen)
-    accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
-    bound = partial(own.p_values, unit=unit)
-    upper = float(upper_limits(bound, own.rates(), settings.confidence)[0])
+    accepted, errors, _, upper = counts.at(chosen, unit, settings.confidence)
     return ReviewRule(
         float(thresholds[chosen]),
         settings.confidence,
@@ -344,12 +345,8 @@ def review_curve(
     points = []
     drawn = watched(thresholds, progress, "drawing the curve", len(thresholds))
     for i, threshold in enumerate(drawn):
-        own = counts.row(i)
-        accepted, errors = int(own.accepted.sum()), int(own.errors.sum())
-        rates = own.rates()
-        bound = partial(own.p_values, unit=settings.unit)
-        upper = float(upper_limits(bound, rates, settings.confidence)[0])
-        rate = float(rates[0]) if accepted else None
+        accepted, errors, rate, upper = counts.at(i, settings.unit, settings.confidence)
         share = 1.0 - accepted / len(items.note)
-        points.append(CurvePoint(float(threshold), share, accepted, errors, rate, upper))
+        known = rate if accepted else None
+        points.append(CurvePoint(float(threshold), share, accepted, errors, known, upper))
     return tuple(points)

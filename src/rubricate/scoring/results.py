@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from rubricate.errors import InputError
 from rubricate.rubric import Feature, Rubric
@@ -20,16 +19,9 @@ from rubricate.run.results import (
     EvidenceLine,
     ItemResult,
     NoteResult,
-    Total,
     total_score,
 )
-
-
-class ReviewRules(Protocol):
-    """Whatever says which items of a note a person must see: a policy, or a range of doubt."""
-
-    def why_review(self, found: Mapping[str, Evidence]) -> Mapping[str, str]:
-        """Return why a person must see each item, by feature; empty for those nobody must."""
+from rubricate.scoring.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ def judge_note(
     rubric: Rubric,
     *,
     corrections: Mapping[str, Correction] | None = None,
-    policy: ReviewRules | None = None,
+    policy: Policy | UnsureRange | None = None,
     any_text: bool = False,
     same_as: str = "",
 ) -> NoteResult:
@@ -112,7 +104,9 @@ def judge_note(
         status = BY_HAND
     total = None
     if status in (SCORED, BY_HAND):
-        total, items = _summed(rubric, items)
+        total = total_score(rubric, [item.feature.id for item in items if item.found])
+        points = total.points
+        items = [item._replace(points=points.get(item.feature.id, 0.0)) for item in items]
     return NoteResult(line["note"], line["case"], status, why, total, tuple(items), same_as)
 
 
@@ -129,12 +123,6 @@ def _standing(line: EvidenceLine, any_text: bool) -> tuple[str, str]:
         return NOT_SCORED, failed
     no_note = "" if any_text else line.get("no_note", "")
     return (FOR_REVIEW, no_note) if no_note else (SCORED, "")
-
-
-def _summed(rubric: Rubric, items: Sequence[ItemResult]) -> tuple[Total, list[ItemResult]]:
-    total = total_score(rubric, [item.feature.id for item in items if item.found])
-    points = total.points
-    return total, [item._replace(points=points.get(item.feature.id, 0.0)) for item in items]
 
 
 def _corrected(feature: Feature, evidence: Evidence, correction: Correction) -> ItemResult:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rubricate import __version__
 from rubricate.batch import BatchStore, Retries
@@ -27,6 +27,7 @@ from rubricate.rubric import Rubric
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import EvidenceLine, NoteResult, RunCounts
 from rubricate.run.writing import (
+    EVIDENCE,
     LOG,
     PRODUCTS,
     REPORT,
@@ -51,7 +52,9 @@ from rubricate.scoring.job import (
 )
 from rubricate.scoring.results import judge_note
 
-EVIDENCE = "evidence"
+if TYPE_CHECKING:
+    from rubricate.reports.scoring import ScoringReport
+
 #: Where evidence is gathered while a finished run has that of other notes or another model.
 _NEXT_EVIDENCE = "evidence.next"
 _MAKING = ".making-"
@@ -143,17 +146,6 @@ def _flush(path: Path) -> None:
         os.close(number)
 
 
-class Audience(Protocol):
-    """Whoever wants the results beside the tables, such as a report."""
-
-    def add(self, result: NoteResult, text: str | None) -> None:
-        """Take one result with the text of its note; None where the note has none of its own."""
-
-    def write(self, folder: Path, *, overwrite: bool, progress: Progress) -> Path:
-        """Write what was made of the results beside the tables, and put its hash into run.json."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
     """What a run wrote."""
@@ -172,7 +164,7 @@ def score_notes(
     policy: str | Path | None = None,
     corrections: str | Path | None = None,
     settings: ScoreSettings | None = None,
-    report: Audience | None = None,
+    report: ScoringReport | None = None,
     progress: Progress = silent,
 ) -> FinishedRun:
     """Score notes against a rubric and write scores, items and what they rest on.
@@ -274,7 +266,7 @@ def _write_tables(
     job: Job,
     store: BatchStore,
     to: tuple[Path, LogWriter],
-    report: Audience | None,
+    report: ScoringReport | None,
     progress: Progress,
 ) -> RunCounts:
     """Write the tables and the log, and show each result to the report with its note's text."""

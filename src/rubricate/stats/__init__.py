@@ -8,12 +8,6 @@ from rubricate.stats.bootstrap import (
     limit_by_items,
     summarise,
 )
-from rubricate.stats.clusters import (
-    cluster_interval,
-    heterogeneity,
-    score_agreement,
-    summarise_clusters,
-)
 from rubricate.stats.comparison import (
     Comparison,
     MarginTest,
@@ -24,24 +18,32 @@ from rubricate.stats.comparison import (
     compare_with_ceiling,
     margin_test,
 )
-from rubricate.stats.curves import plan_curve, plan_reported, plan_slice
+from rubricate.stats.curves import (
+    VariablesPlan,
+    plan_curve,
+    plan_reported,
+    plan_slice,
+    plan_variables,
+)
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
+    cluster_interval,
     defined,
     f1_corner_interval,
     f1_interval,
+    heterogeneity,
     proportion_interval,
     proportion_limits,
+    summarise_clusters,
 )
 from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.more_sizes import (
-    VariablesPlan,
     auc_size,
     icc_size,
     kappa_size,
     non_inferiority_size,
-    plan_variables,
+    plan_sequential,
 )
 from rubricate.stats.nested import Layout, Levels, bootstrap_levels
 from rubricate.stats.planning import (
@@ -51,7 +53,7 @@ from rubricate.stats.planning import (
     plan_pilot,
     width_chances,
 )
-from rubricate.stats.plans import Cells, Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
+from rubricate.stats.plans import Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,
@@ -64,8 +66,12 @@ from rubricate.stats.resampling import (
     ratio,
     resample_sums,
 )
-from rubricate.stats.scores import LimitsOfAgreement, gwet_ac2, limits_of_agreement
-from rubricate.stats.sequential import plan_sequential
+from rubricate.stats.scores import (
+    LimitsOfAgreement,
+    gwet_ac2,
+    limits_of_agreement,
+    score_agreement,
+)
 
 __all__ = [
     "BOOTSTRAP_METHODS",
@@ -73,7 +79,6 @@ __all__ = [
     "POPULATIONS",
     "BootstrapMethod",
     "Bootstrapped",
-    "Cells",
     "Comparison",
     "Drawing",
     "Estimate",

@@ -1,10 +1,10 @@
-"""Plans with the intervals that are reported, exactly as SLiCE's, and how sizes run."""
+"""Plans with the intervals that are reported, as SLiCE's and for several variables; curves."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,11 +21,17 @@ from rubricate.stats.planning import (
     width_chances,
 )
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
-from rubricate.stats.sizes import doubled, first_size, smallest_size, width_probability
+from rubricate.stats.sizes import (
+    assured_half_width,
+    doubled,
+    first_size,
+    smallest_size,
+    width_probability,
+)
 
 #: Studies that are simulated, and draws from the posterior of each.
 STUDIES, DRAWS = 1000, 400
-#: Added to each cell that a note can fall into (Jeffreys), as the study's evaluation does.
+#: Added to each cell that a note can fall into (Jeffreys), here and in a study's evaluation.
 PRIOR = 0.5
 #: Sizes that are looked at are at most this; beyond it the width cannot be met.
 _MOST = 2_000_000
@@ -264,3 +270,111 @@ def plan_curve(
             plan = plan_assurance(here, target)
         totals[value] = plan.total
     return totals
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What one variable can hope for in a sample of a given size."""
+
+    name: str
+    detected: int
+    prevalent: int
+    half_width_precision: float
+    half_width_recall: float
+    plan: Plan
+    powered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VariablesPlan:
+    """One sample for several variables.
+
+    ``outlooks``: one for each variable, in the order given.
+    """
+
+    total: int
+    outlooks: tuple[Outlook, ...]
+
+    @property
+    def underpowered(self) -> tuple[str, ...]:
+        """Names of the variables the sample is too small for."""
+        return tuple(outlook.name for outlook in self.outlooks if not outlook.powered)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the plan as plain values, ready for JSON."""
+        variables = [
+            {**asdict(outlook), "plan": outlook.plan.to_dict()} for outlook in self.outlooks
+        ]
+        return {
+            "total": self.total,
+            "underpowered": list(self.underpowered),
+            "variables": variables,
+        }
+
+
+def plan_variables(
+    variables: Mapping[str, Expected],
+    target: Target | None = None,
+    *,
+    total: int | None = None,
+    pool: int | None = None,
+    design_effect: float = 1.0,
+) -> VariablesPlan:
+    """Tell for each variable whether one simple random sample is large enough.
+
+    ``variables``: expected precision, recall and frequency of each variable.
+    ``target``: width, confidence, assurance and interval, the same for all.
+    ``total``: notes in the sample; by default as many as the most demanding variable needs.
+    ``pool``: notes in the finite pool.
+    ``design_effect``: variance inflation by clustering.
+
+    Each variable is told what the sample promises and what it would need alone.
+
+    >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.90, 0.85, 0.10)}
+    >>> plan = plan_variables(variables, total=600)
+    >>> plan.underpowered, [outlook.plan.total for outlook in plan.outlooks]
+    (('obesity',), [577, 2358])
+    """
+    target = target or Target()
+    raise_if_any(
+        at_least("variables", len(variables), 1)
+        + ([] if total is None else at_least("total", total, 1))
+    )
+    plans = {
+        name: plan_assurance(expected, target, pool=pool, design_effect=design_effect)
+        for name, expected in variables.items()
+    }
+    size = max(plan.total for plan in plans.values()) if total is None else total
+    outlooks = tuple(_outlook(name, plan, size) for name, plan in plans.items())
+    return VariablesPlan(size, outlooks)
+
+
+def _outlook(name: str, plan: Plan, total: int) -> Outlook:
+    """Return what a sample of `total` notes promises for the variable of `plan`."""
+    target, expected = plan.target, plan.expected
+    detected = math.floor(total * expected.detected + 1e-9)
+    prevalent = math.floor(total * expected.prevalence + 1e-9)
+    whole = plan.pool is not None and total >= plan.pool
+    sampling = Sampling(detected, total - detected, plan.pool, plan.design_effect)
+    chances = width_chances(expected, target, sampling)
+
+    def half_width(n: int, share: float, p: float) -> float:
+        if whole:
+            return 0.0  # nothing is left to chance
+        return assured_half_width(
+            math.floor(float(sampling.worth(n, share)) + 1e-9),
+            p,
+            assurance=target.assurance,
+            confidence=target.confidence,
+            method=target.interval,
+        )
+
+    return Outlook(
+        name=name,
+        detected=detected,
+        prevalent=prevalent,
+        half_width_precision=half_width(detected, expected.detected, expected.precision),
+        half_width_recall=half_width(prevalent, expected.prevalence, expected.recall),
+        plan=plan,
+        powered=whole or chances.least >= target.assurance,
+    )

@@ -1,17 +1,17 @@
-"""Sizes for kappa, the intraclass correlation, the area under a curve and non-inferiority."""
+"""Sizes for kappa, the ICC, areas and non-inferiority, and for studies that may stop early."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
+from rubricate.arrays import F64
 from rubricate.errors import Fault
 from rubricate.stats.bootstrap import half_width_in_sds
-from rubricate.stats.limits import at_least, raise_if_any, shares
-from rubricate.stats.planning import Sampling, plan_assurance, width_chances
-from rubricate.stats.plans import Expected, Plan, Target
-from rubricate.stats.sizes import assured_half_width, doubled, smallest_size
+from rubricate.stats.limits import at_least, inside_unit, raise_if_any, shares
+from rubricate.stats.sizes import doubled, smallest_size
 
 _MOST = 100_000_000
 
@@ -127,109 +127,165 @@ def non_inferiority_size(
     return math.ceil((reach / (margin + difference)) ** 2 * (discordant - difference**2) - 1e-9)
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What one variable can hope for in a sample of a given size."""
-
-    name: str
-    detected: int
-    prevalent: int
-    half_width_precision: float
-    half_width_recall: float
-    plan: Plan
-    powered: bool
+#: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.
+_GRID = 1201
+_STUDIES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class VariablesPlan:
-    """One sample for several variables.
+class InterimLook:
+    """One look at the data: after ``units``, stop with ``least`` or more, or ``most`` or fewer."""
 
-    ``outlooks``: one for each variable, in the order given.
+    units: int
+    z: float
+    least: int | None
+    most: int | None
+    stopped: float
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialPlan:
+    """When a study may stop, and how it fares by simulation.
+
+    ``false_alarm`` is the share of simulated studies that stop with a difference where there is
+    none, ``power`` of those that find the expected one, ``mean_units`` what the latter need.
     """
 
-    total: int
-    outlooks: tuple[Outlook, ...]
-
-    @property
-    def underpowered(self) -> tuple[str, ...]:
-        """Names of the variables the sample is too small for."""
-        return tuple(outlook.name for outlook in self.outlooks if not outlook.powered)
+    goal: float
+    expected: float
+    fixed_units: int
+    looks: tuple[InterimLook, ...]
+    false_alarm: float
+    power: float
+    mean_units: float
 
     def to_dict(self) -> dict[str, object]:
-        """Return the plan as plain values, ready for JSON."""
-        variables = [
-            {**asdict(outlook), "plan": outlook.plan.to_dict()} for outlook in self.outlooks
-        ]
-        return {
-            "total": self.total,
-            "underpowered": list(self.underpowered),
-            "variables": variables,
-        }
+        """Return everything, ready for JSON."""
+        return asdict(self)
 
 
-def plan_variables(
-    variables: Mapping[str, Expected],
-    target: Target | None = None,
-    *,
-    total: int | None = None,
-    pool: int | None = None,
-    design_effect: float = 1.0,
-) -> VariablesPlan:
-    """Tell for each variable whether one simple random sample is large enough.
+def obrien_fleming(looks: int, *, confidence: float = 0.95) -> F64:
+    """Return the critical values of z at each of some equally spaced looks.
 
-    ``variables``: expected precision, recall and frequency of each variable.
-    ``target``: width, confidence, assurance and interval, the same for all.
-    ``total``: notes in the sample; by default as many as the most demanding variable needs.
-    ``pool``: notes in the finite pool.
-    ``design_effect``: variance inflation by clustering.
+    z_k = C √(K / k) with C such that a two-sided test without a difference is significant at some
+    look with probability 1 - confidence (O'Brien & Fleming 1979, Biometrics 35: 549). Since
+    z_k √(k / K) is a random walk, C is the limit that the walk crosses with that probability,
+    found by integrating its density from look to look (Armitage, McPherson & Rowe 1969).
 
-    Each variable is told what the sample promises and what it would need alone.
-
-    >>> variables = {"asthma": Expected(0.85, 0.80, 0.48), "obesity": Expected(0.90, 0.85, 0.10)}
-    >>> plan = plan_variables(variables, total=600)
-    >>> plan.underpowered, [outlook.plan.total for outlook in plan.outlooks]
-    (('obesity',), [577, 2358])
+    >>> obrien_fleming(5).round(2).tolist()
+    [4.56, 3.23, 2.63, 2.28, 2.04]
     """
-    target = target or Target()
-    raise_if_any(
-        at_least("variables", len(variables), 1)
-        + ([] if total is None else at_least("total", total, 1))
-    )
-    plans = {
-        name: plan_assurance(expected, target, pool=pool, design_effect=design_effect)
-        for name, expected in variables.items()
-    }
-    size = max(plan.total for plan in plans.values()) if total is None else total
-    outlooks = tuple(_outlook(name, plan, size) for name, plan in plans.items())
-    return VariablesPlan(size, outlooks)
+    from scipy.optimize import brentq
+
+    raise_if_any(at_least("looks", looks, 1) + inside_unit("confidence", confidence))
+    limit = brentq(lambda c: crossed(c, looks)[0] - (1 - confidence), 1.0, 6.0, xtol=1e-6)
+    return np.asarray(limit * np.sqrt(looks / np.arange(1, looks + 1)))
 
 
-def _outlook(name: str, plan: Plan, total: int) -> Outlook:
-    """Return what a sample of `total` notes promises for the variable of `plan`."""
-    target, expected = plan.target, plan.expected
-    detected = math.floor(total * expected.detected + 1e-9)
-    prevalent = math.floor(total * expected.prevalence + 1e-9)
-    whole = plan.pool is not None and total >= plan.pool
-    sampling = Sampling(detected, total - detected, plan.pool, plan.design_effect)
-    chances = width_chances(expected, target, sampling)
+def crossed(limit: float, looks: int, drift: float = 0.0) -> tuple[float, float]:
+    """Return how likely a walk of `looks` steps to `drift` leaves ± limit, and above at that."""
+    from scipy.stats import norm
 
-    def half_width(n: int, share: float, p: float) -> float:
-        if whole:
-            return 0.0  # nothing is left to chance
-        return assured_half_width(
-            math.floor(float(sampling.worth(n, share)) + 1e-9),
-            p,
-            assurance=target.assurance,
-            confidence=target.confidence,
-            method=target.interval,
-        )
+    step, sd = drift / looks, 1 / math.sqrt(looks)
+    grid = np.linspace(-limit, limit, _GRID)
+    weight = np.full(_GRID, grid[1] - grid[0])
+    weight[[0, -1]] /= 2
+    density = _normal(grid, step, sd)
+    above = float(norm.sf(limit, step, sd))
+    either = above + float(norm.cdf(-limit, step, sd))
+    move = _normal(grid[:, None] - grid[None, :], step, sd)
+    for _ in range(looks - 1):
+        mass = density * weight
+        up = float(mass @ norm.sf(limit - grid, step, sd))
+        above += up
+        either += up + float(mass @ norm.cdf(-limit - grid, step, sd))
+        density = move @ mass
+    return either, above
 
-    return Outlook(
-        name=name,
-        detected=detected,
-        prevalent=prevalent,
-        half_width_precision=half_width(detected, expected.detected, expected.precision),
-        half_width_recall=half_width(prevalent, expected.prevalence, expected.recall),
-        plan=plan,
-        powered=whole or chances.least >= target.assurance,
-    )
+
+def _normal(x: F64, mean: float, sd: float) -> F64:
+    """Return the density of a normal variable as scipy does, without its checks of every number."""
+    z = (x - mean) / sd
+    return np.asarray(np.exp(-(z**2) / 2.0) / math.sqrt(2 * math.pi) / sd)
+
+
+def plan_sequential(
+    goal: float,
+    expected: float,
+    *,
+    looks: int = 4,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    seed: int = 0,
+) -> SequentialPlan:
+    """Plan a study that shows that a rate differs from a goal, and may stop early.
+
+    The size without looks is n = ((z_a √(g (1 - g)) + z_b √(p (1 - p))) / (p - g))²; it is
+    multiplied by the factor that O'Brien and Fleming's bounds cost at this power (Jennison &
+    Turnbull 2000, Table 2.4) and rounded up to equal parts. The score test
+    z = (p̂ - g) / √(g (1 - g) / n) is made at each look; its false alarms, power and mean size are
+    simulated with whole counts, which the bounds are only approximate for. An estimate after an
+    early stop is too extreme on average: report it with that remark.
+
+    ``goal``, ``expected``: the rate that must be exceeded, and the rate that is hoped for.
+    ``looks``: how often the data are looked at, the last time included.
+    ``confidence``, ``power``: 1 minus the probability of a false alarm, and the probability of
+    finding `expected`.
+
+    A unit is a note that the rate is a share of: one detected for precision, one that truly holds
+    the variable for recall.
+
+    >>> plan = plan_sequential(0.80, 0.88, looks=4)
+    >>> plan.fixed_units, [look.units for look in plan.looks]
+    (226, [58, 116, 174, 232])
+    >>> [look.least for look in plan.looks]
+    [None, 106, 152, 198]
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    faults = shares(goal=goal, expected=expected, power=power)
+    if goal == expected:
+        faults.append(Fault("expected must differ from the goal"))
+    raise_if_any(faults)
+    bounds = obrien_fleming(looks, confidence=confidence)
+    z, reach = float(ndtri((1 + confidence) / 2)), float(ndtri(power))
+    spread, hoped = math.sqrt(goal * (1 - goal)), math.sqrt(expected * (1 - expected))
+    fixed = ((z * spread + reach * hoped) / (expected - goal)) ** 2
+    drift = brentq(lambda d: crossed(float(bounds[-1]), looks, d)[1] - power, 0.1, 12.0)
+    each = math.ceil(fixed * (drift / (z + reach)) ** 2 / looks)
+    units = each * np.arange(1, looks + 1)
+    half = bounds * np.sqrt(units) * spread
+    least = np.ceil(units * goal + half - 1e-9).astype(int)
+    most = np.floor(units * goal - half + 1e-9).astype(int)
+    rng = np.random.default_rng(seed)
+
+    def simulate(rate: float) -> tuple[F64, F64]:
+        """Return the share that stops at each look, and whether above."""
+        counts = rng.binomial(each, rate, size=(_STUDIES, looks)).cumsum(axis=1)
+        high, low = counts >= least, counts <= most
+        first = (high | low).argmax(axis=1)
+        stopped = (high | low).any(axis=1)
+        shares = np.bincount(first[stopped], minlength=looks) / _STUDIES
+        above = high[np.arange(_STUDIES), first] & stopped
+        return shares, np.asarray([above.mean(), stopped.mean()])
+
+    none, found = simulate(goal), simulate(expected)
+    stops = found[0].copy()
+    stops[-1] += 1 - found[1][1]
+    right = found[1][0] if expected > goal else found[1][1] - found[1][0]
+    return SequentialPlan(
+        goal,
+        expected,
+        math.ceil(fixed),
+        tuple(
+            InterimLook(
+                int(n), float(z_k), int(up) if up <= n else None,
+                int(down) if down >= 0 else None, float(share),
+            )
+            for n, z_k, up, down, share in zip(units, bounds, least, most, stops, strict=True)
+        ),
+        float(none[1][1]),
+        float(right),
+        float((stops * units).sum()),
+    )  # fmt: skip

@@ -13,11 +13,11 @@ from rubricate.spans import Spans
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest
-from rubricate.store.database import RefusedError, iso, missing, new_id
+from rubricate.store.database import RefusedError, iso, new_id, one_row
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.rubrics import feature_part, rubric_of
-from rubricate.study.curation import Marks, intersection_of, union_of
+from rubricate.study.curation import intersection_of, union_of
 from rubricate.study.decisions import parse_marks
 
 
@@ -149,9 +149,8 @@ def list_disputes(
     )
     if after:
         place = select(t.dispute.c.note, t.dispute.c.place).where(t.dispute.c.id == after)
-        last = connection.execute(place.where(t.dispute.c.project == project)).one_or_none()
-        if last is None:
-            raise missing("There is no such place to go on from.")
+        place = place.where(t.dispute.c.project == project)
+        last = one_row(connection, place, "There is no such place to go on from.")
         found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
     order = (t.dispute.c.note, t.dispute.c.place)
     rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
@@ -186,21 +185,20 @@ def _feature(connection: Connection, project: str, case: str, feature: str) -> a
 
 
 def _own_dispute(connection: Connection, me: Identity, dispute: str) -> Row[Any]:
-    row = connection.execute(
+    own = (
         select(t.dispute, t.note.c.shown_id, t.note.c.case, t.note.c.text, t.note.c.sha256)
         .join(t.note)
         .where(t.dispute.c.id == dispute, _not_mine(me))
-    ).one_or_none()
-    if row is None:
-        raise missing("There is no such disagreement for you.")
-    return row
+    )
+    return one_row(connection, own, "There is no such disagreement for you.")
 
 
 def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.DisputeAnswer:
     """Return a disagreement: who judged is only a letter, given anew for each of them."""
     row = _own_dispute(connection, me, dispute)
     judged = _judgements(connection, row.note, row.feature)
-    sides = _lettered(row.id, judged)
+    shuffled = sorted(judged, key=lambda side: digest(row.id, side.person))
+    sides = {chr(ord("A") + k): side for k, side in enumerate(shuffled)}
     decided: list[answers.DecisionPart] = [
         {"choice": d.choice, "marks": parse_spans(d.marks), "comment": d.comment, "by": d.name,
          "at": iso(d.at), "version": d.version}
@@ -217,18 +215,12 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
             {"letter": letter, "answer": side.answer, "marks": parse_spans(side.marks)}
             for letter, side in sides.items()
         ],
-        "offers": {name: _pairs(found) for name, found in offers.items()},
+        "offers": {
+            name: tuple(tuple((s.start, s.end) for s in mark) for mark in found)
+            for name, found in offers.items()
+        },
         "decision": decided[0] if decided else None, "history": decided[1:],
     }  # fmt: skip
-
-
-def _lettered(dispute: str, sides: Sequence[Row[Any]]) -> dict[str, Row[Any]]:
-    order = sorted(sides, key=lambda row: digest(dispute, row.person))
-    return {chr(ord("A") + k): row for k, row in enumerate(order)}
-
-
-def _pairs(marks: Marks) -> Spans:
-    return tuple(tuple((s.start, s.end) for s in mark) for mark in marks)
 
 
 def decide(

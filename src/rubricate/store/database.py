@@ -24,6 +24,8 @@ from sqlalchemy import (
     Engine,
     Integer,
     MetaData,
+    Row,
+    Select,
     Table,
     create_engine,
     event,
@@ -103,6 +105,14 @@ class RefusedError(RubricateError):
 def missing(what: str = "There is nothing under this address.") -> RefusedError:
     """Return the refusal for what is not there, or not for this person."""
     return RefusedError(404, "not_found", what)
+
+
+def one_row(connection: Connection, wanted: Select[Any], otherwise: str) -> Row[Any]:
+    """Return the row that is asked for; a refusal with these words where there is none."""
+    row = connection.execute(wanted).one_or_none()
+    if row is None:
+        raise missing(otherwise)
+    return row
 
 
 def new_id() -> str:

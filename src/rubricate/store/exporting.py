@@ -7,14 +7,12 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
@@ -42,7 +40,7 @@ from rubricate.study.record import Study
 
 
 def _corpus(
-    connection: Connection, project: str, wanted: Callable[[Any], bool], note_id: str = "id"
+    connection: Connection, project: str, wanted: ColumnElement[bool], note_id: str = "id"
 ) -> Corpus:
     """Return the notes of done assignments with what was judged present or absent."""
     rows = connection.execute(
@@ -50,11 +48,11 @@ def _corpus(
                t.note.c.case, t.note.c.text, t.note.c.metadata)
         .join(t.person, t.assignment.c.person == t.person.c.id)
         .join(t.note, t.assignment.c.note == t.note.c.number)
-        .where(t.assignment.c.project == project, t.assignment.c.state == "done")
+        .where(t.assignment.c.project == project, t.assignment.c.state == "done", wanted)
         .order_by(t.note.c.number)
-    ).all()  # fmt: skip
+    )  # fmt: skip
     builder = CorpusBuilder()
-    given = {(row.note, row.person): row for row in rows if wanted(row)}
+    given = {(row.note, row.person): row for row in rows}
     cases = {row.case for row in given.values()}
     for case, (_, rubric) in rubrics_of(connection, project).items():
         if case in cases:
@@ -81,7 +79,7 @@ def _corpus(
 
 def project_corpus(connection: Connection, project: str) -> Corpus:
     """Return everybody's finished work, training left out; `unsure` is no row."""
-    return _corpus(connection, project, lambda row: row.kind != "training")
+    return _corpus(connection, project, t.assignment.c.kind != "training")
 
 
 def decision_lines(connection: Connection, project: str, corpus: Corpus) -> list[list[str]]:
@@ -113,10 +111,6 @@ def decision_lines(connection: Connection, project: str, corpus: Corpus) -> list
     return lines
 
 
-def _is_of(row: Any, *, batch: str, name: str) -> bool:
-    return (row.batch, row.name) == (batch, name)
-
-
 def export_study(
     connection: Connection, project: str, folder: Path, *, overwrite: bool
 ) -> dict[str, object]:
@@ -133,7 +127,7 @@ def export_study(
         raise InputError("nobody has finished a note yet: there is nothing to write")
     with whole_output(study.folder / RETURNED, overwrite=overwrite) as returned:
         for batch, name in places:
-            own_part = partial(_is_of, batch=batch, name=name)
+            own_part = (t.assignment.c.batch == batch) & (t.person.c.name == name)
             part = _corpus(connection, project, own_part, "shown_id")
             write_corpus(part, batch_path(returned / name, batch, tool), format=tool)
     lines = decision_lines(connection, project, project_corpus(connection, project))
@@ -361,17 +355,16 @@ def _estimates(notes: list[list[Counted]]) -> answers.AgreementPart:
     if not notes:
         return {"presence_f1": None, "presence_kappa": None, "characters_f1": None}
     settings = Resampling()
-    presence, characters = (_by_note(notes, place) for place in (1, 2))
+    presence, characters = (
+        np.array([np.sum([row[place] for row in rows], axis=0) for rows in notes])
+        for place in (1, 2)
+    )
     agreed = float(kappa(presence.sum(axis=0)))
     return {
         "presence_f1": _plain(characters_estimate(presence, settings)),
         "presence_kappa": agreed if np.isfinite(agreed) else None,
         "characters_f1": _plain(characters_estimate(characters, settings)),
     }
-
-
-def _by_note(notes: Iterable[list[Any]], place: int) -> Any:
-    return np.array([np.sum([row[place] for row in rows], axis=0) for rows in notes])
 
 
 def _plain(estimate: Estimate) -> Json | None:

@@ -16,7 +16,7 @@ from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberOf
 from rubricate.store.chain import Entry, append, data_of
-from rubricate.store.database import RefusedError, missing, new_id, now
+from rubricate.store.database import RefusedError, missing, new_id, now, one_row
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 #: A session ends after this long without a request, and after this long in any case.
@@ -190,10 +190,8 @@ def make_link(
 def find_link(connection: Connection, secret: str, *kinds: str) -> Row[Any]:
     """Return what a link of these kinds is for; a refusal where it was used or is too old."""
     own = (t.link.c.hash == hashed(secret), t.link.c.kind.in_(kinds), t.link.c.expires > now())
-    row = connection.execute(select(t.link).where(*own)).one_or_none()
-    if row is None:
-        raise missing("This link was used already, or is too old. Ask for another one.")
-    return row
+    otherwise = "This link was used already, or is too old. Ask for another one."
+    return one_row(connection, select(t.link).where(*own), otherwise)
 
 
 def use_link(connection: Connection, secret: str, kind: str) -> Row[Any]:

@@ -23,7 +23,7 @@ from rubricate.spans import Spans
 from rubricate.store import tables as t
 from rubricate.store.answers import MemberPart
 from rubricate.store.chain import Entry, append, count, counts_of, data_of, digest
-from rubricate.store.database import iso, missing, new_id, now
+from rubricate.store.database import iso, new_id, now, one_row
 from rubricate.store.rubrics import add_rubrics, rubrics_of
 from rubricate.study.assignment import Task, read_key
 from rubricate.study.population import read_population, site_of
@@ -47,10 +47,8 @@ def make_project(connection: Connection, name: str, actor: str, *, study: str = 
 
 def project_row(connection: Connection, project: str) -> Row[Any]:
     """Return a project; a refusal where there is none."""
-    row = connection.execute(select(t.project).where(t.project.c.id == project)).one_or_none()
-    if row is None:
-        raise missing("There is no such project.")
-    return row
+    own = select(t.project).where(t.project.c.id == project)
+    return one_row(connection, own, "There is no such project.")
 
 
 def change_project(connection: Connection, /, project: str, actor: str, **values: Any) -> None:

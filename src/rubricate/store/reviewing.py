@@ -22,7 +22,7 @@ from rubricate.store import tables as t
 from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
 from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.curating import checked_marks, need_open, need_text
-from rubricate.store.database import RefusedError, iso, missing, new_id, now
+from rubricate.store.database import RefusedError, iso, new_id, now, one_row
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 
@@ -161,11 +161,9 @@ def list_items(
     if state != "all":
         listed = listed.where(t.item.c.state == state)
     if after:
-        own = (t.item.c.id == after) & (t.item.c.run == run)
-        place = connection.scalar(select(t.item.c.position).where(own))
-        if place is None:
-            raise missing("There is no such place to go on from.")
-        listed = listed.where(t.item.c.position > place)
+        place = select(t.item.c.position).where(t.item.c.id == after, t.item.c.run == run)
+        last = one_row(connection, place, "There is no such place to go on from.")
+        listed = listed.where(t.item.c.position > last.position)
     rows = connection.execute(listed.order_by(t.item.c.position).limit(limit + 1)).all()
     project = connection.scalar(select(t.run.c.project).where(t.run.c.id == run)) or ""
     counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
@@ -198,7 +196,7 @@ def _feature(kept: Sequence[Json], feature: str) -> Json:
 
 
 def _item(connection: Connection, item: str) -> Row[Any]:
-    row = connection.execute(
+    own = (
         select(
             t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.text,
             t.scored.c.sha256, t.scored.c.body, t.run.c.project,
@@ -206,10 +204,8 @@ def _item(connection: Connection, item: str) -> Row[Any]:
         .join(t.scored, t.item.c.scored == t.scored.c.number)
         .join(t.run, t.item.c.run == t.run.c.id)
         .where(t.item.c.id == item)
-    ).one_or_none()  # fmt: skip
-    if row is None:
-        raise missing("There is no such item.")
-    return row
+    )  # fmt: skip
+    return one_row(connection, own, "There is no such item.")
 
 
 def _corrections(connection: Connection, *where: Any) -> dict[str, Row[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
@@ -19,10 +19,9 @@ from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import StepResult, Study, read_numbered, run_step
 from rubricate.study.settings import AnnotationSettings, AnnotatorSettings
-from rubricate.study.summaries import AssignSummary, TaskCounts
+from rubricate.study.summaries import AssignSummary
 
 TRAINING = "training"
-_FILE_OF_FORMAT = {"jsonl": "notes.jsonl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +162,19 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
         for annotator in settings.annotators:
             own = [t for t in tasks if t.annotator == annotator.id]
             _write_package(place / annotator.id, everything, own, settings.format, guidelines)
-        write_key(place / "key.csv", tasks)
+        lines = [list(asdict(task).values()) for task in tasks]
+        write_sheet(place / "key.csv", [field.name for field in fields(Task)], lines)
+        by_annotator: dict[str, dict[str, int]] = {}
+        for task in tasks:
+            counts = by_annotator.setdefault(task.annotator, {})
+            for name in dict.fromkeys((task.kind, task.batch)):
+                counts[name] = counts.get(name, 0) + 1
+        kinds = ("training", "double", "single")
         return {
-            **describe_tasks(tasks),
+            "notes": {kind: len({t.note for t in tasks if t.kind == kind}) for kind in kinds},
+            "tasks": len(tasks),
+            "batches": sorted({t.batch for t in tasks}),
+            "by_annotator": by_annotator,
             "format": settings.format,
             "wanted_training": settings.training,
             "annotators": [asdict(a) for a in settings.annotators],
@@ -214,7 +223,7 @@ def blank_corpus(everything: Corpus, tasks: Sequence[Task]) -> Corpus:
 
 def batch_path(folder: Path, batch: str, tool_format: str) -> Path:
     """Return where a batch's corpus lies in an annotator's folder."""
-    return folder / batch / _FILE_OF_FORMAT.get(tool_format, "notes")
+    return folder / batch / ("notes.jsonl" if tool_format == "jsonl" else "notes")
 
 
 def _write_package(
@@ -222,43 +231,16 @@ def _write_package(
 ) -> None:
     folder.mkdir()
     (folder / guidelines.name).write_bytes(guidelines.read_bytes())
-    _write_labels(folder / "labels.csv", everything)
+    labels = feature_labels(everything)
+    lines = ([labels[f.id], f.id, f.case, f.text] for f in everything.features)
+    write_sheet(folder / "labels.csv", ["label", "feature", "case", "text"], lines)
     for batch in dict.fromkeys(t.batch for t in tasks):
         own = [t for t in tasks if t.batch == batch]
         target = batch_path(folder, batch, tool_format)
         write_corpus(blank_corpus(everything, own), target, format=tool_format)
 
 
-def _write_labels(path: Path, corpus: Corpus) -> None:
-    labels = feature_labels(corpus)
-    lines = ([labels[f.id], f.id, f.case, f.text] for f in corpus.features)
-    write_sheet(path, ["label", "feature", "case", "text"], lines)
-
-
-def write_key(path: Path, tasks: Sequence[Task]) -> None:
-    """Write who has what; keep it from the annotators."""
-    write_sheet(path, list(asdict(tasks[0])), [list(asdict(t).values()) for t in tasks])
-
-
 def read_key(path: Path) -> tuple[Task, ...]:
-    """Read what `write_key` wrote (InputError where it was changed into something else)."""
+    """Read who has what, from ``key.csv`` (InputError where it was changed)."""
     names = [field.name for field in fields(Task)]
     return tuple(Task(*(line[name] for name in names)) for _, line in read_numbered(path, names))
-
-
-def describe_tasks(tasks: Sequence[Task]) -> TaskCounts:
-    """Count notes by annotator, batch and kind."""
-    by_annotator: dict[str, dict[str, int]] = {}
-    for task in tasks:
-        counts = by_annotator.setdefault(task.annotator, {})
-        for name in dict.fromkeys((task.kind, task.batch)):
-            counts[name] = counts.get(name, 0) + 1
-    notes: Mapping[str, set[str]] = {
-        kind: {t.note for t in tasks if t.kind == kind} for kind in ("training", "double", "single")
-    }
-    return {
-        "notes": {kind: len(ids) for kind, ids in notes.items()},
-        "tasks": len(tasks),
-        "batches": sorted({t.batch for t in tasks}),
-        "by_annotator": by_annotator,
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -51,7 +51,7 @@ def union_marks(first: Marks, second: Marks) -> Marks:
         touching = [g for g in groups if any(a.overlaps(b) for a in g for b in mark)]
         groups = [g for g in groups if g not in touching]
         groups.append([*mark, *(s for g in touching for s in g)])
-    return _sorted(tuple(merge_spans(group)) for group in groups)
+    return tuple(sorted(tuple(merge_spans(group)) for group in groups))
 
 
 def intersect_marks(first: Marks, second: Marks) -> Marks:
@@ -71,25 +71,13 @@ def intersect_marks(first: Marks, second: Marks) -> Marks:
             ]
             if common:
                 found.add(tuple(merge_spans(common)))
-    return _sorted(found)
-
-
-def _sorted(marks: Iterable[tuple[Span, ...]]) -> Marks:
-    return tuple(sorted(marks))
-
-
-def _identical(row: Disagreement) -> Marks | None:
-    return row.marks[0] if len({frozenset(marks) for marks in row.marks}) == 1 else None
+    return tuple(sorted(found))
 
 
 def _second_only(row: Disagreement) -> Marks | None:
     if not row.first_is_senior or row.marks[0]:
         return None
     return next((marks for marks in row.marks if marks), None)
-
-
-def _senior_first(row: Disagreement) -> Marks | None:
-    return row.marks[0] if row.first_is_senior else None
 
 
 def union_of(marks: Sequence[Marks]) -> Marks:
@@ -112,9 +100,9 @@ def intersection_of(marks: Sequence[Marks]) -> Marks:
 #: count, the second's (of several others the first's who found any) only where the senior found
 #: none.
 RULE_FUNCTIONS: Mapping[str, Callable[[Disagreement], Marks | None]] = {
-    "identical": _identical,
+    "identical": lambda row: row.marks[0] if len(set(map(frozenset, row.marks))) == 1 else None,
     "second-only": _second_only,
-    "senior-first": _senior_first,
+    "senior-first": lambda row: row.marks[0] if row.first_is_senior else None,
     "union": lambda row: union_of(row.marks),
     "intersection": lambda row: intersection_of(row.marks),
 }
@@ -168,7 +156,7 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
             found, key=lambda i: corpus.annotators[int(rows.annotator[i])].id not in seniors
         )
         who = tuple(corpus.annotators[int(rows.annotator[i])].id for i in ranked)
-        marks = tuple(_sorted({a.spans for a in corpus.row_annotations(i)}) for i in ranked)
+        marks = tuple(tuple(sorted({a.spans for a in corpus.row_annotations(i)})) for i in ranked)
         listed.append(Disagreement(*key, who, marks, first_is_senior=who[0] in seniors))
     several = [row for row in listed if len(row.annotators) > 1]
     return several, [row for row in listed if len(row.annotators) == 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -12,16 +11,10 @@ from rubricate.arrays import F64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.formats import read_corpus
-from rubricate.measures import CountTable, Evaluation, evaluate
+from rubricate.measures import Evaluation, evaluate
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
-from rubricate.stats import (
-    Estimate,
-    Resampling,
-    Side,
-    Statistic,
-    compare_with_ceiling,
-)
+from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.measuring import (
     DesignNotes,
@@ -124,20 +117,12 @@ def measure_variable(
             continue
         _, counts = variable_counts(table, variable)
         drawn = design_bootstrap(
-            counts, _statistics(table), (weights, sides), settings, finite=design.finite
+            counts, table.measure.values, (weights, sides), settings, finite=design.finite
         )
-        rates = {name: drawn.at(i).to_dict() for i, name in enumerate(_NAMES)}
+        names = enumerate(table.measure.statistics)
+        rates = {name: drawn.at(i).to_dict() for i, name in names if name in _NAMES}
         line["_".join(key)] = rates  # type: ignore[literal-required]  # one for each measure
     return line
-
-
-def _statistics(table: CountTable) -> Statistic:
-    functions = [table.measure.statistics[name] for name in _NAMES]
-
-    def all_three(sums: F64) -> F64:
-        return np.stack([function(sums) for function in functions], axis=-1)
-
-    return all_three
 
 
 def beside_ceiling(
@@ -182,7 +167,7 @@ def width_met(presence: Rates, half_width: float) -> WidthJson:
     True
     """
     precision, recall = (
-        Estimate.from_dict(one).width / 2 for one in (presence["precision"], presence["recall"])
+        Estimate.from_dict(presence[name]).width / 2 for name in ("precision", "recall")
     )
     met = precision < half_width and recall < half_width
     return {"planned": half_width, "precision": precision, "recall": recall, "met": met}
@@ -215,15 +200,12 @@ def evaluate_study(
         seed=settings.seed,
     )
 
-    def work(place: Path) -> EvaluateSummary:
-        return _evaluation_summary(
-            study, source, resampling, unweighted=unweighted, progress=progress
-        )
-
     return run_step(
         study,
         "evaluate",
-        work,
+        lambda _: _evaluation_summary(
+            study, source, resampling, unweighted=unweighted, progress=progress
+        ),
         inputs={
             "reference": study.output("curate"),
             "collected": study.output("collect"),

@@ -35,6 +35,7 @@ from rubricate.stats import (
     summarise,
 )
 from rubricate.stats.bootstrap import apply, quantile_each
+from rubricate.stats.curves import PRIOR
 from rubricate.study.population import Variable
 from rubricate.study.summaries import AgreementSummary, BySite, SiteResult, VariableAgreement
 
@@ -156,8 +157,6 @@ def measure_agreement(
     }
 
 
-#: Added to each cell that a note can fall into (Jeffreys).
-_PRIOR = 0.5
 _DRAWS = 20_000
 
 
@@ -302,7 +301,7 @@ def _draw(notes: DesignNotes, own: Bools, rng: np.random.Generator, *, finite: b
     if total > 0:
         effective = total**2 / (unseen**2).sum()
         shares = (cells * unseen[:, None]).sum(axis=0)[possible] / total
-        drawn = rng.dirichlet(effective * shares + _PRIOR, size=_DRAWS)
+        drawn = rng.dirichlet(effective * shares + PRIOR, size=_DRAWS)
         if finite:
             table[:, possible] += rng.multinomial(round(float(total)), drawn)
         else:
@@ -321,7 +320,7 @@ def measure_sites(
 
     The logits of a site's precision and recall and their variances are those of its posterior
     (`design_posterior`, of notes like these), which knows how unequal the weights are;
-    `rubricate.stats.clusters` has the formulas.
+    `rubricate.stats.heterogeneity` has the formulas.
 
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
     >>> notes = DesignNotes(cells, np.ones(100), cells[:, :2].any(axis=1), True)

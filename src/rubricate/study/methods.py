@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from rubricate.display import counted
 from rubricate.progress import Progress, silent
@@ -43,16 +43,8 @@ class Facts:
     @classmethod
     def of(cls, study: Study) -> Facts:
         """Read the records of a study (InputError where a step was not run)."""
-        return cls(
-            study.settings,
-            study.need("population"),
-            study.need("plan"),
-            study.need("sample"),
-            study.need("assign"),
-            study.need("collect"),
-            study.need("curate"),
-            study.need("evaluate"),
-        )
+        _, *steps = (field.name for field in fields(cls))
+        return cls(study.settings, *map(study.need, steps))
 
     @property
     def measured(self) -> list[VariableResult]:
@@ -201,6 +193,7 @@ def _sample(facts: Facts, progress: Progress) -> list[Block]:
         if plan["method"] != "slice"
         else "with SLiCE's rule, the first size whose interval is narrow enough"
     )
+    interval = "those of the evaluation" if plan["method"] == "reported" else target["interval"]
     estimate = plan["frequency_estimate"]
     return [
         Heading("Phase 2: sample size and sampling"),
@@ -210,7 +203,7 @@ def _sample(facts: Facts, progress: Progress) -> list[Block]:
             f"{expected['frequency']:.1%} (detected in the population: "
             f"{plan['frequency_estimate']['value']:.1%}, {estimate['low']:.1%} to "
             f"{estimate['high']:.1%}), and {target['confidence']:.0%} intervals "
-            f"({_interval_of(plan)}) of ±{target['half_width']:g}, the sample was planned {how}: "
+            f"({interval}) of ±{target['half_width']:g}, the sample was planned {how}: "
             f"{plan['positives']:,} positive and {plan['negatives']:,} negative notes, "
             f"{plan['total']:,} in all, {plan['per_site']['total']:,} per site. Positive means "
             "that the primary variable was detected before anybody annotated."
@@ -236,12 +229,6 @@ def _sample(facts: Facts, progress: Progress) -> list[Block]:
              for s in sample["strata"]],
         ),
     ]  # fmt: skip
-
-
-def _interval_of(plan: PlanJson) -> str:
-    if plan["method"] == "reported":
-        return "those of the evaluation"
-    return str(plan["target"]["interval"])
 
 
 def plan_of(summary: PlanJson) -> Plan:

@@ -258,7 +258,7 @@ def _spread(values: I64) -> dict[str, float]:
 
 def read_population(study: Study) -> tuple[Corpus, tuple[Variable, ...]]:
     """Return the selected notes and the variables (InputError if phase 1 was not run)."""
-    summary = study.need("population")
+    summary: PopulationSummary = study.need("population")
     variables = tuple(
         Variable(**{**v, "features": tuple(v["features"])}) for v in summary["variables"]
     )

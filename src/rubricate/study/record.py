@@ -11,27 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, listed
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
-from rubricate.formats.encoding import plain_json, write_json
+from rubricate.formats.encoding import Json, plain_json, write_json
 from rubricate.formats.limits import read_text
 from rubricate.formats.tables import number_rows, unguarded
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
-from rubricate.study.summaries import (
-    AssignSummary,
-    CollectSummary,
-    CurateSummary,
-    EvaluateSummary,
-    PlanSummary,
-    PopulationSummary,
-    SampleSummary,
-    StepRecord,
-)
+from rubricate.study.summaries import StepRecord
 
 
 def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
@@ -103,15 +94,6 @@ SUMMARY_FILES: Mapping[str, str] = {
 }
 
 
-class _Facts(TypedDict):
-    """What a step rests on."""
-
-    version: str
-    settings: dict[str, object]
-    inputs: dict[str, str]
-    places: dict[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Study:
     """A study's folder and what its ``study.toml`` says."""
@@ -166,22 +148,11 @@ class Study:
         record["summary"] = _with_flat_estimates(record["summary"])
         return record
 
-    @overload
-    def need(self, step: Literal["population"]) -> PopulationSummary: ...
-    @overload
-    def need(self, step: Literal["plan"]) -> PlanSummary: ...
-    @overload
-    def need(self, step: Literal["sample"]) -> SampleSummary: ...
-    @overload
-    def need(self, step: Literal["assign"]) -> AssignSummary: ...
-    @overload
-    def need(self, step: Literal["collect"]) -> CollectSummary: ...
-    @overload
-    def need(self, step: Literal["curate"]) -> CurateSummary: ...
-    @overload
-    def need(self, step: Literal["evaluate"]) -> EvaluateSummary: ...
-    def need(self, step: str) -> object:
-        """Return a step's summary; InputError with the command to run if it was not run."""
+    def need(self, step: str) -> Any:
+        """Return a step's summary (of `rubricate.study.summaries`), which must have been run.
+
+        InputError with the command to run if it was not.
+        """
         record = self.done(step)
         if record is None:
             run = f"rubricate study {step} {self.folder}"
@@ -210,7 +181,7 @@ def run_step(
 ) -> StepResult[S]:
     """Run a step once for its inputs, and write its folder whole with a record."""
     folder = study.output(step)
-    facts: _Facts = plain_json(
+    facts: Json = plain_json(
         {
             "version": __version__,
             "settings": dict(settings),
@@ -275,7 +246,7 @@ def input_hash(place: Path | str) -> str:
     return digest.hexdigest()
 
 
-def _changes(record: StepRecord, facts: _Facts, folder: Path) -> list[str]:
+def _changes(record: StepRecord, facts: Json, folder: Path) -> list[str]:
     """Say what differs between a record and now."""
     found = []
     if record["version"] != facts["version"]:

@@ -17,7 +17,6 @@ from rubricate.formats.tables import write_sheet
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
-from rubricate.stats.plans import PlanJson
 from rubricate.study.planning import Design, make_plan, write_plan_plot
 from rubricate.study.population import (
     Detection,
@@ -29,6 +28,7 @@ from rubricate.study.population import (
     site_of,
 )
 from rubricate.study.record import StepResult, Study, run_step
+from rubricate.study.settings import ALLOCATIONS
 from rubricate.study.summaries import PlanSummary, SampleSummary, StratumJson
 
 SIDES = ("positive", "negative")
@@ -196,7 +196,7 @@ def draw_sample(
         sizes = [sum(map(len, parts.values())) for parts in cells.values()]
         given = allocate(wanted[side], sizes, [1.0] * len(sizes))
         shortfall[side] = max(0, wanted[side] - sum(given))
-        for (name, parts), n in zip(sorted(cells.items()), _by_name(cells, given), strict=True):
+        for (name, parts), n in sorted(zip(cells.items(), given, strict=True)):
             for part, ids, k in _shared(parts, n, allocation):
                 stratum = SampleStratum(name, side, part, len(ids), k)
                 strata.append(stratum)
@@ -204,11 +204,6 @@ def draw_sample(
                 drawn += [(ids[i], stratum) for i in sorted(picked.tolist())]
     order = rng.permutation(len(drawn))
     return Draw(tuple(drawn[i] for i in order.tolist()), tuple(strata), shortfall)
-
-
-def _by_name(cells: Mapping[str, object], given: Sequence[int]) -> list[int]:
-    """Return what each site was given, in the order of the sites' names."""
-    return [n for _, n in sorted(zip(cells, given, strict=True))]
 
 
 def _shared(
@@ -220,9 +215,8 @@ def _shared(
         smallest = min(own, key=lambda name: (name == NONE, len(own[name]), name))
         target = NONE if NONE in own and smallest != NONE else max(own, key=lambda k: len(own[k]))
         own[target] += own.pop(smallest)
-    power = {"sqrt": 0.5, "proportional": 1.0, "equal": 0.0}[allocation]
     sizes = [len(ids) for ids in own.values()]
-    given = allocate(n, sizes, [size**power for size in sizes])
+    given = allocate(n, sizes, [size ** ALLOCATIONS[allocation] for size in sizes])
     return [(name, ids, k) for (name, ids), k in zip(own.items(), given, strict=True)]
 
 
@@ -278,13 +272,14 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
     Writes ``notes.jsonl`` (each note with ``stratum``, ``side`` and ``inclusion_probability`` in
     its metadata), ``sample.csv`` and ``sample.json``.
     """
-    plan = study.need("plan")
+    plan: PlanSummary = study.need("plan")
     seed = study.settings.seed
 
     def work(place: Path) -> SampleSummary:
         population, variables = read_population(study)
         detection = detect(study, population, variables)
-        wanted = wanted_notes(plan)
+        # Over all sites, each site's share rounded up.
+        wanted = {side: plan["per_site"][f"{side}s"] * plan["sites"] for side in SIDES}
         field = study.settings.population.site
         draw = draw_sample(
             population, variables, detection, wanted,
@@ -325,17 +320,6 @@ def sample_study(study: Study, *, overwrite: bool = False) -> StepResult[SampleS
         settings=study.tables("sampling", "detection", "seed"),
         overwrite=overwrite,
     )
-
-
-def wanted_notes(plan: PlanJson) -> dict[str, int]:
-    """Return positives and negatives over all sites, each site's share rounded up.
-
-    >>> from rubricate.stats import plan_slice
-    >>> wanted_notes(plan_slice(Expected(0.85, 0.80, 0.48), sites=6).to_dict())
-    {'positive': 252, 'negative': 270}
-    """
-    each, sites = plan["per_site"], plan["sites"]
-    return {side: each[f"{side}s"] * sites for side in SIDES}
 
 
 def _sample_corpus(population: Corpus, draw: Draw) -> Corpus:

@@ -17,13 +17,14 @@ from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
+from rubricate.study.curation import RULE_FUNCTIONS
 
 STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
 TOOL_FORMATS = ("brat", "cas", "webanno", "jsonl")
-RULES = ("identical", "second-only", "senior-first", "union", "intersection")
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")
-ALLOCATIONS = ("sqrt", "proportional", "equal")
+#: How notes are shared among parts: in proportion to this power of their size.
+ALLOCATIONS = {"sqrt": 0.5, "proportional": 1.0, "equal": 0.0}
 #: Names of files that lie beside the annotators' folders.
 _TAKEN = ("key.csv", "assignment.json", "record.json")
 _KINDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
@@ -282,11 +283,12 @@ def _meaning(settings: StudySettings) -> list[str]:
         found.append(f"seed is {settings.seed}: it must be at least 0")
     if not 0 <= settings.agreement.threshold <= 1:
         found.append(f"agreement.threshold is {settings.agreement.threshold}: from 0 to 1")
+    rules = tuple(RULE_FUNCTIONS)
     found += _messages(
         one_of("annotation.format", annotation.format, TOOL_FORMATS)
         + one_of("annotation.by", annotation.by, ("random", "site", "case"))
-        + one_of("sampling.allocation", settings.sampling.allocation, ALLOCATIONS)
-        + [f for rule in settings.curation.rules for f in one_of("curation.rules", rule, RULES)]
+        + one_of("sampling.allocation", settings.sampling.allocation, tuple(ALLOCATIONS))
+        + [f for rule in settings.curation.rules for f in one_of("curation.rules", rule, rules)]
     )
     return found
 

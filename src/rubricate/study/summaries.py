@@ -21,7 +21,7 @@ class StepRecord(TypedDict):
     inputs: dict[str, str]
     places: NotRequired[dict[str, str]]
     outputs: dict[str, str]
-    summary: Any  # one of the summaries below; `Study.need` says which
+    summary: Any  # that of the step, below
 
 
 class PopulationFacts(TypedDict):
@@ -75,18 +75,13 @@ class SampleSummary(TypedDict):
     variables: dict[str, dict[str, int]]
 
 
-class TaskCounts(TypedDict):
-    """Notes by annotator, batch and kind."""
+class AssignSummary(TypedDict):
+    """Phase 3: who annotates what."""
 
     notes: dict[str, int]
     tasks: int
     batches: list[str]
     by_annotator: dict[str, dict[str, int]]
-
-
-class AssignSummary(TaskCounts):
-    """Phase 3: who annotates what."""
-
     format: str
     wanted_training: int
     annotators: list[dict[str, str | bool]]

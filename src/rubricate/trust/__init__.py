@@ -5,7 +5,7 @@ from rubricate.trust.drift import Drift, measure_drift
 from rubricate.trust.duplicates import Cluster, find_duplicates
 from rubricate.trust.fairness import Fairness, compare_groups
 from rubricate.trust.gaming import Flag, flag_note, flag_notes
-from rubricate.trust.leniency import ItemBias, Leniency, differential_items, measure_leniency
+from rubricate.trust.leniency import ItemBias, differential_items, measure_leniency
 from rubricate.trust.verification import AuditLine, audit_run, check_tables, verify_run
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Fairness",
     "Flag",
     "ItemBias",
-    "Leniency",
     "audit_run",
     "check_tables",
     "compare_groups",

@@ -136,8 +136,11 @@ def measure_drift(
         n_after=len(after),
         features=feature_rates(before, after, same, settings.alpha, settings.min_rate,
                                settings.confidence),
-        measures=tuple(_judged(one, float(p), settings)
-                       for one, p in zip(measures, adjusted, strict=True)),
+        measures=tuple(
+            replace(one, adjusted=float(p), flag=bool(
+                p <= settings.alpha and one.distance >= settings.min_distance))
+            for one, p in zip(measures, adjusted, strict=True)
+        ),
         settings=settings,
     )  # fmt: skip
 
@@ -185,11 +188,6 @@ def _compare(
         name, len(before), len(after), float(np.median(before)), float(np.median(after)),
         ks_distance(before, after), superiority(before, after), p_value, float("nan"), flag=False,
     )  # fmt: skip
-
-
-def _judged(one: MeasureDrift, adjusted: float, settings: DriftSettings) -> MeasureDrift:
-    flag = adjusted <= settings.alpha and one.distance >= settings.min_distance
-    return replace(one, adjusted=adjusted, flag=bool(flag))
 
 
 def word_counts(texts: Mapping[str, str]) -> F64:

@@ -104,7 +104,8 @@ def measure_leniency(
         raise InputError("reference and predicted share no scored note: compare the note ids")
     x, y = reference.percentage[one], predicted.percentage[two]
     gap, middle = y - x, (x + y) / 2
-    done = bootstrap_interval(_sums(x, y), _moments, settings)
+    sums = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
+    done = bootstrap_interval(sums, _moments, settings)
     value = dict(zip(_NAMES, done.estimate.tolist(), strict=True))
     intervals = {name: done.at(i) for i, name in enumerate(_NAMES)}
     return Leniency(
@@ -122,12 +123,8 @@ def measure_leniency(
     )
 
 
-def _sums(x: F64, y: F64) -> F64:
-    """Return what adds over notes and gives every measure here."""
-    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
-
-
 def _moments(sums: F64) -> F64:
+    """Return the values of `_NAMES` from sums over notes of 1, x, y, x², y² and xy."""
     n, sx, sy, sxx, syy, sxy = np.moveaxis(sums, -1, 0)
     mean = (sy - sx) / n
     squares = (syy - 2 * sxy + sxx) / n

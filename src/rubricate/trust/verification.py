@@ -15,6 +15,7 @@ from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
 from rubricate.run.writing import (
+    EVIDENCE,
     LOG,
     RUN,
     TIMES,
@@ -26,7 +27,6 @@ from rubricate.run.writing import (
     read_record,
 )
 
-EVIDENCE = "evidence"
 FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]
 
 
@@ -42,10 +42,6 @@ class VerifiedFile:
     def differs(self) -> bool:
         """Whether the file is not what the run wrote."""
         return self.status not in ("unchanged", "not covered")
-
-    def to_dict(self) -> dict[str, str]:
-        """Return plain values."""
-        return {"name": self.name, "status": self.status, "note": self.note}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ class RunVerification:
             "unchanged": not self.differing,
             "run_sha256": self.run_sha256,
             "log_sha256": self.log_sha256,
-            "files": [one.to_dict() for one in self.files],
+            "files": [asdict(one) for one in self.files],
         }
 
 

@@ -119,7 +119,8 @@ def change_rubric(call: Call) -> Response:
 
         def work(connection: Connection) -> None:
             who = call.me.person
-            rubrics.add_rubrics(connection, call.project, given.rubrics, who, same_meaning=same)
+            found = given.corpus.rubrics
+            rubrics.add_rubrics(connection, call.project, found, who, same_meaning=same)
             projects.keep_upload(connection, call.project, given.said, who)
 
         call.write(work)
@@ -223,16 +224,9 @@ _ADVICE = re.compile(r"(?<!\S)`?--[a-z]")
 
 
 class Upload(NamedTuple):
-    """What was read, and how it was understood, line by line."""
+    """What was read, of a rubric file without notes, and how it was understood, line by line."""
 
     corpus: Corpus
-    said: list[str]
-
-
-class RubricUpload(NamedTuple):
-    """The rubrics that were read, and how they were understood, line by line."""
-
-    rubrics: tuple[Rubric, ...]
     said: list[str]
 
 
@@ -249,17 +243,16 @@ def read_upload(call: Call) -> Upload:
         said = [f"{name}: read as {kind}; {lines[0]}", *lines[1:]]
         if call.body.get("rubric"):
             found = read_rubric_upload(call, (note.case for note in corpus.notes), scratch)
-            by_case = {one.case: one for one in found.rubrics}
-            corpus = Corpus(tuple(with_only_case(corpus.notes, by_case)), found.rubrics)
+            by_case = {one.case: one for one in found.corpus.rubrics}
+            notes = tuple(with_only_case(corpus.notes, by_case))
+            corpus = replace(found.corpus, notes=notes)
             said += found.said
         elif corpus.rubrics:
             said.append(f"rubric of the notes’ own: {_sizes(corpus.rubrics)}")
         return Upload(corpus, [_plain(one, scratch) for one in (*said, *_odd(corpus))])
 
 
-def read_rubric_upload(
-    call: Call, cases: Iterable[str], scratch: Path | None = None
-) -> RubricUpload:
+def read_rubric_upload(call: Call, cases: Iterable[str], scratch: Path | None = None) -> Upload:
     """Read a rubric file from a form, under the names that these cases have."""
     if scratch is None:
         with _scratch() as own:
@@ -268,7 +261,7 @@ def read_rubric_upload(
     found: RubricFile = read_rubric_file(place)
     rubrics = found.for_cases(cases)
     said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
-    return RubricUpload(rubrics, [_plain(one, scratch) for one in said])
+    return Upload(Corpus((), rubrics), [_plain(one, scratch) for one in said])
 
 
 def _sizes(rubrics: Iterable[Rubric]) -> str:

@@ -13,10 +13,8 @@ from rubricate.reports.plots.data import (
     Line,
     Point,
     Series,
-    paged_groups,
-    worst_rows,
 )
-from rubricate.reports.plots.points import dot_plots, forest_plot, label_room
+from rubricate.reports.plots.points import dot_plots, forest_plot
 
 __all__ = [
     "UNDEFINED",
@@ -35,9 +33,6 @@ __all__ = [
     "dot_plots",
     "forest_plot",
     "histogram",
-    "label_room",
     "matrix_plot",
-    "paged_groups",
     "reliability_plot",
-    "worst_rows",
 ]

@@ -14,7 +14,7 @@ from rubricate.files import whole_output
 from rubricate.formats.encoding import read_json
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.scoring.checks import CHECKS, Seen
-from rubricate.reports.scoring.page import Shown, cohort_page
+from rubricate.reports.scoring.page import cohort_page
 from rubricate.reports.scoring.viewer import (
     CHUNK,
     Cohort,
@@ -85,7 +85,7 @@ class ScoringReport:
         facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
         for check in self._checks:
             check.finish(self._notes, progress)
-        page = cohort_page(Shown(self._cohort, self._checks, self._policy, facts), _TITLE)
+        page = cohort_page(_TITLE, self._cohort, self._checks, self._policy, facts)
         with whole_output(place / "report.html", overwrite=overwrite) as target:
             target.write_text(page, encoding="utf-8", newline="")
             self._write_viewer(target.parent / "report", progress)

@@ -165,7 +165,22 @@ class _CopiesCheck(ReportCheck):
         return [named_notes(words, notes, "copied")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        return _copies(self._clusters)
+        clusters = self._clusters
+        if not clusters:
+            return paragraph("No two notes of a case are identical or nearly so.")
+        lines: list[list[Value]] = []
+        for cluster in clusters[:MOST_LINES]:
+            named = ", ".join(notes_link(note, n=note) for note in cluster.notes[:12])
+            more = f" and {len(cluster.notes) - 12:,} more" if len(cluster.notes) > 12 else ""
+            cases = ", ".join(cluster.cases)
+            lines.append(
+                [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell(named + more)]
+            )
+        caption = "Notes that share at least 80 % of their runs of three words, within a case."
+        caption += _not_shown(clusters, "smaller groups")
+        link = f"<p>{notes_link('All copied notes', show='copied')}</p>"
+        header = ["kind", "notes", "similarity", "case", "which"]
+        return link + html_table(header, lines, caption=caption)
 
 
 class _GamingCheck(ReportCheck):
@@ -197,7 +212,17 @@ class _GamingCheck(ReportCheck):
         return [named_notes(words, notes, "gaming", "; a person should look.")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        return _gaming(self._flags)
+        flags = self._flags
+        if not flags:
+            return paragraph("No note looks as if it was written for the scorer.")
+        lines: list[list[Value]] = [
+            [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
+            for flag in flags[:MOST_LINES]
+        ]
+        said = "A flag asks a person to look; it is no verdict." + _not_shown(flags, "more flags")
+        link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
+        header = ["note", "looks like", "sign", "value", "limit"]
+        return link + html_table(header, lines, caption=said)
 
 
 #: The checks of a report in the order of its page; each is made from the earlier run, if any.
@@ -269,38 +294,6 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
     return html_table(header, lines, caption=caption) + rates
 
 
-def _copies(clusters: Sequence[Cluster]) -> str:
-    if not clusters:
-        return paragraph("No two notes of a case are identical or nearly so.")
-    lines: list[list[Value]] = []
-    for cluster in clusters[:MOST_LINES]:
-        named = ", ".join(notes_link(note, n=note) for note in cluster.notes[:12])
-        more = f" and {len(cluster.notes) - 12:,} more" if len(cluster.notes) > 12 else ""
-        cases = ", ".join(cluster.cases)
-        lines.append(
-            [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell(named + more)]
-        )
-    caption = "Notes that share at least 80 % of their runs of three words, within a case."
-    caption += _not_shown(clusters, "smaller groups")
-    link = f"<p>{notes_link('All copied notes', show='copied')}</p>"
-    return link + html_table(
-        ["kind", "notes", "similarity", "case", "which"], lines, caption=caption
-    )
-
-
 def _not_shown(found: Sequence[object], what: str) -> str:
     left = len(found) - MOST_LINES
     return f" {left:,} {what} are not shown." if left > 0 else ""
-
-
-def _gaming(flags: Sequence[Flag]) -> str:
-    if not flags:
-        return paragraph("No note looks as if it was written for the scorer.")
-    lines: list[list[Value]] = [
-        [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
-        for flag in flags[:MOST_LINES]
-    ]
-    caption = "A flag asks a person to look; it is no verdict." + _not_shown(flags, "more flags")
-    link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
-    header = ["note", "looks like", "sign", "value", "limit"]
-    return link + html_table(header, lines, caption=caption)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -54,48 +54,45 @@ _HOW_TO_DECIDE = (
 _OPEN_CASES, _PRINTED_CASES = 2, 20
 
 
-class Shown(NamedTuple):
-    """All that the page is about: the notes, the checks, the policy and run.json."""
-
-    cohort: Cohort
-    checks: Sequence[ReportCheck]
-    policy: Mapping[str, Any]
-    facts: Mapping[str, Any]
-
-
-def cohort_page(shown: Shown, title: str) -> str:
-    """Return the page about the cohort; see `rubricate.reports.scoring.write_scoring_report`."""
-    cohort, rubrics = shown.cohort, shown.cohort.rubrics
+def cohort_page(
+    title: str,
+    cohort: Cohort,
+    checks: Sequence[ReportCheck],
+    policy: Mapping[str, Any],
+    facts: Mapping[str, Any],
+) -> str:
+    """Return the page about the cohort; ``facts`` are those of run.json."""
     sections = [
-        *_look_first(shown),
+        *_look_first(cohort, facts),
         Section("overview", "At a glance", _overview(cohort)),
         Section("scores", "Scores", _scores(cohort)),
         Section("features", "Features", _features(cohort)),
-        Section("review", "Sent to review", _review(cohort, shown.policy)),
+        Section("review", "Sent to review", _review(cohort, policy)),
         *_contradicted(cohort),
-        *(Section(one.anchor, one.title, one.section(rubrics)) for one in shown.checks),
+        *(Section(one.anchor, one.title, one.section(cohort.rubrics)) for one in checks),
     ]
-    if shown.facts:
-        sections.append(Section("run", "How it was done", _facts(shown.facts)))
+    if facts:
+        sections.append(Section("run", "How it was done", _facts(facts)))
     known = cohort.percentage[~np.isnan(cohort.percentage)]
     mean = f", {known.mean():.1f} % of the points on average" if len(known) else ""
     lead = (
         f"{counted(len(cohort), 'note')} of {counted(len(cohort.cases), 'case')}: "
         f"{len(known):,} scored{mean}. Each score shows the words it rests on."
     )
-    warnings = _warnings(shown) + [one for check in shown.checks for one in check.warnings()]
+    warnings = _warnings(cohort, promised=bool(policy) or "policy" in facts)
+    warnings += [one for check in checks for one in check.warnings()]
     return render_page(
         title, sections, lead=lead, warnings=warnings, footer=f"rubricate {__version__}"
     )
 
 
-def _look_first(shown: Shown) -> list[Section]:
+def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Section]:
     """Return the section a page opens with where a person must look: least sure first."""
-    cohort, listed = shown.cohort, shown.cohort.least_sure()
+    listed = cohort.least_sure()
     if not listed and not cohort.for_review:
         return []
     parts = [paragraph(_HOW_TO_DECIDE)]
-    if unsure := shown.facts.get("unsure"):
+    if unsure := facts.get("unsure"):
         between = f"between {unsure['low']:g} and {unsure['high']:g}"
         parts.append(paragraph(f"Items with a probability {between} are unsure."))
     if cohort.for_review:
@@ -156,8 +153,8 @@ def _contradicted(cohort: Cohort) -> list[Section]:
     return [Section("contradicted", "Contradicted", link + table)]
 
 
-def _warnings(shown: Shown) -> list[str]:
-    cohort, found = shown.cohort, []
+def _warnings(cohort: Cohort, *, promised: bool) -> list[str]:
+    found = []
     review = cohort.counts.review
     if review:
         found.append(
@@ -173,7 +170,7 @@ def _warnings(shown: Shown) -> list[str]:
     if cohort.failed:
         words = f"{counted(len(cohort.failed), 'note')} could not be scored"
         found.append(named_notes(words, cohort.failed, "failed"))
-    if not shown.policy and "policy" not in shown.facts:
+    if not promised:
         found.append(
             "No review policy: nothing is promised about errors in the decisions that nobody looks "
             "at (rubricate route chooses a policy that does)."

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 import numpy as np
@@ -276,14 +276,6 @@ def chunk_script(number: int, notes: Iterable[tuple[ShownNote, Sequence[str]]]) 
     return f"rubricateChunk({number},[{content}]);\n"
 
 
-class ShownCase(TypedDict):
-    """A case as the index has it."""
-
-    case: str
-    title: str
-    features: list[list[str | float]]
-
-
 def viewer_frame(
     title: str, rubrics: Mapping[str, Iterable[Feature]], cases: Iterable[str], run: str
 ) -> tuple[str, str]:
@@ -293,7 +285,7 @@ def viewer_frame(
     """
     from markupsafe import Markup
 
-    shown: list[ShownCase] = [
+    shown = [
         {
             "case": case,
             "title": case_title(case),
