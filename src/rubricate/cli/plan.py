@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rubricate.cli.measuring import TableName
-from rubricate.cli.options import F, json_option, open_corpus, overwrite_option
-from rubricate.cli.output import print_json, print_table, warn
+from rubricate.cli.options import F, open_corpus, overwrite_option
+from rubricate.cli.output import Answer, answering, print_table, warn
 from rubricate.cli.plan_methods import (
     KINDS,
     Given,
@@ -119,20 +119,19 @@ class PlanOptions:
 )
 @_options
 @overwrite_option
-@json_option
-def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
+@answering
+def plan_command(overwrite: bool, **options: Any) -> Answer:
     """Say how many notes to annotate so that precision and recall get narrow intervals.
 
     Positives are notes in which the system finds the variable, negatives the others.
     """
     given = PlanOptions(**{one.name: options[one.name] for one in fields(PlanOptions)})
     if given.method in KINDS or options["pilot"]:
-        _answer(given.method, options, as_json)
-        return
+        stored, words = from_pilot(options) if options["pilot"] else answer(given.method, options)
+        return Answer(stored, lambda: click.echo(words))
     _refuse_idle(given, options)
     if given.variables:
-        _plan_several(given.variables, given, as_json)
-        return
+        return _plan_several(given.variables, given)
     from rubricate.study.planning import make_plan
 
     expected, target, design, estimate = _ingredients(given)
@@ -146,25 +145,14 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
         with shown_progress() as progress:
             write_plan_plot(plan, given.plot, overwrite=overwrite, progress=progress)
         more["plot"] = given.plot
-    if as_json:
-        print_json({**plan.to_dict(), **more})
-        return
-    _print_plan(plan)
-    if estimate is not None:
-        low, high = estimate.low, estimate.high
-        click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
 
+    def say() -> None:
+        _print_plan(plan)
+        if estimate is not None:
+            low, high = estimate.low, estimate.high
+            click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
 
-def _answer(method: str, options: Given, as_json: bool) -> None:
-    """Plan for something else than precision and recall."""
-    if options["pilot"]:
-        stored, words = from_pilot(options)
-    else:
-        stored, words = answer(method, options)
-    if as_json:
-        print_json(stored)
-    else:
-        click.echo(words)
+    return Answer({**plan.to_dict(), **more}, say)
 
 
 def _refuse_idle(given: PlanOptions, options: Given) -> None:
@@ -287,22 +275,23 @@ def _drawn(plan: Plan) -> str:
     return "notes drawn as they occur"
 
 
-def _plan_several(path: str, given: PlanOptions, as_json: bool) -> None:
-    """Print what one sample promises for each of several variables."""
+def _plan_several(path: str, given: PlanOptions) -> Answer:
+    """Answer with what one sample promises for each of several variables."""
     from rubricate.study.planning import plan_several, read_variables
 
     found = plan_several(read_variables(path), _target(given), _design(given), total=given.total)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    print_table(
-        ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
-        [
-            (o.name, o.powered, o.plan.total, o.detected, o.prevalent,
-             o.half_width_precision, o.half_width_recall)
-            for o in found.outlooks
-        ],
-    )  # fmt: skip
-    click.echo(f"for a sample of {found.total:,} notes")
-    if found.underpowered:
-        click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)
+
+    def say() -> None:
+        print_table(
+            ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
+            [
+                (o.name, o.powered, o.plan.total, o.detected, o.prevalent,
+                 o.half_width_precision, o.half_width_recall)
+                for o in found.outlooks
+            ],
+        )  # fmt: skip
+        click.echo(f"for a sample of {found.total:,} notes")
+        if found.underpowered:
+            click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)
+
+    return Answer(found.to_dict, say)
