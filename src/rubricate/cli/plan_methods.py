@@ -16,30 +16,36 @@ Given = Mapping[str, Any]
 Answer = tuple[dict[str, object], str]
 
 
-def method_options() -> tuple[Callable[[Any], Any], ...]:
-    """Return the options of these methods, in the order of the help text."""
-    add = click.option
-    return (
-        add("--max-error", type=float, help="route: share of wrong items that may pass."),
-        add("--error-rate", type=float, help="route: share expected among those that pass."),
-        add("--items", type=int, help="route: items of a note that would pass."),
-        add("--unit", metavar="note|item", help="route: what goes wrong independently."),
-        add("--kappa", type=float, help="kappa: expected agreement; needs --frequency."),
-        add("--icc", type=float, help="icc: expected correlation of scores."),
-        add("--raters", type=int, help="icc: raters of each note."),
-        add("--auc", type=float, help="auc: expected area; needs --frequency."),
-        add("--margin", type=float, help="non-inferiority: the loss that is allowed."),
-        add("--discordant", type=float,
-            help="non-inferiority: share of items right on one side only."),
-        add("--difference", type=float, help="non-inferiority: expected, 0 unless given."),
-        add("--power", type=float, help="non-inferiority: .8, sequential: .9 unless given."),
-        add("--goal", type=float, help="sequential: the rate that must be exceeded."),
-        add("--rate", type=float, help="sequential: the rate that is hoped for."),
-        add("--looks", type=int, help="sequential: looks at the data, 4 unless given."),
-        add("--pilot", metavar="CORPUS", help="Simulate studies from the notes of a pilot."),
-        add("--reference-annotator", help="Reference of the pilot; --annotator is the system."),
-        add("--measure", metavar="characters|presence", help="What the pilot plans for: F1 of it."),
-    )  # fmt: skip
+#: The options of these methods, in the order of the help text: their kind and what they mean.
+METHOD_OPTIONS: Mapping[str, tuple[type | str, str]] = {
+    "max_error": (float, "route: share of wrong items that may pass."),
+    "error_rate": (float, "route: share expected among those that pass."),
+    "items": (int, "route: items of a note that would pass."),
+    "unit": ("note|item", "route: what goes wrong independently."),
+    "kappa": (float, "kappa: expected agreement; needs --frequency."),
+    "icc": (float, "icc: expected correlation of scores."),
+    "raters": (int, "icc: raters of each note."),
+    "auc": (float, "auc: expected area; needs --frequency."),
+    "margin": (float, "non-inferiority: the loss that is allowed."),
+    "discordant": (float, "non-inferiority: share of items right on one side only."),
+    "difference": (float, "non-inferiority: expected, 0 unless given."),
+    "power": (float, "non-inferiority: .8, sequential: .9 unless given."),
+    "goal": (float, "sequential: the rate that must be exceeded."),
+    "rate": (float, "sequential: the rate that is hoped for."),
+    "looks": (int, "sequential: looks at the data, 4 unless given."),
+    "pilot": ("CORPUS", "Simulate studies from the notes of a pilot."),
+    "reference_annotator": ("TEXT", "Reference of the pilot; --annotator is the system."),
+    "measure": ("characters|presence", "What the pilot plans for: F1 of it."),
+}
+
+
+def method_options() -> list[Callable[[Any], Any]]:
+    """Return these options as click has them; a text says what it shows for the value."""
+    return [
+        click.option(shown_option(name), help=meaning,
+                     **({"metavar": kind} if isinstance(kind, str) else {"type": kind}))
+        for name, (kind, meaning) in METHOD_OPTIONS.items()
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
