@@ -199,7 +199,7 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
     """
-    faults = Faults(path)
+    faults = Faults(path, strict=strict)
     if not path.is_dir():
         raise InputError(f"{path}: a BRAT corpus is a folder of .txt and .ann files")
     frame = read_frame(path, is_folder=True)
@@ -211,7 +211,6 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
         frame.with_labels(feature.id for feature in configured),
         faults,
         need=".txt and .ann files",
-        strict=strict,
         features=() if frame.exists else configured,
     )
 

@@ -71,7 +71,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     space as text, and says so in its metadata (``text: tokens``).
     """
     folders = need_folders(path)
-    faults = Faults(folders.root)
+    faults = Faults(folders.root, strict=strict)
     frame = read_frame(folders.root, is_folder=True)
     stored = _read_stored_notes(folders, faults)
     frame.check_notes(len(stored), faults, need="documents/PMID.tokens")
@@ -79,7 +79,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     known = {name_to_id(name): note for name, note in stored.items()}
     places = {}
     for note_id in dict.fromkeys(file.note_id for file in files):
-        known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults, strict)
+        known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults)
     builder = frame.builder()
     _add_notes(builder, frame, known, _splits(files, faults))
     _add_features(builder, frame, files, faults)
@@ -176,7 +176,7 @@ def _add_features(
 
 
 def _place_tokens(
-    stored: _StoredNote, note_id: str, faults: Faults, strict: bool
+    stored: _StoredNote, note_id: str, faults: Faults
 ) -> tuple[_StoredNote, list[Place]]:
     """Return where a note's tokens are, and the note with the text they are in."""
     tokens = stored.tokens
@@ -186,7 +186,7 @@ def _place_tokens(
     places = align_tokens(tokens, stored.text)
     if len(places) == len(tokens):
         return stored, places
-    if not strict:
+    if not faults.strict:
         text = " ".join(tokens)
         return replace(stored, text=text, text_from_tokens=True), align_tokens(tokens, text)
     faults.add(

@@ -59,7 +59,7 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
     """Read the competition's folder."""
     if not path.is_dir():
         raise InputError(f"{path}: the competition's files are read as a folder; give the folder")
-    faults = Faults(path, unit="row")
+    faults = Faults(path, unit="row", strict=strict)
     frame = read_frame(path, is_folder=True)
     numbers = _read_ids(path / IDS_NAME)
     notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
@@ -75,7 +75,7 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
         (known | {id_: Annotator(id_) for id_ in files if id_ not in known}).values()
     )
     corpus = Corpus(notes, rubrics, annotators, scores=frame.scores, metadata=frame.metadata)
-    there = Known(corpus, numbers, is_whole=is_whole, strict=strict)
+    there = Known(corpus, numbers, is_whole=is_whole)
     if (path / TEST).is_file():
         table = read_table(path / TEST, ROW_COLUMNS, faults)
         if table is not None:
@@ -305,7 +305,7 @@ def submission_id(note_id: str, feature_id: str) -> str:
 
 def read_submission(path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
     """Read a submission about the notes of another corpus."""
-    faults = Faults(path, unit="row")
+    faults = Faults(path, unit="row", strict=strict)
     table = read_table(path, ("id", "location"), faults)
     if table is None:
         raise InputError(faults.found)
@@ -332,7 +332,7 @@ def read_submission(path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
         numbers = [int(x) for x in location.replace(";", " ").split()]
         for start, end in zip(numbers[::2], numbers[1::2], strict=True):
             text = like.notes[note].text
-            if not strict or faults.check_span(start, end, len(text), like.notes[note].id, line):
+            if faults.check_span(start, end, len(text), like.notes[note].id, line):
                 builder.annotate(note, 0, feature, [(start, end)])
     faults.raise_any()
     return like.with_rows(builder.build(), [Annotator("predicted")])

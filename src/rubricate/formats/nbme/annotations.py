@@ -46,12 +46,11 @@ class _RowColumns:
 
 @dataclass(frozen=True)
 class Known:
-    """What the rows of a file may speak of, and how strict to be with them."""
+    """What the rows of a file may speak of."""
 
     corpus: Corpus
     ids: Mapping[str, Mapping[str, str]]
     is_whole: bool
-    strict: bool
 
 
 def read_annotations(
@@ -94,7 +93,7 @@ def _read_file(
             faults.add(what, line=line, path=table.path)
         elif note >= 0:
             _add(columns, first_row + i, found, texts[note], stated, (faults, line, table))
-    if known.strict and known.is_whole:
+    if faults.strict and known.is_whole:
         _check_spans(known.corpus, columns, first_row, table, faults)
 
 
@@ -107,9 +106,9 @@ def find_rows(known: Known, table: CsvTable, faults: Faults) -> tuple[list[int],
         _name_unknown(table, "pn_num", notes, faults)
         _name_unknown(table, "feature_num", features, faults)
     _check_duplicates(notes, features, table, faults)
-    if known.strict:
+    if faults.strict:
         _check_ids(notes, features, table, faults)
-    if known.strict and known.is_whole:
+    if faults.strict and known.is_whole:
         _check_cases(corpus, notes, features, table, faults)
     return notes, features
 
