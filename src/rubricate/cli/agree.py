@@ -9,24 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.measuring import (
-    interval_options,
     matching_options,
+    measuring_options,
     print_measures,
     shown,
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import (
-    Choice,
-    from_option,
-    input_hashes,
-    keep_annotators,
-    open_corpus,
-    overwrite_option,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import Answer, answering, print_table, warn
+from rubricate.cli.options import Choice, input_hashes, keep_annotators, open_corpus, report_option
+from rubricate.cli.output import Answer, print_table, warn
 from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
@@ -55,11 +46,7 @@ _PARADOX = 0.1
 )  # fmt: skip
 @click.option("--reference-group", help="The group that is the reference across groups.")
 @report_option()
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@answering
+@measuring_options
 def agree_command(
     paths: tuple[str, ...],
     *,

@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.measuring import interval_options, shown
-from rubricate.cli.options import (
-    from_option,
-    models_option,
-    open_corpus,
-    overwrite_option,
-    refuse_existing,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import Answer, answering, print_first, print_table
+from rubricate.cli.measuring import measuring_options, shown
+from rubricate.cli.options import models_option, open_corpus, refuse_existing, report_option
+from rubricate.cli.output import Answer, print_first, print_table
 from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 
@@ -56,11 +48,7 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
     "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
 )
 @report_option()
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@answering
+@measuring_options
 def compare_command(
     corpus_path: str, *, matchers: str | None, models: Sequence[Path | str], folds: int,
     train_folds: int, hold_out_cases: bool, notes_per_case: str | None, annotator: str | None,

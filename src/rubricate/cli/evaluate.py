@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.measuring import (
-    interval_options,
     matching_options,
+    measuring_options,
     print_measures,
     shown,
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import (
-    Choice,
-    from_option,
-    input_hashes,
-    open_corpus,
-    overwrite_option,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import Answer, answering, print_table, warn
+from rubricate.cli.options import Choice, input_hashes, open_corpus, report_option
+from rubricate.cli.output import Answer, print_table, warn
 from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
@@ -64,11 +56,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 )
 @report_option()
 @click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@answering
+@measuring_options
 def evaluate_command(
     reference_path: str,
     predicted_paths: tuple[str, ...],

@@ -24,12 +24,7 @@ from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.stats import (
-        Estimate,
-        Expected,
-        Plan,
-        Target,
-    )
+    from rubricate.stats import Estimate, Expected, Plan, Target
     from rubricate.study.planning import Design
 
 T = TypeVar("T")

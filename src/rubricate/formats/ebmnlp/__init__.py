@@ -29,13 +29,14 @@ from rubricate.formats.ebmnlp.layout import (
     need_folders,
 )
 from rubricate.formats.format import HELD_BY_FRAME, Format
-from rubricate.formats.frame import Frame, feature_labels, name_to_id, read_frame, write_frame
+from rubricate.formats.frame import Frame, name_to_id, read_frame, write_frame
 from rubricate.formats.limits import Faults
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
     Place,
     align_tokens,
+    corpus_labels,
     count_cut_and_merged,
     label_runs,
     mark_tokens,
@@ -242,7 +243,7 @@ def write_ebmnlp(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
     folder = path / "documents"
     folder.mkdir(parents=True)
     (path / "annotations").mkdir()
-    folders = feature_folders(corpus)
+    folders = corpus_labels(corpus, {feature.id: feature.id for feature in PICO})
     made: set[Path] = set()
     for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
         places = note_tokens(note.text)
@@ -273,19 +274,6 @@ def _lines(items: list[str]) -> str:
 def _encode(text: str) -> bytes:
     # A reader takes a leading U+FEFF for a byte order mark, so one that is text needs another.
     return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
-
-
-def feature_folders(corpus: Corpus) -> dict[str, str]:
-    """Return the folder of each feature: the corpus's own names for its own three.
-
-    >>> feature_folders(Corpus((), (PICO,)))["outcomes"]
-    'outcomes'
-    """
-    labels = feature_labels(corpus)
-    taken = set(labels.values())
-    own = {f.id for f in PICO if f.id in labels and f.id not in taken}
-    return {feature_id: feature_id if feature_id in own else labels[feature_id]
-            for feature_id in labels}  # fmt: skip
 
 
 def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:

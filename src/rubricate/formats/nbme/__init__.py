@@ -79,7 +79,7 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
     if (path / TEST).is_file():
         table = read_table(path / TEST, ROW_COLUMNS, faults)
         if table is not None:
-            find_rows(there, table, faults)
+            find_rows(there, table)
     rows = read_annotations(there, files, faults, progress)
     return replace(corpus, rows=rows)
 
