@@ -257,7 +257,8 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
             judged[annotator_id, note_id] = (place, spans)
     frame.check_notes(len(texts), faults, need=".tsv files of WebAnno TSV 3")
     builder = frame.builder()
-    frame.add_notes(builder, texts)
+    for note_id in frame.in_order(texts):
+        builder.add_note(frame.note(note_id, texts[note_id]))
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
             builder.add_annotator(Annotator(annotator_id))
