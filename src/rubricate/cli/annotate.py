@@ -21,7 +21,7 @@ from rubricate.cli.options import (
     split_option,
     swapped_told,
 )
-from rubricate.cli.output import Answer, answering
+from rubricate.cli.output import Answer, answering, in_words
 from rubricate.progress import shown_progress
 
 EPILOG = """
@@ -85,4 +85,4 @@ def annotate_command(
         + "\nopen it in a browser; nothing leaves the computer"
     )
     made = {"pages": pages, "notes": len(corpus.notes), "judgements": judgements}
-    return Answer({**made, "suggested": offered}, lambda: click.echo(words))
+    return in_words({**made, "suggested": offered}, words)

@@ -25,7 +25,7 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import Answer, answering, warn
+from rubricate.cli.output import Answer, answering, in_words, warn
 from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
@@ -102,7 +102,7 @@ def fit_command(
         facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}
         result["report"] = str(_write_report(report, matcher, corpus, facts, overwrite))
         words += f"\nreport: {result['report']}"
-    return Answer(result, lambda: click.echo(words))
+    return in_words(result, words)
 
 
 def _start(name: str | None, model: Path | str | None, settings: Json) -> Matcher:

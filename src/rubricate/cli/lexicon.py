@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.options import There, out_option, overwrite_option, refuse_existing
-from rubricate.cli.output import Answer, answering, print_table
+from rubricate.cli.output import Answer, answering, in_words, print_table
 
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon
@@ -83,7 +83,7 @@ def show_command(folder: Path | None, phrase: str | None) -> Answer:
         "synonyms": [{"phrase": text, "source": source} for text, source in synonyms],
     }
     if not synonyms:
-        return Answer(value, lambda: click.echo("no synonyms"))
+        return in_words(value, "no synonyms")
     return Answer(value, lambda: print_table(("synonym", "source"), synonyms))
 
 

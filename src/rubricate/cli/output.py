@@ -30,6 +30,11 @@ class Answer(NamedTuple):
     failed: bool = False
 
 
+def in_words(value: object, words: str) -> Answer:
+    """Answer with a value for JSON and some words for people."""
+    return Answer(value, lambda: click.echo(words))
+
+
 def answering(function: Callable[..., Answer]) -> Callable[..., None]:
     """Give a command ``--json``, and print its answer so or in words; exit with 1 if it failed."""
 

@@ -91,8 +91,7 @@ def plan_command(overwrite: bool, **given: Any) -> Answer:
     Positives are notes in which the system finds the variable, negatives the others.
     """
     if given["method"] in KINDS or given["pilot"]:
-        stored, words = from_pilot(given) if given["pilot"] else answer(given["method"], given)
-        return Answer(stored, lambda: click.echo(words))
+        return from_pilot(given) if given["pilot"] else answer(given["method"], given)
     _refuse_idle(given)
     if given["variables"]:
         return _plan_several(given)

@@ -9,13 +9,11 @@ from typing import Any
 import click
 
 from rubricate.cli.options import open_corpus
+from rubricate.cli.output import Answer, in_words
 from rubricate.errors import ArgumentError, Fault, InputError
 
+#: What was asked for, by the names of the options.
 Given = Mapping[str, Any]
-#: What is printed as JSON, and in words.
-Answer = tuple[dict[str, object], str]
-
-
 #: The options of these methods, in the order of the help text: their kind and what they mean.
 METHOD_OPTIONS: Mapping[str, tuple[type | str, str]] = {
     "max_error": (float, "route: share of wrong items that may pass."),
@@ -68,11 +66,12 @@ def _route(given: Given) -> Answer:
     names = ("max_error", "error_rate", "items", "unit", "confidence", "assurance")
     plan = plan_route(RouteExpected(**_set(given, *names)))
     known = plan.expected
-    return plan.to_dict(), (
+    return in_words(
+        plan.to_dict(),
         f"{plan.total:,} judged notes, of which {plan.testing:,} test: so many let a policy pass "
         f"its test in {known.assurance:.0%} of routings, at most {known.max_error:.1%} wrong with "
         f"{known.confidence:.0%} confidence, if {known.error_rate:.1%} of {known.items} items per "
-        f"note are, by {known.unit}"
+        f"note are, by {known.unit}",
     )
 
 
@@ -85,7 +84,7 @@ def _sized(method: str, given: Given) -> Answer:
     n = getattr(stats, f"{method.replace('-', '_')}_size")(**expected)
     words = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in expected.items())
     stored = {"method": method, "n": n, "unit": kind.unit, "expected": expected}
-    return stored, f"{n:,} {kind.unit} ({words})"
+    return in_words(stored, f"{n:,} {kind.unit} ({words})")
 
 
 def _sequential(given: Given) -> Answer:
@@ -114,7 +113,7 @@ def _sequential(given: Given) -> Answer:
         f"{plan.false_alarm:.3f} (a unit is a detected note for precision, a note that holds the "
         "variable for recall)"
     )
-    return {"method": "sequential", **plan.to_dict()}, "\n".join(lines)
+    return in_words({"method": "sequential", **plan.to_dict()}, "\n".join(lines))
 
 
 #: The methods, by name.
@@ -181,16 +180,16 @@ def from_pilot(given: Given) -> Answer:
         assurance=given["assurance"],
         confidence=given["confidence"],
     )
-    stored: dict[str, object] = {
+    stored = {
         "method": "pilot",
         "notes": found.notes,
         "met": found.met,
         "pilot": found.pilot.to_dict(),
         "pilot_notes": found.pilot_notes,
     }
-    words = (
+    return in_words(
+        stored,
         f"{found.notes:,} notes: studies of so many notes like those of the pilot get an F1 within "
         f"±{given['half_width']:g} in {found.met:.0%} of simulations\n"
-        f"the pilot itself: F1 {found.pilot}, {found.pilot_notes:,} notes"
+        f"the pilot itself: F1 {found.pilot}, {found.pilot_notes:,} notes",
     )
-    return stored, words

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from rubricate.cli.options import There
-from rubricate.cli.output import Answer, answering, json_option, print_json
+from rubricate.cli.output import Answer, answering, in_words, json_option, print_json
 from rubricate.errors import ArgumentError, MissingExtraError
 from rubricate.files import missing_path
 
@@ -170,4 +170,4 @@ def backup_command(folder: Path, target: Path, database: str) -> Answer:
     from rubricate.web.serving import backup_folder
 
     backup_folder(folder, target, database)
-    return Answer({"written": str(target)}, lambda: click.echo(f"wrote {target}"))
+    return in_words({"written": str(target)}, f"wrote {target}")

@@ -14,7 +14,7 @@ import click
 from rubricate.cli import PhaseGroup
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, confidence_option, overwrite_option, rubric_option
-from rubricate.cli.output import Answer, answering, print_table, warn
+from rubricate.cli.output import Answer, answering, in_words, print_table, warn
 from rubricate.display import counted
 from rubricate.progress import shown_progress
 
@@ -111,7 +111,7 @@ def new_command(folder: str, corpus: str, rubric: Path | None, name: str, exampl
         written = new_study(folder, corpus=corpus, name=name, rubric=place)
     what = "look at it" if example else "fill it in"
     words = f"wrote {written}: {what}, then run: rubricate study status {folder}"
-    return Answer({"written": str(written)}, lambda: click.echo(words))
+    return in_words({"written": str(written)}, words)
 
 
 @step("population")
@@ -219,7 +219,7 @@ def rehearse_step(
         f"filled in {found.packages} packages: {found.marks:,} marks to make, "
         f"{found.slips:,} missed or cut short\nin {found.folder}"
     )
-    return Answer({**asdict(found), "folder": str(found.folder)}, lambda: click.echo(words))
+    return in_words({**asdict(found), "folder": str(found.folder)}, words)
 
 
 @step(
