@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rubricate.formats.limits import Faults, need_within, read_text
 from rubricate.rubric import Scalar
@@ -225,12 +225,12 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | 
     return CsvTable(path, columns, faults, lines)
 
 
-def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns as CSV; texts are quoted so that every line break survives."""
+def write_table(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:
+    """Write a CSV that programs read; texts are quoted so that every line break survives."""
     with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(",".join(header) + "\n")
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        stream.write(",".join(columns) + "\n")
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerows(lines)
 
 
 def write_sheet(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:

@@ -19,6 +19,7 @@ from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows
 from rubricate.spans import fragments_text, words_at
 
+ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
 # Nine digits: what rows can hold without a closer look.
 _SPAN = r"[0-9]{1,9} [0-9]{1,9}"
@@ -275,23 +276,15 @@ def write_annotations(
     """Write one annotator's rows as ``train.csv`` has them; notes and features by number."""
     note_numbers, feature_numbers = numbers
     rows = corpus.rows
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("id", "case_num", "pn_num", "feature_num", "annotation", "location")
-    }
+    lines = []
     own = np.flatnonzero(rows.annotator == annotator).tolist()
     for row in watched(own, progress, f"writing {path.name}", len(own)):
         note = corpus.notes[int(rows.note[row])]
-        pn_num = note_numbers[int(rows.note[row])]
-        feature_num = feature_numbers[int(rows.feature[row])]
+        pair = (note_numbers[int(rows.note[row])], feature_numbers[int(rows.feature[row])])
         texts, places = [], []
         for spans, _, detail in rows.annotations(row):
             stated = detail.stated_text
             texts.append(words_at(spans, note.text) if stated is None else stated)
             places.append(fragments_text(spans))
-        columns["id"].append(row_id(pn_num, feature_num))
-        columns["case_num"].append(note.case)
-        columns["pn_num"].append(pn_num)
-        columns["feature_num"].append(feature_num)
-        columns["annotation"].append(repr(texts))
-        columns["location"].append(repr(places))
-    write_table(path, columns)
+        lines.append((row_id(*pair), note.case, *pair, repr(texts), repr(places)))
+    write_table(path, (*ROW_COLUMNS, "annotation", "location"), lines)
