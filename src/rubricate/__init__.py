@@ -7,38 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public names, imported on first use so that the command starts fast.
-_PLACES = {
-    "Annotation": "rubricate.corpus",
-    "Annotator": "rubricate.corpus",
-    "Corpus": "rubricate.corpus",
-    "CorpusBuilder": "rubricate.builder",
-    "Feature": "rubricate.rubric",
-    "Metadata": "rubricate.rubric",
-    "Note": "rubricate.corpus",
-    "Rubric": "rubricate.rubric",
-    "RubricateError": "rubricate.errors",
-    "Score": "rubricate.corpus",
-    "Span": "rubricate.spans",
-    "agree": "rubricate.notebook",
-    "evaluate": "rubricate.notebook",
-    "fit": "rubricate.notebook",
-    "fit_matcher": "rubricate.matchers",
-    "load_corpus": "rubricate.formats",
-    "load_matcher": "rubricate.matchers",
-    "match": "rubricate.notebook",
-    "odd_features": "rubricate.notebook",
-    "plan": "rubricate.notebook",
-    "plot": "rubricate.notebook",
-    "read_corpus": "rubricate.formats",
-    "read_rubrics": "rubricate.formats.rubric",
-    "route": "rubricate.notebook",
-    "score": "rubricate.notebook",
-    "show_note": "rubricate.notebook",
-    "with_rubrics": "rubricate.formats.rubric",
-    "write_corpus": "rubricate.formats",
-    "write_rubrics": "rubricate.formats.rubric",
-}
+#: Public names by module, imported on first use so that the command starts fast.
+_NAMES = {
+    "rubricate.builder": ("CorpusBuilder",),
+    "rubricate.corpus": ("Annotation", "Annotator", "Corpus", "Note", "Score"),
+    "rubricate.errors": ("RubricateError",),
+    "rubricate.formats": ("load_corpus", "read_corpus", "write_corpus"),
+    "rubricate.formats.rubric": ("read_rubrics", "with_rubrics", "write_rubrics"),
+    "rubricate.matchers": ("fit_matcher", "load_matcher"),
+    "rubricate.notebook": (
+        "agree", "evaluate", "fit", "match", "odd_features", "plan", "plot", "route", "score",
+        "show_note",
+    ),
+    "rubricate.rubric": ("Feature", "Metadata", "Rubric"),
+    "rubricate.spans": ("Span",),
+}  # fmt: skip
+_PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Annotation",

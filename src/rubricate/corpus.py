@@ -102,7 +102,7 @@ class Annotation:
         return covered_text(self.spans, note_text)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Corpus:
     """Notes with their rubrics and, for each annotator, what was judged and found.
 
@@ -126,18 +126,6 @@ class Corpus:
     rows: Rows = field(default_factory=Rows.empty)
     scores: tuple[Score, ...] = ()
     metadata: Metadata = field(default=NO_METADATA)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Corpus):
-            return NotImplemented
-        return (
-            self.notes == other.notes
-            and self.rubrics == other.rubrics
-            and self.annotators == other.annotators
-            and self.rows == other.rows
-            and self.scores == other.scores
-            and self.metadata == other.metadata
-        )
 
     def __hash__(self) -> int:
         return hash((self.notes, self.rubrics, self.annotators, len(self.rows)))

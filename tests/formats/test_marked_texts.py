@@ -246,7 +246,7 @@ def test_a_text_that_differs_names_the_other_file(tmp_path: Path) -> None:
         MarkedText("n", "secret!", "bob", path=tmp_path / "b.txt"),
     ]
     with pytest.raises(InputError) as caught:
-        build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+        build_corpus(marked, Frame(), Faults(tmp_path), need="files")
     [fault] = caught.value.faults
     assert fault.path == tmp_path / "b.txt" and "a.txt" in fault.message
     assert "secret" not in str(caught.value)
@@ -254,7 +254,7 @@ def test_a_text_that_differs_names_the_other_file(tmp_path: Path) -> None:
 
 def test_remarks_of_all_annotators_become_metadata(tmp_path: Path) -> None:
     marked = [MarkedText("n", "fever", who, remarks={who: "sure"}) for who in ("ann", "bob")]
-    read = build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+    read = build_corpus(marked, Frame(), Faults(tmp_path), need="files")
     assert read.note("n").metadata == {"ann": "sure", "bob": "sure"}
 
 
@@ -262,5 +262,5 @@ def test_a_wrong_span_is_named_at_the_line_of_its_annotation(tmp_path: Path) -> 
     wrong = (("Fever", PlainAnnotation(((0, 5),))), ("Fever", PlainAnnotation(((0, 9),))))
     marked = [MarkedText("n", "fever", "ann", wrong, lines=(3, 7))]
     with pytest.raises(InputError) as caught:
-        build_corpus(marked, Frame(), Faults(tmp_path), need="files", strict=True)
+        build_corpus(marked, Frame(), Faults(tmp_path), need="files")
     assert [fault.line for fault in caught.value.faults] == [7]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.files import whole_output
 from rubricate.formats.tables import write_sheet
-from rubricate.rows import NO_DETAIL, Detail
+from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
 from rubricate.spans import fragments_text
 
@@ -220,14 +220,6 @@ _OTHER_PERSON = re.compile(
 )
 
 
-class Marked(NamedTuple):
-    """One annotation as given; ``spans`` may be wrong, ``confidence`` nan."""
-
-    spans: RawSpans
-    confidence: float = float("nan")
-    detail: Detail = NO_DETAIL
-
-
 class RuleHit(NamedTuple):
     """What a rule finds in a row; ``annotation`` is None where the row itself is at fault."""
 
@@ -249,7 +241,7 @@ class JudgedRow:
     annotator: Annotator
     feature: Feature
     own_features: tuple[Feature, ...]
-    annotations: tuple[Marked, ...]
+    annotations: tuple[PlainAnnotation, ...]
     sound: tuple[tuple[int, RawSpans], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -310,27 +302,13 @@ def _traits(text: str, kind: str) -> Traits:
 def judged_rows(corpus: Corpus, numbers: Iterable[int] | None = None) -> Iterator[JudgedRow]:
     """Walk over the rows with these numbers (all if None), in the order given."""
     rows = corpus.rows
-    note, annotator, feature = rows.note.tolist(), rows.annotator.tolist(), rows.feature.tolist()
-    start, end = rows.start.tolist(), rows.end.tolist()
-    first_span, first = rows.first_span.tolist(), rows.first_annotation.tolist()
-    confidence = None if rows.confidence is None else rows.confidence.tolist()
     own = {case: corpus.rubric(case).features for case in {note.case for note in corpus.notes}}
     for row in range(len(rows)) if numbers is None else numbers:
-        marked = []
-        for i in range(first[row], first[row + 1]):
-            spans = slice(first_span[i], first_span[i + 1])
-            marked.append(
-                Marked(
-                    tuple(zip(start[spans], end[spans], strict=True)),
-                    float("nan") if confidence is None else confidence[i],
-                    rows.details.get(i, NO_DETAIL),
-                )
-            )
-        its_note = corpus.notes[note[row]]
+        note = corpus.notes[int(rows.note[row])]
         yield JudgedRow(
-            its_note,
-            corpus.annotators[annotator[row]],
-            corpus.features[feature[row]],
-            own[its_note.case],
-            tuple(marked),
+            note,
+            corpus.annotators[int(rows.annotator[row])],
+            corpus.features[int(rows.feature[row])],
+            own[note.case],
+            tuple(rows.annotations(row)),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -24,7 +23,6 @@ from rubricate.checking.findings import (
     Finding,
     JudgedRow,
     LoggedRepair,
-    Marked,
     RawSpans,
     judged_rows,
 )
@@ -41,7 +39,7 @@ from rubricate.checking.placement import (
 from rubricate.corpus import Corpus
 from rubricate.errors import UnknownNameError
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import Rows
+from rubricate.rows import PlainAnnotation, Rows
 
 _ALL = (
     CheckRule("out-of-range", "offsets that are not inside the note", find_out_of_range),
@@ -246,7 +244,8 @@ class _Sheets:
             new_spans, new_feature = repair.spans, row.feature.id
             left = self.declined.setdefault(key, set())
             left |= {(rule, new_spans) for rule, spans in left if spans == old.spans}
-            marked.append(Marked(new_spans, old.confidence, old.detail._replace(stated_text=None)))
+            detail = old.detail._replace(stated_text=None)
+            marked.append(PlainAnnotation(new_spans, old.confidence, detail))
         elif repair.action == "move":
             new_spans, new_feature = old.spans, repair.feature_id
             self._receive((key[0], key[1], new_feature), row, old)
@@ -255,7 +254,7 @@ class _Sheets:
         self.under_repair[key] = replace(row, annotations=_ordered(marked))
         return LoggedRepair(finding.rule, *key, old.spans, new_spans, new_feature)
 
-    def _receive(self, key: _Key, sender: JudgedRow, marked: Marked) -> None:
+    def _receive(self, key: _Key, sender: JudgedRow, marked: PlainAnnotation) -> None:
         """Give an annotation to a row, which is made if nobody judged it yet."""
         row = self.under_repair.get(key)
         if row is None:
@@ -286,15 +285,14 @@ class _Sheets:
             if said is not None:
                 builder.contradict(*place, said)
             for spans, confidence, detail in row.annotations:
-                known = None if math.isnan(confidence) else confidence
-                builder.annotate(*place, spans, confidence=known, detail=detail)
+                builder.annotate(*place, spans, confidence=confidence, detail=detail)
         return Rows.concatenate([corpus.rows.take(keep), builder.build()])
 
 
-def _ordered(marked: Iterable[Marked]) -> tuple[Marked, ...]:
+def _ordered(marked: Iterable[PlainAnnotation]) -> tuple[PlainAnnotation, ...]:
     """Return annotations in the canonical order of rows."""
 
-    def canonical(one: Marked) -> tuple[object, ...]:
+    def canonical(one: PlainAnnotation) -> tuple[object, ...]:
         detail = one.detail
         return one.spans, detail[:3], detail.stated_text or ""
 

@@ -9,25 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.measuring import (
-    interval_options,
     matching_options,
+    measuring_options,
     print_measures,
     shown,
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import (
-    Choice,
-    from_option,
-    input_hashes,
-    json_option,
-    keep_annotators,
-    open_corpus,
-    overwrite_option,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import print_json, print_table, warn
+from rubricate.cli.options import Choice, input_hashes, keep_annotators, open_corpus, report_option
+from rubricate.cli.output import Answer, print_table, warn
 from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
@@ -56,11 +46,7 @@ _PARADOX = 0.1
 )  # fmt: skip
 @click.option("--reference-group", help="The group that is the reference across groups.")
 @report_option()
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@json_option
+@measuring_options
 def agree_command(
     paths: tuple[str, ...],
     *,
@@ -73,8 +59,7 @@ def agree_command(
     from_format: str | None,
     settings: Resampling,
     overwrite: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
     from rubricate.agreement import agree
     from rubricate.formats import stored_tokens
@@ -118,15 +103,10 @@ def agree_command(
         with shown_progress() as progress:
             page = agreement_page(found, inputs=input_hashes(paths), progress=progress)
         write_report(report, page, overwrite=overwrite)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    _print(found)
-    if report:
-        click.echo(f"\nreport: {report / 'index.html'}")
+    return Answer(found.to_dict, lambda: _print(found, report))
 
 
-def _print(found: Agreement) -> None:
+def _print(found: Agreement, report: Path | None) -> None:
     pooled = found.pooled.evaluation
     names = ", ".join(a.id for a in found.corpus.annotators)
     click.echo(
@@ -165,6 +145,8 @@ def _print(found: Agreement) -> None:
             f"\n{name.replace('_', ' ')} on presence: {shown_number(value.estimate.value)} "
             f"({shown(value.estimate)})"
         )
+    if report:
+        click.echo(f"\nreport: {report / 'index.html'}")
 
 
 def _print_corrected(found: Agreement) -> None:

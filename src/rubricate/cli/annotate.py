@@ -10,7 +10,6 @@ import click
 from rubricate.cli.match import find_matcher
 from rubricate.cli.options import (
     from_option,
-    json_option,
     models_option,
     need_features,
     open_corpus,
@@ -22,7 +21,7 @@ from rubricate.cli.options import (
     split_option,
     swapped_told,
 )
-from rubricate.cli.output import print_json
+from rubricate.cli.output import Answer, answering, in_words
 from rubricate.progress import shown_progress
 
 EPILOG = """
@@ -44,12 +43,12 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 @split_option()
 @from_option
 @overwrite_option
-@json_option
+@answering
 def annotate_command(
     notes_path: str, *, rubric: Path | None, out: Path, annotators: Sequence[str], suggest: bool,
     models: Sequence[Path | str], name: str | None, where: Sequence[str], from_format: str | None,
-    overwrite: bool, as_json: bool,
-) -> None:  # fmt: skip
+    overwrite: bool,
+) -> Answer:  # fmt: skip
     """Make a page on which a person marks, in NOTES, the words that express each feature.
 
     The page is one file: open it in a browser, without server or network. It keeps every judgement
@@ -80,12 +79,10 @@ def annotate_command(
     pages = [str(path) for path in paths]
     judgements = sum(len(corpus.rubric(note.case)) for note in corpus.notes)
     offered = suggested.rows.n_annotations if suggested else 0
-    if as_json:
-        print_json({"pages": pages, "notes": len(corpus.notes), "judgements": judgements,
-                    "suggested": offered})  # fmt: skip
-        return
-    click.echo(
+    words = (
         f"wrote {', '.join(pages)}: {len(corpus.notes):,} notes, {judgements:,} judgements"
         + (f", {offered:,} suggested marks" if suggested else "")
+        + "\nopen it in a browser; nothing leaves the computer"
     )
-    click.echo("open it in a browser; nothing leaves the computer")
+    made = {"pages": pages, "notes": len(corpus.notes), "judgements": judgements}
+    return in_words({**made, "suggested": offered}, words)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from rubricate.cli.options import (
     from_option,
-    json_option,
     open_corpus,
     overwrite_option,
     refuse_existing,
     refuse_touching,
     split_option,
 )
-from rubricate.cli.output import print_json, print_losses, print_table
+from rubricate.cli.output import Answer, answering, print_losses, print_table
 from rubricate.progress import Progress, shown_progress
 from rubricate.spans import fragments_text
 
 if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
     from rubricate.corpus import Corpus
+    from rubricate.formats.encoding import Json
 
 #: How many findings, and cases, are printed without --json.
 SHOWN = 10
@@ -38,26 +37,13 @@ Example: rubricate check open-notes --fix clean --to nbme
 """
 
 
-@dataclass(frozen=True)
-class Copy:
+class Copy(NamedTuple):
     """Where the repaired copy and its log go."""
 
     target: str
     format: str
     log: Path
     overwrite: bool
-
-
-@dataclass(frozen=True)
-class WrittenCopy:
-    """What was written: the copy, its log, and what is left to decide."""
-
-    target: str
-    format: str
-    log: str
-    n_changes: int
-    left: dict[str, int]
-    lost: dict[str, int]
 
 
 @click.command("check", epilog=EPILOG)
@@ -75,7 +61,7 @@ class WrittenCopy:
 )
 @overwrite_option
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything is found.")
-@json_option
+@answering
 def check_command(
     corpus_path: str,
     from_format: str | None,
@@ -87,8 +73,7 @@ def check_command(
     log: Path | None,
     overwrite: bool,
     fail: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Find faults in the annotations of CORPUS by named rule, and repair them in a copy.
 
     Prints counts by rule and case and the first findings (all of them with --json): note,
@@ -102,22 +87,21 @@ def check_command(
     copy = None
     if target is not None:
         log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
-        name = to_format or _format_of(corpus_path, from_format)
-        copy = Copy(target, name, log, overwrite)
+        copy = Copy(target, to_format or _format_of(corpus_path, from_format), log, overwrite)
         _refuse_copy(corpus_path, copy)
     corpus = open_corpus(corpus_path, from_format=from_format, where=where, strict=False)
     names = [rule.name for rule in chosen]
     with shown_progress() as progress:
         result = check_corpus(corpus, rules=names, progress=progress)
-        fixed = None if copy is None else _write_copy(corpus, result, copy, progress)
-    if as_json:
-        print_json(result.to_dict() | ({} if fixed is None else {"fixed": asdict(fixed)}))
-    else:
+        fixed = {} if copy is None else {"fixed": _write_copy(corpus, result, copy, progress)}
+
+    def say() -> None:
         _print_result(result)
-        if fixed is not None:
-            _print_fixed(fixed)
-    if fail and result.findings:
-        raise click.exceptions.Exit(1)
+        if fixed:
+            _print_fixed(fixed["fixed"])
+
+    failed = fail and bool(result.findings)
+    return Answer(lambda: {**result.to_dict(), **fixed}, say, failed)
 
 
 def _format_of(source: str, from_format: str | None) -> str:
@@ -141,7 +125,8 @@ def _refuse_copy(source: str, copy: Copy) -> None:
     FORMATS[copy.format]  # An unknown name is refused.
 
 
-def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progress) -> WrittenCopy:
+def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progress) -> Json:
+    """Write the repaired copy and its log; return where they are, and what is left to decide."""
     from rubricate.checking import check_corpus, fix_corpus, write_changes
     from rubricate.files import whole_output
     from rubricate.formats import write_corpus
@@ -152,14 +137,14 @@ def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progr
         write_changes(changes, place)
         lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
     left = check_corpus(fixed, rules=result.rules, progress=progress).counts
-    return WrittenCopy(
-        copy.target,
-        copy.format,
-        str(copy.log),
-        n_changes=len(changes),
-        left={rule: count for rule, count in left.items() if count},
-        lost=lost,
-    )
+    return {
+        "target": copy.target,
+        "format": copy.format,
+        "log": str(copy.log),
+        "n_changes": len(changes),
+        "left": {rule: count for rule, count in left.items() if count},
+        "lost": lost,
+    }
 
 
 def _print_result(result: CheckResult) -> None:
@@ -210,11 +195,10 @@ def _line(finding: Finding) -> tuple[str, ...]:
     return (*place, fragments_text(finding.spans), shown)
 
 
-def _print_fixed(fixed: WrittenCopy) -> None:
-    click.echo()
-    click.echo(f"wrote {fixed.target} ({fixed.format}) with {fixed.n_changes:,} changes")
-    click.echo(f"wrote {fixed.log}: every change")
-    if fixed.left:
-        left = ", ".join(f"{rule} {count:,}" for rule, count in fixed.left.items())
+def _print_fixed(fixed: Json) -> None:
+    click.echo(f"\nwrote {fixed['target']} ({fixed['format']}) with {fixed['n_changes']:,} changes")
+    click.echo(f"wrote {fixed['log']}: every change")
+    if fixed["left"]:
+        left = ", ".join(f"{rule} {count:,}" for rule, count in fixed["left"].items())
         click.echo(f"left for a person to decide: {left}")
-    print_losses(fixed.lost)
+    print_losses(fixed["lost"])

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.measuring import interval_options, shown
-from rubricate.cli.options import (
-    from_option,
-    json_option,
-    models_option,
-    open_corpus,
-    overwrite_option,
-    refuse_existing,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import print_first, print_json, print_table
+from rubricate.cli.measuring import measuring_options, shown
+from rubricate.cli.options import models_option, open_corpus, refuse_existing, report_option
+from rubricate.cli.output import Answer, print_first, print_table
 from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 
@@ -57,17 +48,13 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
     "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
 )
 @report_option()
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@json_option
+@measuring_options
 def compare_command(
     corpus_path: str, *, matchers: str | None, models: Sequence[Path | str], folds: int,
     train_folds: int, hold_out_cases: bool, notes_per_case: str | None, annotator: str | None,
     parameters: Sequence[str], keep: Path | None, report: Path | None, where: Sequence[str],
-    from_format: str | None, settings: Resampling, overwrite: bool, as_json: bool,
-) -> None:  # fmt: skip
+    from_format: str | None, settings: Resampling, overwrite: bool,
+) -> Answer:  # fmt: skip
     """Fit and test matchers on the same splits of CORPUS, and compare them with intervals.
 
     Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
@@ -92,13 +79,14 @@ def compare_command(
         with shown_progress() as report_progress:
             page = comparison_page(result, corpus, dealing.in_words, progress=report_progress)
         write_report(report, page, overwrite=overwrite)
-    if as_json:
-        print_json(result.to_dict())
-        return
-    _print(result)
-    _print_cases(result)
-    if report:
-        click.echo(f"\nreport: {report / 'index.html'}")
+
+    def say() -> None:
+        _print(result)
+        _print_cases(result)
+        if report:
+            click.echo(f"\nreport: {report / 'index.html'}")
+
+    return Answer(result.to_dict, say)
 
 
 def _trials(

@@ -8,7 +8,6 @@ import click
 
 from rubricate.cli.options import (
     from_option,
-    json_option,
     keep_annotators,
     keep_asked_cases,
     open_corpus,
@@ -18,7 +17,7 @@ from rubricate.cli.options import (
     senior_option,
     split_option,
 )
-from rubricate.cli.output import tell_written
+from rubricate.cli.output import Answer, answering, written
 
 
 @click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
@@ -33,7 +32,7 @@ from rubricate.cli.output import tell_written
 @click.option("--like", metavar="CORPUS", help="The corpus that SRC, a submission, speaks of.")
 @click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
 @overwrite_option
-@json_option
+@answering
 def convert_command(
     source: str,
     target: str,
@@ -47,8 +46,7 @@ def convert_command(
     like: str | None,
     strict: bool,
     overwrite: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Read SRC and write it to DST in another format.
 
     What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
@@ -73,4 +71,4 @@ def convert_command(
         lost = write_corpus(
             corpus, target, format=to_format, overwrite=overwrite, strict=strict, progress=progress
         )
-    tell_written(as_json, {"target": target, "format": to_format}, corpus, lost)
+    return written({"target": target, "format": to_format}, corpus, lost)

@@ -9,24 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.measuring import (
-    interval_options,
     matching_options,
+    measuring_options,
     print_measures,
     shown,
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import (
-    Choice,
-    from_option,
-    input_hashes,
-    json_option,
-    open_corpus,
-    overwrite_option,
-    report_option,
-    split_option,
-)
-from rubricate.cli.output import print_json, print_table, warn
+from rubricate.cli.options import Choice, input_hashes, open_corpus, report_option
+from rubricate.cli.output import Answer, print_table, warn
 from rubricate.display import shown_number
 from rubricate.progress import shown_progress
 
@@ -65,11 +56,7 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 )
 @report_option()
 @click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
-@split_option()
-@from_option
-@interval_options
-@overwrite_option
-@json_option
+@measuring_options
 def evaluate_command(
     reference_path: str,
     predicted_paths: tuple[str, ...],
@@ -87,8 +74,7 @@ def evaluate_command(
     from_format: str | None,
     settings: Resampling,
     overwrite: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Measure one or more PREDICTED corpora against REFERENCE, with intervals by note.
 
     Any format will do, a submission.csv too. Both sides must speak of the same notes. With several
@@ -139,10 +125,7 @@ def evaluate_command(
                 ceiling=found.ceiling, inputs=inputs, progress=progress,
             )  # fmt: skip
         write_report(report, page, overwrite=overwrite)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print(found, report)
+    return Answer(found.to_dict, lambda: _print(found, report))
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

@@ -14,7 +14,6 @@ from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
     input_hashes,
-    json_option,
     load_models,
     need_features,
     open_corpus,
@@ -26,7 +25,7 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import print_json, warn
+from rubricate.cli.output import Answer, answering, in_words, warn
 from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
@@ -52,13 +51,13 @@ if TYPE_CHECKING:
 @split_option("Learn only from these notes, e.g. split=train.")
 @from_option
 @overwrite_option
-@json_option
+@answering
 def fit_command(
     corpus_path: str, *, name: str | None, model: Path | str | None, out: Path,
     annotator: str | None, settings: Sequence[str], features_per_pass: int | str | None,
     report: Path | None, rubric: Path | None, where: Sequence[str], from_format: str | None,
-    overwrite: bool, as_json: bool,
-) -> None:  # fmt: skip
+    overwrite: bool,
+) -> Answer:  # fmt: skip
     """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
     from rubricate.matchers.matcher import learning_annotator
     from rubricate.rubric import HUMAN
@@ -95,18 +94,15 @@ def fit_command(
         "features": n_features,
         "parameters": matcher.get_params(),
     }
+    words = (
+        f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
+        f"{n_features:,} features{judged}"
+    )
     if report is not None:
         facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}
         result["report"] = str(_write_report(report, matcher, corpus, facts, overwrite))
-    if as_json:
-        print_json(result)
-    else:
-        click.echo(
-            f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
-            f"{n_features:,} features{judged}"
-        )
-        if report is not None:
-            click.echo(f"report: {result['report']}")
+        words += f"\nreport: {result['report']}"
+    return in_words(result, words)
 
 
 def _start(name: str | None, model: Path | str | None, settings: Json) -> Matcher:

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import (
-    There,
-    json_option,
-    out_option,
-    overwrite_option,
-    refuse_existing,
-)
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.options import There, out_option, overwrite_option, refuse_existing
+from rubricate.cli.output import Answer, answering, in_words, print_table
 
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon
@@ -47,15 +41,10 @@ def lexicon_command() -> None:
     help="Folder of WordNet's dictionary files, where it is not the usual one.",
 )
 @overwrite_option
-@json_option
+@answering
 def build_command(
-    out: Path,
-    sources: tuple[str, ...],
-    umls: Path | None,
-    wordnet: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+    out: Path, sources: tuple[str, ...], umls: Path | None, wordnet: Path | None, overwrite: bool
+) -> Answer:
     """Gather synonyms from the sources that are installed and say what the lexicon holds."""
     from rubricate.lexicon.build import SOURCES, build_lexicon, find_sources
     from rubricate.lexicon.store import save_lexicon
@@ -66,43 +55,36 @@ def build_command(
     save_lexicon(lexicon, out, overwrite=overwrite)
     found = find_sources(paths)
     missing = {name: SOURCES[name].how_to_get for name, path in found.items() if path is None}
-    if as_json:
-        print_json({**_as_json(lexicon), "missing": missing, "path": str(out)})
-        return
-    _print_summary(lexicon)
-    for name, how in missing.items():
-        click.echo(f"not installed: {name} ({how})", err=True)
-    click.echo(f"written to {out}", err=True)
+
+    def say() -> None:
+        _print_summary(lexicon)
+        for name, how in missing.items():
+            click.echo(f"not installed: {name} ({how})", err=True)
+        click.echo(f"written to {out}", err=True)
+
+    return Answer({**_as_json(lexicon), "missing": missing, "path": str(out)}, say)
 
 
 @lexicon_command.command("show", epilog=SHOW_EPILOG)
 @click.argument("folder", required=False, type=There(file_okay=False))
 @click.option("--phrase", help="Print the synonyms of this phrase, each with its source.")
-@json_option
-def show_command(folder: Path | None, phrase: str | None, as_json: bool) -> None:
+@answering
+def show_command(folder: Path | None, phrase: str | None) -> Answer:
     """Say what the lexicon in FOLDER holds; the embedded one if FOLDER is absent."""
     from rubricate.lexicon.store import load_default_lexicon
 
     lexicon = load_default_lexicon(folder)
     if phrase is None:
-        if as_json:
-            print_json(_as_json(lexicon))
-        else:
-            _print_summary(lexicon)
-        return
+        return Answer(_as_json(lexicon), lambda: _print_summary(lexicon))
     synonyms = lexicon.synonyms(phrase)
-    if as_json:
-        print_json(
-            {
-                "phrase": phrase,
-                "groups": [group.id for group in lexicon.groups_of(phrase)],
-                "synonyms": [{"phrase": text, "source": source} for text, source in synonyms],
-            }
-        )
-    elif synonyms:
-        print_table(("synonym", "source"), synonyms)
-    else:
-        click.echo("no synonyms")
+    value = {
+        "phrase": phrase,
+        "groups": [group.id for group in lexicon.groups_of(phrase)],
+        "synonyms": [{"phrase": text, "source": source} for text, source in synonyms],
+    }
+    if not synonyms:
+        return in_words(value, "no synonyms")
+    return Answer(value, lambda: print_table(("synonym", "source"), synonyms))
 
 
 def _as_json(lexicon: Lexicon) -> dict[str, object]:
@@ -128,14 +110,8 @@ def _print_summary(lexicon: Lexicon) -> None:
     print_table(
         ("source", "version", "groups", "phrases", "licence"),
         [
-            (
-                count.source.name,
-                count.source.version,
-                count.groups,
-                count.phrases,
-                count.source.licence,
-            )
-            for count in summary.sources
+            (one.source.name, one.source.version, one.groups, one.phrases, one.source.licence)
+            for one in summary.sources
         ],
     )
     click.echo(f"in all: {summary.groups:,} groups, {summary.phrases:,} phrases")

@@ -11,7 +11,6 @@ import click
 from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
-    json_option,
     load_models,
     matcher_option,
     models_option,
@@ -26,7 +25,7 @@ from rubricate.cli.options import (
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import tell_written, warn
+from rubricate.cli.output import Answer, answering, warn, written
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -46,12 +45,12 @@ if TYPE_CHECKING:
 @split_option()
 @from_option
 @overwrite_option
-@json_option
+@answering
 def match_command(
     corpus_path: str, *, models: Sequence[Path | str], matcher: str | None, rubric: Path | None,
     out: Path, to_format: str | None, features_per_pass: int | str | None, where: Sequence[str],
-    from_format: str | None, overwrite: bool, as_json: bool,
-) -> None:  # fmt: skip
+    from_format: str | None, overwrite: bool,
+) -> Answer:  # fmt: skip
     """Find, in the notes of CORPUS, the spans that express each feature of their rubric.
 
     A file called submission.csv is written as the competition wants it, NAME.jsonl in our own
@@ -75,7 +74,7 @@ def match_command(
         hint = "" if models else "; some matchers need examples: fit one and give --model"
         warn(f"nothing was found{hint}")
     made = {"out": str(out), "format": to_format, "matcher": predicted.annotators[0].id}
-    tell_written(as_json, made, predicted, lost)
+    return written(made, predicted, lost)
 
 
 def find_matcher(corpus: Corpus, models: Sequence[Path | str], name: str | None) -> Any:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.options import Choice, confidence_option, resamples_option, seed_option
-from rubricate.cli.output import print_table, warn
+from rubricate.cli.options import (
+    Choice,
+    confidence_option,
+    from_option,
+    overwrite_option,
+    resamples_option,
+    seed_option,
+    split_option,
+)
+from rubricate.cli.output import Answer, answering, print_table, warn
 from rubricate.display import DASH
 from rubricate.errors import listed
 
@@ -60,8 +68,8 @@ def resampled(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add how intervals are made: confidence, resamples, method and seed."""
+def measuring_options(function: Callable[..., Answer]) -> Callable[..., None]:
+    """Add what all that measure can be told: which notes, how intervals are made, how to answer."""
     method = click.option(
         "--interval", "method", type=TableName("BOOTSTRAP_METHODS"), default="bca",
         show_default=True, help="Kind of bootstrap interval, by note.",
@@ -70,8 +78,9 @@ def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--population", type=TableName("POPULATIONS"), default="these-cases", show_default=True,
         help="What intervals over all cases are about: other notes, or other cases too.",
     )  # fmt: skip
-    more = method(population(seed_option(resampled(function))))
-    return confidence_option(resamples_option(more))
+    answered = overwrite_option(answering(resampled(function)))
+    more = confidence_option(resamples_option(method(population(seed_option(answered)))))
+    return split_option()(from_option(more))
 
 
 def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 senior_option = click.option(
     "--senior", "seniors", multiple=True, metavar="ANNOTATOR",

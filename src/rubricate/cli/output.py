@@ -1,10 +1,14 @@
-"""Printing results: JSON or tables to standard output, everything else to standard error."""
+"""Printing results: JSON or tables to standard output, everything else to standard error.
+
+A command returns an `Answer`; `answering` prints it, so that no command asks for ``--json``.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,6 +17,38 @@ from rubricate.display import shown_number
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
+
+
+class Answer(NamedTuple):
+    """What a command found: for JSON (or what makes that), for people, and whether it failed."""
+
+    value: object
+    say: Callable[[], object]
+    failed: bool = False
+
+
+def in_words(value: object, words: str) -> Answer:
+    """Answer with a value for JSON and some words for people."""
+    return Answer(value, lambda: click.echo(words))
+
+
+def answering(function: Callable[..., Answer]) -> Callable[..., None]:
+    """Give a command ``--json``, and print its answer so or in words; exit with 1 if it failed."""
+
+    @wraps(function)
+    def command(*, as_json: bool, **options: Any) -> None:
+        found = function(**options)
+        if as_json:
+            print_json(found.value() if callable(found.value) else found.value)
+        else:
+            found.say()
+        if found.failed:
+            raise click.exceptions.Exit(1)
+
+    return json_option(command)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
@@ -77,19 +113,18 @@ def print_losses(lost: Mapping[str, int]) -> None:
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
 
 
-def tell_written(
-    as_json: bool, made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]
-) -> None:
-    """Print what was made of a corpus: its place, format and matcher, how much, what was lost."""
+def written(made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]) -> Answer:
+    """Answer with what was made of a corpus: place, format, matcher, how much, what was lost."""
     rows = corpus.rows
     held = {"notes": len(corpus.notes), "rows": len(rows), "annotations": rows.n_annotations}
-    if as_json:
-        print_json({**made, **held, "lost": lost})
-        return
-    place, named, *by = made.values()
-    words = ", ".join(f"{n:,} {what}" for what, n in held.items())
-    click.echo(f"wrote {place} ({named}): {words}{''.join(f' by {who}' for who in by)}")
-    print_losses(lost)
+
+    def say() -> None:
+        place, named, *by = made.values()
+        words = ", ".join(f"{n:,} {what}" for what, n in held.items())
+        click.echo(f"wrote {place} ({named}): {words}{''.join(f' by {who}' for who in by)}")
+        print_losses(lost)
+
+    return Answer({**made, **held, "lost": lost}, say)
 
 
 class Told(NamedTuple):
@@ -101,13 +136,14 @@ class Told(NamedTuple):
     most: int = 20
 
 
-def tell(as_json: bool, value: Mapping[str, Any], *told: Told) -> None:
-    """Print the whole value as JSON, or the tables for people."""
-    if as_json:
-        print_json(value)
-        return
-    for number, one in enumerate(told):
-        click.echo(("\n" if number and one.words else "") + one.words, nl=bool(one.words))
-        if one.lines:
-            click.echo()
-            print_first(one.most, one.header, one.lines)
+def told_in_tables(value: object, *told: Told, failed: bool = False) -> Answer:
+    """Answer with the whole value as JSON, or the tables for people."""
+
+    def say() -> None:
+        for number, one in enumerate(told):
+            click.echo(("\n" if number and one.words else "") + one.words, nl=bool(one.words))
+            if one.lines:
+                click.echo()
+                print_first(one.most, one.header, one.lines)
+
+    return Answer(value, say, failed)

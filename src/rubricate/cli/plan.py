@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rubricate.cli.measuring import TableName
-from rubricate.cli.options import F, json_option, open_corpus, overwrite_option
-from rubricate.cli.output import print_json, print_table, warn
+from rubricate.cli.options import F, open_corpus, overwrite_option
+from rubricate.cli.output import Answer, answering, print_table, warn
 from rubricate.cli.plan_methods import (
     KINDS,
+    METHOD_OPTIONS,
     Given,
     answer,
     from_pilot,
@@ -24,16 +24,7 @@ from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.stats import (
-        Drawing,
-        Estimate,
-        Expected,
-        FrequencyKind,
-        Method,
-        Plan,
-        PlanMethod,
-        Target,
-    )
+    from rubricate.stats import Estimate, Expected, Plan, Target
     from rubricate.study.planning import Design
 
 T = TypeVar("T")
@@ -88,51 +79,22 @@ def _options(command: F) -> F:
     return command
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """What was asked for, as it came from the command line."""
-
-    precision: float | None
-    recall: float | None
-    frequency: float | None
-    frequency_kind: FrequencyKind
-    frequency_from: str | None
-    variable: str | None
-    annotator: str | None
-    half_width: float
-    confidence: float
-    method: PlanMethod
-    assurance: float
-    interval: Method
-    drawing: Drawing
-    sites: int
-    pool: int | None
-    design_effect: float
-    design_effect_from: str | None
-    variables: str | None
-    total: int | None
-    plot: str | None
-
-
 @click.command(
     "plan", epilog="Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6"
 )
 @_options
 @overwrite_option
-@json_option
-def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
+@answering
+def plan_command(overwrite: bool, **given: Any) -> Answer:
     """Say how many notes to annotate so that precision and recall get narrow intervals.
 
     Positives are notes in which the system finds the variable, negatives the others.
     """
-    given = PlanOptions(**{one.name: options[one.name] for one in fields(PlanOptions)})
-    if given.method in KINDS or options["pilot"]:
-        _answer(given.method, options, as_json)
-        return
-    _refuse_idle(given, options)
-    if given.variables:
-        _plan_several(given.variables, given, as_json)
-        return
+    if given["method"] in KINDS or given["pilot"]:
+        return from_pilot(given) if given["pilot"] else answer(given["method"], given)
+    _refuse_idle(given)
+    if given["variables"]:
+        return _plan_several(given)
     from rubricate.study.planning import make_plan
 
     expected, target, design, estimate = _ingredients(given)
@@ -140,48 +102,37 @@ def plan_command(as_json: bool, overwrite: bool, **options: Any) -> None:
     more: dict[str, object] = {}
     if estimate is not None:
         more["frequency_estimate"] = estimate.to_dict()
-    if given.plot:
+    if given["plot"]:
         from rubricate.study.planning import write_plan_plot
 
         with shown_progress() as progress:
-            write_plan_plot(plan, given.plot, overwrite=overwrite, progress=progress)
-        more["plot"] = given.plot
-    if as_json:
-        print_json({**plan.to_dict(), **more})
-        return
-    _print_plan(plan)
-    if estimate is not None:
-        low, high = estimate.low, estimate.high
-        click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
+            write_plan_plot(plan, given["plot"], overwrite=overwrite, progress=progress)
+        more["plot"] = given["plot"]
+
+    def say() -> None:
+        _print_plan(plan)
+        if estimate is not None:
+            low, high = estimate.low, estimate.high
+            click.echo(f"frequency: {estimate.value:.3f} ({low:.3f} to {high:.3f}), estimated")
+
+    return Answer({**plan.to_dict(), **more}, say)
 
 
-def _answer(method: str, options: Given, as_json: bool) -> None:
-    """Plan for something else than precision and recall."""
-    if options["pilot"]:
-        stored, words = from_pilot(options)
-    else:
-        stored, words = answer(method, options)
-    if as_json:
-        print_json(stored)
-    else:
-        click.echo(words)
-
-
-def _refuse_idle(given: PlanOptions, options: Given) -> None:
+def _refuse_idle(given: Given) -> None:
     """Refuse options that would change nothing beside the others."""
     rules = [
-        ("needs --variables", not given.variables, ("total",)),
-        ("needs --frequency-from", not given.frequency_from, ("variable", "annotator")),
-        ("cannot go with --variables, which plans for each in its file", bool(given.variables),
+        ("needs --variables", not given["variables"], ("total",)),
+        ("needs --frequency-from", not given["frequency_from"], ("variable", "annotator")),
+        ("cannot go with --variables, which plans for each in its file", bool(given["variables"]),
          ("precision", "recall", "frequency", "frequency_kind", "frequency_from", "sites", "plot")),
-        ("means nothing to --method slice", given.method == "slice", ("assurance", "drawing")),
+        ("means nothing to --method slice", given["method"] == "slice", ("assurance", "drawing")),
         ("means nothing to --method reported, which draws fixed numbers and has intervals of its "
-         "own", given.method == "reported", ("interval", "drawing")),
+         "own", given["method"] == "reported", ("interval", "drawing")),
     ]  # fmt: skip
     faults = [
-        Fault(f"{shown_option(name)} means nothing to --method {given.method}")
-        for name, value in options.items()
-        if value is not None and not hasattr(given, name)
+        Fault(f"{shown_option(name)} means nothing to --method {given['method']}")
+        for name in METHOD_OPTIONS
+        if given[name] is not None
     ]
     faults += [
         Fault(f"{shown_option(name)} {why}")
@@ -193,14 +144,14 @@ def _refuse_idle(given: PlanOptions, options: Given) -> None:
     ArgumentError.raise_any(faults)
 
 
-def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate | None]:
+def _ingredients(given: Given) -> tuple[Expected, Target, Design, Estimate | None]:
     """Gather what a plan starts from, with the faults of all options at once."""
     from rubricate.stats import Expected
     from rubricate.study.planning import METHODS_OF_PLAN
 
     estimate = _estimate(given)
-    frequency = given.frequency if estimate is None else estimate.value
-    values = {"precision": given.precision, "recall": given.recall, "frequency": frequency}
+    frequency = given["frequency"] if estimate is None else estimate.value
+    values = {"precision": given["precision"], "recall": given["recall"], "frequency": frequency}
     faults = [
         Fault(f"--{name} is missing: give a number strictly between 0 and 1")
         for name, value in values.items()
@@ -208,8 +159,8 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
     ]
     if faults:
         # Other methods need other numbers: what is missing may not be.
-        if given.method not in METHODS_OF_PLAN:
-            raise UnknownNameError("--method", given.method, [*METHODS_OF_PLAN, *KINDS])
+        if given["method"] not in METHODS_OF_PLAN:
+            raise UnknownNameError("--method", given["method"], [*METHODS_OF_PLAN, *KINDS])
         raise ArgumentError(faults)
 
     def made(make: Callable[[], T]) -> T | None:
@@ -220,49 +171,44 @@ def _ingredients(given: PlanOptions) -> tuple[Expected, Target, Design, Estimate
             return None
 
     numbers = {name: value for name, value in values.items() if value is not None}
-    expected = made(lambda: Expected(**numbers, frequency_kind=given.frequency_kind))
+    expected = made(lambda: Expected(**numbers, frequency_kind=given["frequency_kind"]))
     target, design = made(lambda: _target(given)), made(lambda: _design(given))
     if expected is None or target is None or design is None:
         raise (InputError if any(fault.path for fault in faults) else ArgumentError)(faults)
     return expected, target, design, estimate
 
 
-def _target(given: PlanOptions) -> Target:
+def _target(given: Given) -> Target:
     from rubricate.stats import Target
 
-    return Target(
-        half_width=given.half_width,
-        confidence=given.confidence,
-        assurance=given.assurance,
-        interval=given.interval,
-        drawing=given.drawing,
-    )
+    names = ("half_width", "confidence", "assurance", "interval", "drawing")
+    return Target(**{name: given[name] for name in names})
 
 
-def _design(given: PlanOptions) -> Design:
+def _design(given: Given) -> Design:
     from rubricate.study.planning import Design, design_effect_from
 
-    effect = given.design_effect
-    if given.design_effect_from:
+    effect = given["design_effect"]
+    if given["design_effect_from"]:
         if effect != 1.0:
             raise ArgumentError("design-effect and --design-effect-from exclude each other")
-        effect = design_effect_from(given.design_effect_from)
-    return Design(given.method, given.sites, given.pool, effect)
+        effect = design_effect_from(given["design_effect_from"])
+    return Design(given["method"], given["sites"], given["pool"], effect)
 
 
-def _estimate(given: PlanOptions) -> Estimate | None:
-    source = given.frequency_from
+def _estimate(given: Given) -> Estimate | None:
+    source = given["frequency_from"]
     if not source:
         return None
-    if given.frequency is not None:
+    if given["frequency"] is not None:
         raise ArgumentError("--frequency and --frequency-from exclude each other: give one of them")
-    if not given.variable:
+    if not given["variable"]:
         raise ArgumentError(
             "--frequency-from needs --variable: a feature id, or a feature's whole text"
         )
     from rubricate.study.planning import frequency_from
 
-    return frequency_from(open_corpus(source), given.variable, given.annotator)
+    return frequency_from(open_corpus(source), given["variable"], given["annotator"])
 
 
 def _print_plan(plan: Plan) -> None:
@@ -287,22 +233,24 @@ def _drawn(plan: Plan) -> str:
     return "notes drawn as they occur"
 
 
-def _plan_several(path: str, given: PlanOptions, as_json: bool) -> None:
-    """Print what one sample promises for each of several variables."""
+def _plan_several(given: Given) -> Answer:
+    """Answer with what one sample promises for each of several variables."""
     from rubricate.study.planning import plan_several, read_variables
 
-    found = plan_several(read_variables(path), _target(given), _design(given), total=given.total)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    print_table(
-        ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
-        [
-            (o.name, o.powered, o.plan.total, o.detected, o.prevalent,
-             o.half_width_precision, o.half_width_recall)
-            for o in found.outlooks
-        ],
-    )  # fmt: skip
-    click.echo(f"for a sample of {found.total:,} notes")
-    if found.underpowered:
-        click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)
+    variables = read_variables(given["variables"])
+    found = plan_several(variables, _target(given), _design(given), total=given["total"])
+
+    def say() -> None:
+        print_table(
+            ("variable", "enough", "needs alone", "detected", "hold it", "± precision", "± recall"),
+            [
+                (o.name, o.powered, o.plan.total, o.detected, o.prevalent,
+                 o.half_width_precision, o.half_width_recall)
+                for o in found.outlooks
+            ],
+        )  # fmt: skip
+        click.echo(f"for a sample of {found.total:,} notes")
+        if found.underpowered:
+            click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)
+
+    return Answer(found.to_dict, say)

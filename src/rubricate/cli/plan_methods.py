@@ -9,37 +9,41 @@ from typing import Any
 import click
 
 from rubricate.cli.options import open_corpus
+from rubricate.cli.output import Answer, in_words
 from rubricate.errors import ArgumentError, Fault, InputError
 
+#: What was asked for, by the names of the options.
 Given = Mapping[str, Any]
-#: What is printed as JSON, and in words.
-Answer = tuple[dict[str, object], str]
+#: The options of these methods, in the order of the help text: their kind and what they mean.
+METHOD_OPTIONS: Mapping[str, tuple[type | str, str]] = {
+    "max_error": (float, "route: share of wrong items that may pass."),
+    "error_rate": (float, "route: share expected among those that pass."),
+    "items": (int, "route: items of a note that would pass."),
+    "unit": ("note|item", "route: what goes wrong independently."),
+    "kappa": (float, "kappa: expected agreement; needs --frequency."),
+    "icc": (float, "icc: expected correlation of scores."),
+    "raters": (int, "icc: raters of each note."),
+    "auc": (float, "auc: expected area; needs --frequency."),
+    "margin": (float, "non-inferiority: the loss that is allowed."),
+    "discordant": (float, "non-inferiority: share of items right on one side only."),
+    "difference": (float, "non-inferiority: expected, 0 unless given."),
+    "power": (float, "non-inferiority: .8, sequential: .9 unless given."),
+    "goal": (float, "sequential: the rate that must be exceeded."),
+    "rate": (float, "sequential: the rate that is hoped for."),
+    "looks": (int, "sequential: looks at the data, 4 unless given."),
+    "pilot": ("CORPUS", "Simulate studies from the notes of a pilot."),
+    "reference_annotator": ("TEXT", "Reference of the pilot; --annotator is the system."),
+    "measure": ("characters|presence", "What the pilot plans for: F1 of it."),
+}
 
 
-def method_options() -> tuple[Callable[[Any], Any], ...]:
-    """Return the options of these methods, in the order of the help text."""
-    add = click.option
-    return (
-        add("--max-error", type=float, help="route: share of wrong items that may pass."),
-        add("--error-rate", type=float, help="route: share expected among those that pass."),
-        add("--items", type=int, help="route: items of a note that would pass."),
-        add("--unit", metavar="note|item", help="route: what goes wrong independently."),
-        add("--kappa", type=float, help="kappa: expected agreement; needs --frequency."),
-        add("--icc", type=float, help="icc: expected correlation of scores."),
-        add("--raters", type=int, help="icc: raters of each note."),
-        add("--auc", type=float, help="auc: expected area; needs --frequency."),
-        add("--margin", type=float, help="non-inferiority: the loss that is allowed."),
-        add("--discordant", type=float,
-            help="non-inferiority: share of items right on one side only."),
-        add("--difference", type=float, help="non-inferiority: expected, 0 unless given."),
-        add("--power", type=float, help="non-inferiority: .8, sequential: .9 unless given."),
-        add("--goal", type=float, help="sequential: the rate that must be exceeded."),
-        add("--rate", type=float, help="sequential: the rate that is hoped for."),
-        add("--looks", type=int, help="sequential: looks at the data, 4 unless given."),
-        add("--pilot", metavar="CORPUS", help="Simulate studies from the notes of a pilot."),
-        add("--reference-annotator", help="Reference of the pilot; --annotator is the system."),
-        add("--measure", metavar="characters|presence", help="What the pilot plans for: F1 of it."),
-    )  # fmt: skip
+def method_options() -> list[Callable[[Any], Any]]:
+    """Return these options as click has them; a text says what it shows for the value."""
+    return [
+        click.option(shown_option(name), help=meaning,
+                     **({"metavar": kind} if isinstance(kind, str) else {"type": kind}))
+        for name, (kind, meaning) in METHOD_OPTIONS.items()
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,12 @@ def _route(given: Given) -> Answer:
     names = ("max_error", "error_rate", "items", "unit", "confidence", "assurance")
     plan = plan_route(RouteExpected(**_set(given, *names)))
     known = plan.expected
-    return plan.to_dict(), (
+    return in_words(
+        plan.to_dict(),
         f"{plan.total:,} judged notes, of which {plan.testing:,} test: so many let a policy pass "
         f"its test in {known.assurance:.0%} of routings, at most {known.max_error:.1%} wrong with "
         f"{known.confidence:.0%} confidence, if {known.error_rate:.1%} of {known.items} items per "
-        f"note are, by {known.unit}"
+        f"note are, by {known.unit}",
     )
 
 
@@ -79,7 +84,7 @@ def _sized(method: str, given: Given) -> Answer:
     n = getattr(stats, f"{method.replace('-', '_')}_size")(**expected)
     words = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in expected.items())
     stored = {"method": method, "n": n, "unit": kind.unit, "expected": expected}
-    return stored, f"{n:,} {kind.unit} ({words})"
+    return in_words(stored, f"{n:,} {kind.unit} ({words})")
 
 
 def _sequential(given: Given) -> Answer:
@@ -108,7 +113,7 @@ def _sequential(given: Given) -> Answer:
         f"{plan.false_alarm:.3f} (a unit is a detected note for precision, a note that holds the "
         "variable for recall)"
     )
-    return {"method": "sequential", **plan.to_dict()}, "\n".join(lines)
+    return in_words({"method": "sequential", **plan.to_dict()}, "\n".join(lines))
 
 
 #: The methods, by name.
@@ -175,16 +180,16 @@ def from_pilot(given: Given) -> Answer:
         assurance=given["assurance"],
         confidence=given["confidence"],
     )
-    stored: dict[str, object] = {
+    stored = {
         "method": "pilot",
         "notes": found.notes,
         "met": found.met,
         "pilot": found.pilot.to_dict(),
         "pilot_notes": found.pilot_notes,
     }
-    words = (
+    return in_words(
+        stored,
         f"{found.notes:,} notes: studies of so many notes like those of the pilot get an F1 within "
         f"±{given['half_width']:g} in {found.met:.0%} of simulations\n"
-        f"the pilot itself: F1 {found.pilot}, {found.pilot_notes:,} notes"
+        f"the pilot itself: F1 {found.pilot}, {found.pilot_notes:,} notes",
     )
-    return stored, words

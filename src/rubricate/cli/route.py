@@ -11,7 +11,6 @@ import click
 from rubricate.cli.options import (
     Choice,
     from_option,
-    json_option,
     open_corpus,
     out_option,
     overwrite_option,
@@ -19,7 +18,7 @@ from rubricate.cli.options import (
     seed_option,
     split_option,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import Answer, answering, print_table
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ SHOWN = 8
 @from_option
 @seed_option
 @overwrite_option
-@json_option
+@answering
 def route_command(
     reference_path: str,
     predicted_path: str,
@@ -68,8 +67,7 @@ def route_command(
     from_format: str | None,
     seed: int,
     overwrite: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Choose, from notes that REFERENCE judged, which items of PREDICTED a person must see.
 
     PREDICTED is what `match` found in the same notes with a model that has not learned from them.
@@ -94,10 +92,7 @@ def route_command(
             progress=progress,
         )
     write_policy(policy, out, overwrite=overwrite)
-    if as_json:
-        print_json({"out": str(out), **policy.to_dict()})
-    else:
-        _print(policy, out)
+    return Answer({"out": str(out), **policy.to_dict()}, lambda: _print(policy, out))
 
 
 def _notes_needed(policy: Policy) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import json_option, open_corpus, open_rubric, overwrite_option
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.options import open_corpus, open_rubric, overwrite_option
+from rubricate.cli.output import Answer, answering, print_table
 from rubricate.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path),
               help="Write it, too: .csv, .tsv, .xlsx, .yaml or .toml.")  # fmt: skip
 @overwrite_option
-@json_option
-def rubric_command(
-    path: str, cases: tuple[str, ...], out: Path | None, overwrite: bool, as_json: bool
-) -> None:
+@answering
+def rubric_command(path: str, cases: tuple[str, ...], out: Path | None, overwrite: bool) -> Answer:
     """Show what was read of a rubric FILE, case by case, and what looks odd in it.
 
     FILE is .csv, .tsv, .xlsx (one sheet per case), .yaml or .toml, or a corpus with rubrics.
@@ -44,21 +42,22 @@ def rubric_command(
     rubrics = [rubric for rubric in found.rubrics if rubric.case in cases or not cases]
     lost = {} if out is None else write_rubrics(rubrics, out, overwrite=overwrite)
     shown = [(r, total_score(r, ()).maximum, list(odd_features(r))) for r in rubrics]
-    if as_json:
-        listed = [
-            {"case": r.case, "title": r.title, "maximum": maximum, "features": _features(r),
-             "odd": odd}
-            for r, maximum, odd in shown
-        ]  # fmt: skip
-        print_json({"file": path, "cases": listed, "notices": found.notices,
-                    "out": None if out is None else str(out), "lost": lost})  # fmt: skip
-        return
-    for one in shown:
-        _print(*one)
-    if out is not None:
-        click.echo(f"wrote {out}")
-    for kind, count in lost.items():
-        click.echo(f"lost: {kind} of {count} rubrics")
+    listed = [
+        {"case": r.case, "title": r.title, "maximum": maximum, "features": _features(r),
+         "odd": odd}
+        for r, maximum, odd in shown
+    ]  # fmt: skip
+
+    def say() -> None:
+        for one in shown:
+            _print(*one)
+        if out is not None:
+            click.echo(f"wrote {out}")
+        for kind, count in lost.items():
+            click.echo(f"lost: {kind} of {count} rubrics")
+
+    made = {"notices": found.notices, "out": None if out is None else str(out), "lost": lost}
+    return Answer({"file": path, "cases": listed, **made}, say)
 
 
 def _is_other_file(path: Path) -> bool:

@@ -13,7 +13,6 @@ from rubricate.cli.options import (
     There,
     features_per_pass_option,
     from_option,
-    json_option,
     load_models,
     matcher_option,
     models_option,
@@ -26,7 +25,7 @@ from rubricate.cli.options import (
     split_option,
     swapped_told,
 )
-from rubricate.cli.output import print_json, print_table
+from rubricate.cli.output import Answer, answering, print_table
 from rubricate.errors import RubricateError
 from rubricate.progress import shown_progress
 
@@ -74,7 +73,7 @@ FILE = There()
 @from_option
 @seed_option
 @overwrite_option
-@json_option
+@answering
 def score_command(
     notes_path: str,
     rubric: Path | None,
@@ -97,8 +96,7 @@ def score_command(
     from_format: str | None,
     seed: int,
     overwrite: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Score NOTES against a rubric: tables, run.json and report.html in a folder.
 
     NOTES is a corpus in any format, a CSV or Excel table with one note per row, or a folder of
@@ -145,12 +143,13 @@ def score_command(
             report=report,
             progress=progress,
         )
-    if as_json:
-        print_json({"out": str(out), **run.run, "times": run.times})
-    else:
+
+    def say() -> None:
         _print(run)
         if report is not None:
             click.echo(f"report: {out / 'report.html'}")
+
+    return Answer({"out": str(out), **run.run, "times": run.times}, say)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from rubricate.cli.options import There, json_option
-from rubricate.cli.output import print_json
+from rubricate.cli.options import There
+from rubricate.cli.output import Answer, answering, in_words, json_option, print_json
 from rubricate.errors import ArgumentError, MissingExtraError
 from rubricate.files import missing_path
 
@@ -141,34 +141,33 @@ def _place(folder: Path | None, new: bool, demo: bool) -> Path:
 @serve_command.command("verify", epilog="Example: rubricate serve verify asthma")
 @click.argument("folder", metavar="FOLDER", type=FOLDER)
 @database_option
-@json_option
-def verify_command(folder: Path, database: str, as_json: bool) -> None:
+@answering
+def verify_command(folder: Path, database: str) -> Answer:
     """Check that nothing in the record of FOLDER's workbench was changed."""
     from rubricate.web.serving import verify_folder
 
     found = verify_folder(folder, database)
-    if as_json:
-        print_json([one._asdict() for one in found])
-    elif not found:
-        click.echo("there is no project yet, so nothing to check")
-    else:
+
+    def say() -> None:
+        if not found:
+            click.echo("there is no project yet, so nothing to check")
         for one in found:
             state = "intact" if not one.faults else f"{len(one.faults)} faults"
             click.echo(f"{one.name}: {one.events:,} events, {state}, head {one.head}")
             for fault in one.faults[:20]:
                 click.echo(f"  {fault}")
-    if any(one.faults for one in found):
-        sys.exit(1)
+
+    return Answer([one._asdict() for one in found], say, any(one.faults for one in found))
 
 
 @serve_command.command("backup", epilog="Example: rubricate serve backup asthma copy.sqlite")
 @click.argument("folder", metavar="FOLDER", type=FOLDER)
 @click.argument("target", metavar="TARGET", type=click.Path(path_type=Path))
 @database_option
-@json_option
-def backup_command(folder: Path, target: Path, database: str, as_json: bool) -> None:
+@answering
+def backup_command(folder: Path, target: Path, database: str) -> Answer:
     """Copy the database of FOLDER's workbench to TARGET, while the work goes on."""
     from rubricate.web.serving import backup_folder
 
     backup_folder(folder, target, database)
-    print_json({"written": str(target)}) if as_json else click.echo(f"wrote {target}")
+    return in_words({"written": str(target)}, f"wrote {target}")

@@ -13,8 +13,8 @@ import click
 
 from rubricate.cli import PhaseGroup
 from rubricate.cli.measuring import TableName
-from rubricate.cli.options import F, confidence_option, json_option, overwrite_option, rubric_option
-from rubricate.cli.output import print_json, print_table, warn
+from rubricate.cli.options import F, confidence_option, overwrite_option, rubric_option
+from rubricate.cli.output import Answer, answering, in_words, print_table, warn
 from rubricate.display import counted
 from rubricate.progress import shown_progress
 
@@ -57,26 +57,26 @@ def step(name: str, *own: Callable[[F], F]) -> Callable[[Callable[..., Done]], c
 
     def decorate(work: Callable[..., Done]) -> click.Command:
         @functools.wraps(work)
-        def command(folder: str, as_json: bool, **given: Any) -> None:
-            from rubricate.study.status import stale_warnings
-
+        def command(folder: str, **given: Any) -> Answer:
             study = open_study(folder)
-            result, say = work(study, **given)
-            if as_json:
-                print_json(
-                    {"step": result.step, "changed": result.changed, "folder": str(result.folder),
-                     "summary": result.summary}
-                )  # fmt: skip
-                return
-            if not result.changed:
-                click.echo(f"{result.step}: nothing changed since the last run")
-            say(result.summary)
-            warn(*stale_warnings(study, result.step))
-            click.echo(f"in {result.folder}")
+            result, say_summary = work(study, **given)
 
-        for option in (json_option, overwrite_option, *reversed(own), folder_argument):
-            command = option(command)
-        return study_command.command(name)(command)
+            def say() -> None:
+                from rubricate.study.status import stale_warnings
+
+                if not result.changed:
+                    click.echo(f"{result.step}: nothing changed since the last run")
+                say_summary(result.summary)
+                warn(*stale_warnings(study, result.step))
+                click.echo(f"in {result.folder}")
+
+            where = {"changed": result.changed, "folder": str(result.folder)}
+            return Answer({"step": result.step, **where, "summary": result.summary}, say)
+
+        made: Callable[..., Any] = command
+        for option in (answering, overwrite_option, *reversed(own), folder_argument):
+            made = option(made)
+        return study_command.command(name)(made)
 
     return decorate
 
@@ -92,10 +92,8 @@ def three_numbers(estimate: EstimateJson) -> tuple[float | None, float | None, f
 @rubric_option
 @click.option("--name", default="", help="Name of the study; the folder's unless given.")
 @click.option("--example", is_flag=True, help="A fictional study at six hospitals instead.")
-@json_option
-def new_command(
-    folder: str, corpus: str, rubric: Path | None, name: str, example: bool, as_json: bool
-) -> None:
+@answering
+def new_command(folder: str, corpus: str, rubric: Path | None, name: str, example: bool) -> Answer:
     """Make FOLDER with a commented study.toml to fill in."""
     from rubricate.formats import EMBEDDED
     from rubricate.study.rehearsal import write_example
@@ -111,11 +109,9 @@ def new_command(
     else:
         place = Path(os.path.relpath(rubric, folder)).as_posix() if rubric else ""
         written = new_study(folder, corpus=corpus, name=name, rubric=place)
-    if as_json:
-        print_json({"written": str(written)})
-        return
     what = "look at it" if example else "fill it in"
-    click.echo(f"wrote {written}: {what}, then run: rubricate study status {folder}")
+    words = f"wrote {written}: {what}, then run: rubricate study status {folder}"
+    return in_words({"written": str(written)}, words)
 
 
 @step("population")
@@ -201,10 +197,10 @@ def assign_step(study: Study, *, overwrite: bool) -> Done:
 @click.option("--slips", type=float, default=0.05, show_default=True,
               help="Chance that a mark is missed, and that it is cut short.")  # fmt: skip
 @overwrite_option
-@json_option
+@answering
 def rehearse_step(
-    folder: str, reference: str, annotator: str | None, slips: float, overwrite: bool, as_json: bool
-) -> None:
+    folder: str, reference: str, annotator: str | None, slips: float, overwrite: bool
+) -> Answer:
     """Fill in the packages from CORPUS, to try all later steps before people annotate.
 
     The report says that the annotations were made by a program.
@@ -219,12 +215,11 @@ def rehearse_step(
         slips=slips,
         overwrite=overwrite,
     )
-    if as_json:
-        print_json({**asdict(found), "folder": str(found.folder)})
-        return
-    click.echo(f"filled in {found.packages} packages: {found.marks:,} marks to make, "
-               f"{found.slips:,} missed or cut short")  # fmt: skip
-    click.echo(f"in {found.folder}")
+    words = (
+        f"filled in {found.packages} packages: {found.marks:,} marks to make, "
+        f"{found.slips:,} missed or cut short\nin {found.folder}"
+    )
+    return in_words({**asdict(found), "folder": str(found.folder)}, words)
 
 
 @step(
@@ -245,14 +240,11 @@ def collect_step(study: Study, *, returned: str | None, partial: bool, overwrite
 
 @study_command.command("agree")
 @folder_argument
-@json_option
-def agree_step(folder: str, as_json: bool) -> None:
+@answering
+def agree_step(folder: str) -> Answer:
     """Show the agreement that collect measured, variable by variable (phase 4)."""
     summary = open_study(folder).need("collect")
-    if as_json:
-        print_json(summary["agreement"])
-        return
-    _say_collected(summary)
+    return Answer(summary["agreement"], lambda: _say_collected(summary))
 
 
 def _say_collected(summary: summaries.CollectSummary) -> None:
@@ -344,19 +336,20 @@ def report_step(study: Study, *, overwrite: bool) -> Done:
 
 @study_command.command("status")
 @folder_argument
-@json_option
-def status_step(folder: str, as_json: bool) -> None:
+@answering
+def status_step(folder: str) -> Answer:
     """Say what is done and which command comes next."""
     from rubricate.study.status import study_status
 
     status = study_status(open_study(folder))
-    if as_json:
-        print_json(status.to_dict())
-        return
-    print_table(("step", "state", "when"), [(s.step, s.state, s.time) for s in status.steps])
-    click.echo(status.advice)
-    if status.command:
-        click.echo(f"next: {status.command}")
+
+    def say() -> None:
+        print_table(("step", "state", "when"), [(s.step, s.state, s.time) for s in status.steps])
+        click.echo(status.advice)
+        if status.command:
+            click.echo(f"next: {status.command}")
+
+    return Answer(status.to_dict, say)
 
 
 @study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
@@ -366,10 +359,10 @@ def status_step(folder: str, as_json: bool) -> None:
 @confidence_option
 @click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
 @click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
-@json_option
+@answering
 def audit_step(
-    table: str, method: str, confidence: float, decimals: int | None, fail: bool, as_json: bool
-) -> None:
+    table: str, method: str, confidence: float, decimals: int | None, fail: bool
+) -> Answer:
     """Recompute published precision, recall and F1 from counts; flag impossible cells.
 
     Columns: a name; tp, detections, manual (or tp, fp, fn); and any of precision, recall, f1,
@@ -378,9 +371,8 @@ def audit_step(
     from rubricate.study.audit import audit_table
 
     audit = audit_table(table, method=method, confidence=confidence, decimals=decimals)
-    if as_json:
-        print_json(audit.to_dict())
-    else:
+
+    def say() -> None:
         print_table(
             ("row", "P", "from", "to", "R", "from", "to", "F1", "from", "to"),
             [
@@ -393,5 +385,5 @@ def audit_step(
             click.echo(f"{cell.state}: {cell.row}, {cell.cell} {cell.printed:g}: {cell.reason}")
         click.echo(f"{len(audit.flagged)} of {len(audit.cells)} printed cells are wrong")
         click.echo(audit.assumption)
-    if fail and audit.flagged:
-        raise SystemExit(1)
+
+    return Answer(audit.to_dict, say, failed=fail and bool(audit.flagged))

@@ -1,7 +1,7 @@
 """``rubricate trust``: how far the scores of a run can be trusted.
 
 One command per check. To add one: write its function in `rubricate.trust` and its command here;
-`tell` prints what it found.
+`told_in_tables` makes an answer of what it found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from rubricate.cli.options import (
     There,
     confidence_option,
     from_option,
-    json_option,
     open_corpus,
     overwrite_option,
     refuse_existing,
@@ -28,7 +27,7 @@ from rubricate.cli.options import (
     seed_option,
     split_option,
 )
-from rubricate.cli.output import Told, tell
+from rubricate.cli.output import Answer, Told, answering, told_in_tables
 from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,
@@ -89,7 +88,7 @@ trust_command.add_command(report_command)
 @_corpus_options
 @_resampling_options
 @accept_edited_option
-@json_option
+@answering
 def leniency_command(
     run_folder: Path,
     reference: str,
@@ -98,8 +97,7 @@ def leniency_command(
     where: Sequence[str],
     settings: Resampling,
     accept_edited: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Compare the scores of RUN with those people gave, or their annotations earn."""
     from rubricate.trust import measure_leniency
 
@@ -120,7 +118,7 @@ def leniency_command(
         for b in found.bands
     ]  # fmt: skip
     header = ("score, %", "notes", "difference", "interval")
-    tell(as_json, found.to_dict(), Told(words, header, bands))
+    return told_in_tables(found.to_dict, Told(words, header, bands))
 
 
 @trust_command.command("drift", epilog="Example: rubricate trust drift last-year this-year")
@@ -135,7 +133,7 @@ def leniency_command(
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything drifted.")
 @seed_option
 @accept_edited_option
-@json_option
+@answering
 def drift_command(
     before_folder: Path,
     after_folder: Path,
@@ -146,8 +144,7 @@ def drift_command(
     fail: bool,
     seed: int,
     accept_edited: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Test whether feature rates, scores, certainty or the notes drifted between two runs."""
     from rubricate.trust import compare_runs, measure_drift
     from rubricate.trust.drift import DriftSettings
@@ -180,8 +177,7 @@ def drift_command(
     rate_header = ("feature", "rate before", "after", "difference", "adjusted p")
     changes = compare_runs(before, after)
     moved = [(one.note, one.before, one.now, one.change) for one in changes.largest()]
-    tell(
-        as_json,
+    return told_in_tables(
         {**drift.to_dict(), "changes": changes.to_dict()},
         Told(words, header, measures),
         Told("", rate_header, rates),
@@ -192,9 +188,8 @@ def drift_command(
             ("note", "score before", "after", "change"),
             moved,
         ),
+        failed=fail and drift.drifted,
     )
-    if fail and drift.drifted:
-        raise click.exceptions.Exit(1)
 
 
 @trust_command.command(
@@ -218,7 +213,7 @@ def drift_command(
 @_corpus_options
 @_resampling_options
 @accept_edited_option
-@json_option
+@answering
 def fairness_command(
     run_folder: Path,
     group: str,
@@ -234,8 +229,7 @@ def fairness_command(
     where: Sequence[str],
     settings: Resampling,
     accept_edited: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Compare scores, and errors where there is a reference, between groups of notes."""
     from rubricate.reports.fairness import fairness_page
     from rubricate.reports.page import write_report
@@ -266,8 +260,7 @@ def fairness_command(
         for c in fair.contrasts
     ]  # fmt: skip
     large = [(b.feature, b.group, b.odds_ratio, b.adjusted, b.size) for b in bias if b.size != "A"]
-    tell(
-        as_json,
+    answer = told_in_tables(
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
         told_groups(fair),
         Told(
@@ -282,9 +275,13 @@ def fairness_command(
             large,
         ),
     )
-    if not as_json:
+
+    def say() -> None:
+        answer.say()
         for path in written:
             click.echo(f"wrote {path}")
+
+    return answer._replace(say=say)
 
 
 @trust_command.command("duplicates", epilog="Example: rubricate trust duplicates open-notes")
@@ -293,15 +290,14 @@ def fairness_command(
               help="Least share of common word runs (Jaccard index).")  # fmt: skip
 @click.option("--across-cases", is_flag=True, help="Compare notes of different cases, too.")
 @_corpus_options
-@json_option
+@answering
 def duplicates_command(
     corpus_path: str,
     threshold: float,
     across_cases: bool,
     from_format: str | None,
     where: Sequence[str],
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Find identical and nearly identical notes of CORPUS; prints ids only."""
     from rubricate.trust import find_duplicates
 
@@ -317,8 +313,7 @@ def duplicates_command(
         for c in clusters
     ]  # fmt: skip
     words = f"{copies:,} of {len(notes):,} notes in {counted(len(clusters), 'group')} of copies"
-    tell(
-        as_json,
+    return told_in_tables(
         {"notes": len(notes), "clusters": [cluster.to_dict() for cluster in clusters]},
         Told(words, ("kind", "notes", "similarity", "ids"), lines),
     )
@@ -330,15 +325,14 @@ def duplicates_command(
               help="Scores of these notes: tells lists without a story, too.")  # fmt: skip
 @rubric_option
 @_corpus_options
-@json_option
+@answering
 def gaming_command(
     corpus_path: str,
     run_folder: Path | None,
     rubric: Path | None,
     from_format: str | None,
     where: Sequence[str],
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
     from rubricate.corpus import Note
     from rubricate.formats.notes import open_notes, with_only_case
@@ -355,8 +349,7 @@ def gaming_command(
         flags = flag_notes(notes, rubrics, evidence=evidence, progress=progress)
     words = f"{len({flag.note for flag in flags}):,} of {len(notes):,} notes flagged"
     lines = [(f.note, f.kind, f.sign, f.value, float(f.limit)) for f in flags]
-    tell(
-        as_json,
+    return told_in_tables(
         {"notes": len(notes), "flags": [flag.to_dict() for flag in flags]},
         Told(words, ("note", "looks like", "sign", "value", "limit"), lines),
     )

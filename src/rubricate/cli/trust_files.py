@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import There, from_option, json_option, overwrite_option, split_option
-from rubricate.cli.output import Told, tell
+from rubricate.cli.options import There, from_option, overwrite_option, split_option
+from rubricate.cli.output import Answer, Told, answering, told_in_tables
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
 
@@ -39,8 +39,8 @@ def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> Scored
 
 @click.command("verify", epilog="Example: rubricate trust verify scores")
 @run_argument
-@json_option
-def verify_command(run_folder: Path, as_json: bool) -> None:
+@answering
+def verify_command(run_folder: Path) -> Answer:
     """Compare every file of RUN with its run.json; exit with 1 if one differs."""
     from rubricate.trust import verify_run
 
@@ -58,16 +58,14 @@ def verify_command(run_folder: Path, as_json: bool) -> None:
         [(one.name, one.status, one.note) for one in found.files],
         most=len(found.files),
     )
-    tell(as_json, found.to_dict(), told)
-    if found.differing:
-        raise click.exceptions.Exit(1)
+    return told_in_tables(found.to_dict, told, failed=bool(found.differing))
 
 
 @click.command("audit", epilog="Example: rubricate trust audit scores --note 10008")
 @run_argument
 @click.option("--note", metavar="ID", help="The whole history of one note, the machine's part too.")
-@json_option
-def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
+@answering
+def audit_command(run_folder: Path, note: str | None) -> Answer:
     """Print who decided what, when and why in RUN, and what the score became by it."""
     from rubricate.trust import audit_run
 
@@ -87,7 +85,7 @@ def audit_command(run_folder: Path, note: str | None, as_json: bool) -> None:
     header = ("when", "who", *(() if note else ("note",)), "feature", "decision", "why",
               "score then", "")  # fmt: skip
     told = Told(words, header, rows, most=len(rows))
-    tell(as_json, {"decisions": [line.to_dict() for line in lines]}, told)
+    return told_in_tables({"decisions": [line.to_dict() for line in lines]}, told)
 
 
 def _decision(line: AuditLine) -> str:
@@ -114,7 +112,7 @@ def _score(line: AuditLine) -> str:
 @split_option()
 @overwrite_option
 @accept_edited_option
-@json_option
+@answering
 def report_command(
     run_folder: Path,
     corpus_path: str,
@@ -124,8 +122,7 @@ def report_command(
     where: Sequence[str],
     overwrite: bool,
     accept_edited: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Write report.html, and a page that shows every note, into RUN."""
     from rubricate.files import hold_folder
     from rubricate.reports.scoring import write_scoring_report
@@ -143,7 +140,7 @@ def report_command(
             overwrite=overwrite,
             progress=progress,
         )
-    tell(as_json, {"report": str(page)}, Told(f"report: {page}"))
+    return told_in_tables({"report": str(page)}, Told(f"report: {page}"))
 
 
 def told_groups(fair: Fairness) -> Told:

@@ -18,20 +18,13 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.format import HELD_BY_FRAME, Format
-from rubricate.formats.frame import (
-    NO_CASE,
-    Frame,
-    feature_labels,
-    id_to_name,
-    name_to_id,
-    read_frame,
-    write_frame,
-)
+from rubricate.formats.frame import NO_CASE, Frame, id_to_name, name_to_id, read_frame, write_frame
 from rubricate.formats.limits import Faults, first_bytes, read_text
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
     Place,
+    corpus_labels,
     count_cut_and_merged,
     note_tokens,
     tokens_of,
@@ -277,7 +270,7 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
     ``O`` would say that there is nothing. Sentences end at line breaks outside annotations.
     """
     chosen = first_annotator(corpus)
-    tags = feature_tags(chosen)
+    tags = corpus_labels(chosen, TAGS)
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for note in watched(chosen.notes, progress, "writing notes", len(chosen.notes)):
             places = note_tokens(note.text)
@@ -285,18 +278,6 @@ def write_conll(corpus: Corpus, path: Path, *, progress: Progress = silent) -> N
             marks = _mark(chosen, note, places, tags) if judged else ["_"] * len(places)
             stream.writelines(_note_lines(note, places, marks, judged=judged))
     write_frame(chosen, path, is_folder=False)
-
-
-def feature_tags(corpus: Corpus) -> dict[str, str]:
-    """Return the tag of each feature: the corpus's own for participants and so on.
-
-    >>> from rubricate.formats.token_labels import PICO
-    >>> feature_tags(Corpus((), (PICO,)))["outcomes"]
-    'OUT'
-    """
-    labels = feature_labels(corpus)
-    taken = set(labels.values())
-    return {i: TAGS[i] if i in TAGS and TAGS[i] not in taken else labels[i] for i in labels}
 
 
 def _mark(corpus: Corpus, note: Note, places: Sequence[Place], tags: dict[str, str]) -> list[str]:

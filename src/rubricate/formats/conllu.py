@@ -39,10 +39,6 @@ class _TokenSentence:
     after: str | None = None
     paragraph: bool = False
 
-    def laid_out(self) -> str:
-        """Return the text of the sentence, as the file states it or as its tokens make it."""
-        return self.text if self.text is not None else "".join(self.tokens)
-
 
 @dataclass(slots=True)
 class _TokenNote:
@@ -58,7 +54,8 @@ class _TokenNote:
                 before = self.sentences[i - 1].after
                 usual = "\n\n" if sentence.paragraph else "\n"
                 parts.append(usual if before is None else before)
-            parts.append(sentence.laid_out())
+            # As the file states it, or as its tokens make it.
+            parts.append("".join(sentence.tokens) if sentence.text is None else sentence.text)
         return "".join(parts)
 
 

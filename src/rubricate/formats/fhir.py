@@ -52,7 +52,7 @@ def read_fhir(path: Path, *, strict: bool = True, progress: Progress = silent) -
     """Read all notes of a file; nobody judged them, so ``strict`` changes nothing."""
     faults = Faults(path, unit="value")
     found = watched(_notes(path, faults), progress, "reading notes")
-    return build_corpus(found, Frame(), faults, need=_NEED, strict=strict)
+    return build_corpus(found, Frame(), faults, need=_NEED)
 
 
 def _notes(path: Path, faults: Faults) -> Iterator[MarkedText]:

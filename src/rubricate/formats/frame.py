@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -150,11 +150,6 @@ class Frame(Head):
         """Return the ids of notes, those the frame knows first and in its order."""
         return list(dict.fromkeys([*(n for n in self.notes if n in note_ids), *note_ids]))
 
-    def add_notes(self, builder: CorpusBuilder, texts: Mapping[str, str]) -> None:
-        """Add the notes of these texts, in order, with what the frame knows of them."""
-        for note_id in self.in_order(texts):
-            builder.add_note(self.note(note_id, texts[note_id]))
-
     @property
     def only_annotator(self) -> str:
         """Whose files they are that name nobody."""
@@ -164,10 +159,6 @@ class Frame(Head):
     def feature_ids(self) -> frozenset[str]:
         """The features of the rubrics."""
         return frozenset(f.id for rubric in self.rubrics for f in rubric.features)
-
-    def with_labels(self, labels: Iterable[str]) -> Frame:
-        """Return a frame that knows these labels as well, each for a feature of its own."""
-        return replace(self, labels={**{label: label for label in labels}, **self.labels})
 
     def annotate(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -88,7 +88,7 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
 
 def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a corpus written by `write_jsonl`."""
-    faults = Faults(path)
+    faults = Faults(path, strict=strict)
     values: list[tuple[int, Json]] = []
     for number, value in parse_lines(read_text(path), faults):
         if isinstance(value, dict):
@@ -105,7 +105,7 @@ def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) 
         faults.raise_any()
     for number, value in watched(values[1:], progress, "reading notes", len(values) - 1):
         try:
-            _read_note(builder, value, number, faults, strict=strict)
+            _read_note(builder, value, number, faults)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             faults.add(f"not a valid note line: {_reason(error)}", line=number)
     faults.raise_any()
@@ -128,9 +128,7 @@ def _need(is_so: bool, what: str) -> None:
         raise _ShapeError(what)
 
 
-def _read_note(
-    builder: CorpusBuilder, value: Mapping[str, Any], line: int, faults: Faults, *, strict: bool
-) -> None:
+def _read_note(builder: CorpusBuilder, value: Mapping[str, Any], line: int, faults: Faults) -> None:
     note_id, text = str(value["note"]), value["text"]
     _need(isinstance(text, str), "'text' must be a text")
     _need(note_id not in builder.notes, f"note {shown(note_id)} was already given")
@@ -138,33 +136,64 @@ def _read_note(
         metadata = metadata_from_json(value.get("metadata"))
     except TypeError as error:
         raise _ShapeError(str(error)) from error
-    note = Note(note_id, str(value["case"]), text, metadata)
-    builder.add_note(note)
+    builder.add_note(Note(note_id, str(value["case"]), text, metadata))
+
+    def check(spans: Sequence[tuple[int, int]]) -> None:
+        for start, end in spans:
+            faults.check_span(start, end, len(text), note_id, line)
+
     judged = value.get("annotations", {})
     _need(isinstance(judged, dict), "'annotations' must map annotators to features")
     for annotator, features in judged.items():
         _need(isinstance(features, dict), "'annotations' must map features to lists")
         for feature, found in features.items():
-            if not builder.has_feature(feature):
+            if builder.has_feature(feature):
+                _read_row(builder, (annotator, note_id, feature), found, check)
+            else:
                 faults.add(f"feature {shown(feature)} is in no rubric of the head", line=line)
-                continue
-            probability = found.get("probability") if isinstance(found, dict) else None
-            items = found["annotations"] if isinstance(found, dict) else found
-            _need(isinstance(items, list), f"feature {shown(feature)} needs a list of annotations")
-            _need_number(probability, "probability")
-            _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
-            builder.judge(annotator, note.id, feature, probability=probability)
-            said = found.get("contradicted") if isinstance(found, dict) else None
-            if said is not None:
-                place = (annotator, note, feature)
-                _read_contradiction(builder, place, said, faults, line, strict)
-            for item in items:
-                _read_annotation(builder, (annotator, note, feature), item, faults, line, strict)
 
 
-def _need_number(value: Any, name: str) -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    _need(value is None or is_number, f"{name!r} must be a number")
+def _read_row(
+    builder: CorpusBuilder,
+    row: tuple[str, str, str],
+    found: Any,
+    check: Callable[[Sequence[tuple[int, int]]], None],
+) -> None:
+    """Add what an annotator says of a feature: a list, or an object that says more of the row."""
+    more: Mapping[str, Any] = found if isinstance(found, dict) else {}
+    items = found["annotations"] if isinstance(found, dict) else found
+    _need(isinstance(items, list), f"feature {shown(row[2])} needs a list of annotations")
+    builder.judge(*row, probability=_probability(more))
+    said = more.get("contradicted")
+    if said is not None:
+        _need(isinstance(said, dict), "'contradicted' must have spans, and may have a reason")
+        spans, probability = _spans(said["spans"]), _probability(said)
+        check(spans)
+        reason = str(said.get("reason", ""))
+        builder.contradict(*row, Contradiction(tuple(spans), probability, reason))
+    for item in items:
+        more = item if isinstance(item, dict) else {}
+        spans = _spans(more["spans"] if more else item)
+        confidence = _number(more, "confidence")
+        check(spans)
+        try:
+            detail = detail_from_json(more)
+        except ValueError as error:
+            raise _ShapeError(str(error)) from None
+        builder.annotate(*row, spans, confidence=confidence, detail=detail)
+
+
+def _number(value: Mapping[str, Any], name: str) -> float | None:
+    number = value.get(name)
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    _need(number is None or is_number, f"{name!r} must be a number")
+    return number
+
+
+def _probability(value: Mapping[str, Any]) -> float | None:
+    number = _number(value, "probability")
+    _need(number is None or 0 <= number <= 1, "'probability' goes from 0 to 1")
+    return number
 
 
 def _spans(value: Any) -> list[tuple[int, int]]:
@@ -175,50 +204,6 @@ def _spans(value: Any) -> list[tuple[int, int]]:
         _need(is_pair, "a span needs two whole numbers, [start, end]")
         _need(max(abs(x) for x in span) <= LARGEST, f"offsets go up to {LARGEST}")
     return [(start, end) for start, end in value]
-
-
-def _read_annotation(
-    builder: CorpusBuilder,
-    place: tuple[str, Note, str],
-    item: Any,
-    faults: Faults,
-    line: int,
-    strict: bool,
-) -> None:
-    annotator, note, feature = place
-    more: Mapping[str, Any] = item if isinstance(item, dict) else {}
-    spans = _spans(more["spans"] if more else item)
-    _need_number(more.get("confidence"), "confidence")
-    if strict:
-        for start, end in spans:
-            faults.check_span(start, end, len(note.text), note.id, line)
-    try:
-        detail = detail_from_json(more)
-    except ValueError as error:
-        raise _ShapeError(str(error)) from None
-    builder.annotate(
-        annotator, note.id, feature, spans, confidence=more.get("confidence"), detail=detail
-    )
-
-
-def _read_contradiction(
-    builder: CorpusBuilder,
-    place: tuple[str, Note, str],
-    value: Any,
-    faults: Faults,
-    line: int,
-    strict: bool,
-) -> None:
-    _need(isinstance(value, dict), "'contradicted' must have spans, and may have a reason")
-    annotator, note, feature = place
-    spans, probability = _spans(value["spans"]), value.get("probability")
-    _need_number(probability, "probability")
-    _need(probability is None or 0 <= probability <= 1, "'probability' goes from 0 to 1")
-    if strict:
-        for start, end in spans:
-            faults.check_span(start, end, len(note.text), note.id, line)
-    said = Contradiction(tuple(spans), probability, str(value.get("reason", "")))
-    builder.contradict(annotator, note.id, feature, said)
 
 
 def stream_jsonl(path: Path) -> NoteStream:

@@ -166,7 +166,7 @@ def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
 
 
 class Faults:
-    """The faults found so far in one input.
+    """The faults found so far in one input; unless ``strict``, offsets may be wrong.
 
     >>> faults = Faults(Path("notes.csv"), unit="row")
     >>> faults.add("column 'case_num' is empty", line=2)
@@ -175,14 +175,15 @@ class Faults:
     rubricate.errors.InputError: notes.csv, row 2: column 'case_num' is empty
     """
 
-    def __init__(self, path: Path, *, unit: str = "line") -> None:
+    def __init__(self, path: Path, *, unit: str = "line", strict: bool = True) -> None:
         self.path = path
         self.unit = unit
+        self.strict = strict
         self.found: list[Fault] = []
 
     def of(self, path: Path) -> Faults:
         """Return the same faults, to which those of another file are added."""
-        other = Faults(path, unit=self.unit)
+        other = Faults(path, unit=self.unit, strict=self.strict)
         other.found = self.found
         return other
 
@@ -211,8 +212,8 @@ class Faults:
         return False
 
     def check_span(self, start: int, end: int, length: int, note_id: str, line: int | None) -> bool:
-        """Note a fault if the span is not inside a note of this length; tell whether it is."""
-        if 0 <= start < end <= length:
+        """Note a fault if a span must be, and is not, inside a note of this length; tell if not."""
+        if not self.strict or 0 <= start < end <= length:
             return True
         self.add(
             f"span {start} {end} of note {shown(note_id)} is not inside its text: "

@@ -46,14 +46,19 @@ class MarkedText:
 
 
 def marked_reader(
-    marked: Callable[[Path, Frame, Faults], Iterable[MarkedText]], *, need: str, unit: str = "line"
+    marked: Callable[[Path, Frame, Faults], Iterable[MarkedText]],
+    *,
+    need: str,
+    unit: str = "line",
+    label: str = "reading notes",
 ) -> Reader:
     """Return the reader of a format from what yields its marked texts and collects faults."""
 
     def read(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-        faults, frame = Faults(path, unit=unit), read_frame(path, is_folder=path.is_dir())
-        found = watched(marked(path, frame, faults), progress, "reading notes")
-        return build_corpus(found, frame, faults, need=need, strict=strict)
+        faults = Faults(path, unit=unit, strict=strict)
+        frame = read_frame(path, is_folder=path.is_dir())
+        found = watched(marked(path, frame, faults), progress, label)
+        return build_corpus(found, frame, faults, need=need)
 
     return read
 
@@ -64,7 +69,6 @@ def build_corpus(
     faults: Faults,
     *,
     need: str,
-    strict: bool,
     features: Iterable[Feature] = (),
 ) -> Corpus:
     """Return the corpus the marked texts make; InputError with every fault.
@@ -105,9 +109,8 @@ def build_corpus(
         own = faults.of(one.path or faults.path)
         lines = one.lines or [one.line] * len(one.annotations)
         for (label, annotation), line in zip(one.annotations, lines, strict=True):
-            if strict:
-                for start, end in annotation.spans:
-                    own.check_span(start, end, len(one.text), one.note_id, line)
+            for start, end in annotation.spans:
+                own.check_span(start, end, len(one.text), one.note_id, line)
             frame.check_label(label, own, line=line)
             frame.annotate(builder, one.annotator, one.note_id, label, annotation)
     faults.raise_any()

@@ -112,7 +112,7 @@ def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = "the tables lack what they should hold; convert again from the source"
         raise InputError([Fault(message, path)]) from error
-    _check(corpus, Faults(path, unit="row"), strict=strict)
+    _check(corpus, Faults(path, unit="row", strict=strict))
     return corpus
 
 
@@ -188,7 +188,7 @@ def _pointers(counts: Any) -> Any:
     return first
 
 
-def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
+def _check(corpus: Corpus, faults: Faults) -> None:
     """Refuse tables that do not fit together, and (if strict) spans outside their note."""
     rows = corpus.rows
     if len(corpus.note_index) != len(corpus.notes):
@@ -211,7 +211,7 @@ def _check(corpus: Corpus, faults: Faults, *, strict: bool) -> None:
     known = np.zeros(0) if rows.probability is None else rows.probability
     if ((known < 0) | (known > 1)).any():
         faults.add("rows.parquet: column 'probability' goes from 0 to 1")
-    if strict:
+    if faults.strict:
         if (np.diff(rows.first_span) < 1).any():
             faults.add("annotations.parquet: column 'n_spans' must be 1 or more")
         length = np.array([len(n.text) for n in corpus.notes], dtype=np.int64)

@@ -83,7 +83,7 @@ def looks_like_docbin(path: Path) -> bool:
 def read_docbin(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read the texts of a DocBin with their spans."""
     spacy = _require_spacy()
-    faults = Faults(path, unit="text")
+    faults = Faults(path, unit="text", strict=strict)
     frame = read_frame(path, is_folder=False)
     raw = read_whole(path)
     _check_unpacked(raw, path)
@@ -92,7 +92,7 @@ def read_docbin(path: Path, *, strict: bool = True, progress: Progress = silent)
     except Exception:  # spaCy raises whatever broke; its words may quote the text
         raise InputError([Fault("not a readable DocBin of spaCy", path)]) from None
     found = watched(_marked(texts, frame, faults), progress, "reading notes", len(texts))
-    return build_corpus(found, frame, faults, need=_NEED, strict=strict)
+    return build_corpus(found, frame, faults, need=_NEED)
 
 
 def _check_unpacked(raw: bytes, path: Path) -> None:

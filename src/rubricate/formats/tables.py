@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rubricate.formats.limits import Faults, need_within, read_text
 from rubricate.rubric import Scalar
@@ -100,11 +100,15 @@ class CsvTable:
         self.path = path
         self.names = list(columns)
         self._columns = columns
-        self._faults = faults
+        self.faults = faults
         self.lines = lines
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
+
+    def add_fault(self, row: int, message: str) -> None:
+        """Note what is wrong with a row, counted from 0."""
+        self.faults.add(message, line=self.lines[row], path=self.path)
 
     def column(self, name: str) -> list[str]:
         """Return a column as text."""
@@ -115,26 +119,24 @@ class CsvTable:
         values = self._columns[name]
         numbers = []
         first: dict[int, int] = {}
-        for line, value in zip(self.lines, values, strict=True):
+        for row, (line, value) in enumerate(zip(self.lines, values, strict=True)):
             if not is_number(value):
-                message = f"column {name!r} needs a whole number of 0 or more"
-                self._faults.add(message, line=line, path=self.path)
+                self.add_fault(row, f"column {name!r} needs a whole number of 0 or more")
                 numbers.append(-line)
                 continue
             number = int(value)
             if unique and first.setdefault(number, line) != line:
-                message = f"{name} {number} occurs again (first in row {first[number]})"
-                self._faults.add(message, line=line, path=self.path)
+                self.add_fault(row, f"{name} {number} occurs again (first in row {first[number]})")
             numbers.append(number)
         return numbers
 
     def need_filled(self, name: str) -> list[str]:
         """Return a column of ids; an empty field is a fault, and one that is a whole text."""
-        for line, value in zip(self.lines, self._columns[name], strict=True):
+        for row, value in enumerate(self._columns[name]):
             if not value.strip():
-                self._faults.add(f"column {name!r} is empty", line=line, path=self.path)
+                self.add_fault(row, f"column {name!r} is empty")
             elif not is_id(value):
-                self._faults.add(f"column {name!r} {NO_ID}", line=line, path=self.path)
+                self.add_fault(row, f"column {name!r} {NO_ID}")
         return self._columns[name]
 
     def guessed(self, name: str) -> Sequence[Scalar]:
@@ -223,12 +225,12 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | 
     return CsvTable(path, columns, faults, lines)
 
 
-def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns as CSV; texts are quoted so that every line break survives."""
+def write_table(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:
+    """Write a CSV that programs read; texts are quoted so that every line break survives."""
     with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(",".join(header) + "\n")
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        stream.write(",".join(columns) + "\n")
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerows(lines)
 
 
 def write_sheet(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:

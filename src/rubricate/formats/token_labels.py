@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
 
 from rubricate.corpus import Corpus
+from rubricate.formats.frame import feature_labels
 from rubricate.rubric import Feature, Rubric
 from rubricate.text.words import find_tokens
 
@@ -34,6 +35,18 @@ SUBLABELS = {
     ),
     "outcomes": ("Physical", "Pain", "Mortality", "Adverse effects", "Mental", "Other"),
 }  # fmt: skip
+
+
+def corpus_labels(corpus: Corpus, own: Mapping[str, str]) -> dict[str, str]:
+    """Return a label for each feature: the EBM-NLP corpus's own, by feature id, unless taken.
+
+    >>> corpus_labels(Corpus((), (PICO,)), {"outcomes": "OUT"})["outcomes"]
+    'OUT'
+    """
+    labels = feature_labels(corpus)
+    taken = set(labels.values())
+    free = {i: label for i, label in own.items() if i in labels and label not in taken}
+    return {**labels, **free}
 
 
 def sublabel_attributes(feature_id: str, number: int) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
@@ -199,21 +199,16 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
     """
-    faults = Faults(path)
+    faults = Faults(path, strict=strict)
     if not path.is_dir():
         raise InputError(f"{path}: a BRAT corpus is a folder of .txt and .ann files")
     frame = read_frame(path, is_folder=True)
     configured = list(_configured_features(path, frame, faults))
     found = _marked(_look(path, frame, faults, progress), faults, progress)
-    return build_corpus(
-        found,
-        # A type that somebody added to annotation.conf is meant; any other new label is a slip.
-        frame.with_labels(feature.id for feature in configured),
-        faults,
-        need=".txt and .ann files",
-        strict=strict,
-        features=() if frame.exists else configured,
-    )
+    # A type that somebody added to annotation.conf is meant; any other new label is a slip.
+    labels = {**{feature.id: feature.id for feature in configured}, **frame.labels}
+    known, new = replace(frame, labels=labels), () if frame.exists else configured
+    return build_corpus(found, known, faults, need=".txt and .ann files", features=new)
 
 
 def _marked(folder: _Folder, faults: Faults, progress: Progress) -> Iterator[MarkedText]:

@@ -29,13 +29,14 @@ from rubricate.formats.ebmnlp.layout import (
     need_folders,
 )
 from rubricate.formats.format import HELD_BY_FRAME, Format
-from rubricate.formats.frame import Frame, feature_labels, name_to_id, read_frame, write_frame
+from rubricate.formats.frame import Frame, name_to_id, read_frame, write_frame
 from rubricate.formats.limits import Faults
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
     Place,
     align_tokens,
+    corpus_labels,
     count_cut_and_merged,
     label_runs,
     mark_tokens,
@@ -71,7 +72,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     space as text, and says so in its metadata (``text: tokens``).
     """
     folders = need_folders(path)
-    faults = Faults(folders.root)
+    faults = Faults(folders.root, strict=strict)
     frame = read_frame(folders.root, is_folder=True)
     stored = _read_stored_notes(folders, faults)
     frame.check_notes(len(stored), faults, need="documents/PMID.tokens")
@@ -79,7 +80,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     known = {name_to_id(name): note for name, note in stored.items()}
     places = {}
     for note_id in dict.fromkeys(file.note_id for file in files):
-        known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults, strict)
+        known[note_id], places[note_id] = _place_tokens(known[note_id], note_id, faults)
     builder = frame.builder()
     _add_notes(builder, frame, known, _splits(files, faults))
     _add_features(builder, frame, files, faults)
@@ -176,7 +177,7 @@ def _add_features(
 
 
 def _place_tokens(
-    stored: _StoredNote, note_id: str, faults: Faults, strict: bool
+    stored: _StoredNote, note_id: str, faults: Faults
 ) -> tuple[_StoredNote, list[Place]]:
     """Return where a note's tokens are, and the note with the text they are in."""
     tokens = stored.tokens
@@ -186,7 +187,7 @@ def _place_tokens(
     places = align_tokens(tokens, stored.text)
     if len(places) == len(tokens):
         return stored, places
-    if not strict:
+    if not faults.strict:
         text = " ".join(tokens)
         return replace(stored, text=text, text_from_tokens=True), align_tokens(tokens, text)
     faults.add(
@@ -242,7 +243,7 @@ def write_ebmnlp(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
     folder = path / "documents"
     folder.mkdir(parents=True)
     (path / "annotations").mkdir()
-    folders = feature_folders(corpus)
+    folders = corpus_labels(corpus, {feature.id: feature.id for feature in PICO})
     made: set[Path] = set()
     for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
         places = note_tokens(note.text)
@@ -273,19 +274,6 @@ def _lines(items: list[str]) -> str:
 def _encode(text: str) -> bytes:
     # A reader takes a leading U+FEFF for a byte order mark, so one that is text needs another.
     return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
-
-
-def feature_folders(corpus: Corpus) -> dict[str, str]:
-    """Return the folder of each feature: the corpus's own names for its own three.
-
-    >>> feature_folders(Corpus((), (PICO,)))["outcomes"]
-    'outcomes'
-    """
-    labels = feature_labels(corpus)
-    taken = set(labels.values())
-    own = {f.id for f in PICO if f.id in labels and f.id not in taken}
-    return {feature_id: feature_id if feature_id in own else labels[feature_id]
-            for feature_id in labels}  # fmt: skip
 
 
 def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:

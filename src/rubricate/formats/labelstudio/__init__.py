@@ -187,10 +187,11 @@ def _quoted(text: str) -> str:
 
 def read_labelstudio(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
     """Read a Label Studio export (``JSON`` or ``JSON_MIN``)."""
-    faults, frame = Faults(path, unit="task"), read_frame(path, is_folder=False)
+    faults = Faults(path, unit="task", strict=strict)
+    frame = read_frame(path, is_folder=False)
     tasks = watched(_read_tasks(path, faults), progress, "reading notes")
-    found = (one for task in tasks for one in _marked(*task, faults, strict=strict))
-    return build_corpus(_once(found, faults), frame, faults, need="tasks", strict=strict)
+    found = (one for number, task in tasks for one in _marked(number, task, faults))
+    return build_corpus(_once(found, faults), frame, faults, need="tasks")
 
 
 def _read_tasks(path: Path, faults: Faults) -> list[tuple[int, Json]]:
@@ -234,9 +235,7 @@ def _from_compact(values: list[Json]) -> list[Json]:
     return list(tasks.values())
 
 
-def _marked(
-    number: int, task: Mapping[str, Any], faults: Faults, *, strict: bool
-) -> Iterator[MarkedText]:
+def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[MarkedText]:
     data = task["data"]
     key = _text_key(data)
     if key is None or not isinstance(data[key], str):
@@ -255,7 +254,7 @@ def _marked(
     )
     judgements = list(_judgements(task))
     for annotator, group, result in judgements:
-        regions = read_regions(result, note.note_id, note.text, number, faults, strict=strict)
+        regions = read_regions(result, note.note_id, note.text, number, faults)
         yield replace(note, annotator=annotator, group=group, annotations=tuple(regions))
     if not judgements:
         yield note

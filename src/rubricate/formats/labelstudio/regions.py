@@ -32,14 +32,14 @@ class _Region:
 
 
 def read_regions(
-    result: list[Any], note_id: str, text: str, task: int, faults: Faults, *, strict: bool
+    result: list[Any], note_id: str, text: str, task: int, faults: Faults
 ) -> Iterator[tuple[str, PlainAnnotation]]:
     """Yield the annotations of a ``result`` with their labels; faults name the task.
 
     >>> from pathlib import Path
     >>> value = {"start": 3, "end": 8, "labels": ["Fever"]}
     >>> result = [{"id": "a", "type": "labels", "value": value}]
-    >>> list(read_regions(result, "n", "no fever", 1, Faults(Path("x.json")), strict=True))
+    >>> list(read_regions(result, "n", "no fever", 1, Faults(Path("x.json"))))
     [('Fever', PlainAnnotation(spans=((3, 8),), confidence=None, detail=Detail(...)))]
     """
     regions = []
@@ -49,7 +49,7 @@ def read_regions(
         except ValueError as error:
             faults.add(f"result {i} of note {note_id}: {error}", line=task)
             continue
-        if region is not None and (region.labels or strict):
+        if region is not None and (region.labels or faults.strict):
             if not region.labels:
                 faults.add(f"result {i} of note {note_id} has no label", line=task)
             regions.append(region)

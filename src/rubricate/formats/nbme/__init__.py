@@ -15,7 +15,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rubricate.builder import RowsBuilder
 from rubricate.corpus import Annotator, Corpus, Note
@@ -26,6 +25,7 @@ from rubricate.formats.format import HELD_BY_SPANS, Format, foreign_rows
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
 from rubricate.formats.limits import Faults, read_text, refuse_link
 from rubricate.formats.nbme.annotations import (
+    ROW_COLUMNS,
     Known,
     find_rows,
     read_annotations,
@@ -40,7 +40,7 @@ from rubricate.spans import fragments_text
 NOTES, FEATURES, TRAIN, TEST = "patient_notes.csv", "features.csv", "train.csv", "test.csv"
 NOTE_COLUMNS = ("pn_num", "case_num", "pn_history")
 FEATURE_COLUMNS = ("feature_num", "case_num", "feature_text")
-ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
+SUBMISSION_COLUMNS = ("id", "location")
 REFERENCE = "reference"
 #: Files of the folder that are no annotator's, without suffix.
 _OTHER_FILES = frozenset(
@@ -59,7 +59,7 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
     """Read the competition's folder."""
     if not path.is_dir():
         raise InputError(f"{path}: the competition's files are read as a folder; give the folder")
-    faults = Faults(path, unit="row")
+    faults = Faults(path, unit="row", strict=strict)
     frame = read_frame(path, is_folder=True)
     numbers = _read_ids(path / IDS_NAME)
     notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
@@ -75,11 +75,11 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
         (known | {id_: Annotator(id_) for id_ in files if id_ not in known}).values()
     )
     corpus = Corpus(notes, rubrics, annotators, scores=frame.scores, metadata=frame.metadata)
-    there = Known(corpus, numbers, is_whole=is_whole, strict=strict)
+    there = Known(corpus, numbers, is_whole=is_whole)
     if (path / TEST).is_file():
         table = read_table(path / TEST, ROW_COLUMNS, faults)
         if table is not None:
-            find_rows(there, table, faults)
+            find_rows(there, table)
     rows = read_annotations(there, files, faults, progress)
     return replace(corpus, rows=rows)
 
@@ -213,22 +213,10 @@ def write_nbme(corpus: Corpus, path: Path, *, progress: Progress = silent) -> No
     path.mkdir()
     note_numbers = _numbers([n.id for n in corpus.notes])
     feature_numbers = _numbers([f.id for f in corpus.features])
-    write_table(
-        path / NOTES,
-        {
-            "pn_num": list(note_numbers.values()),
-            "case_num": [n.case for n in corpus.notes],
-            "pn_history": [n.text for n in corpus.notes],
-        },
-    )
-    write_table(
-        path / FEATURES,
-        {
-            "feature_num": list(feature_numbers.values()),
-            "case_num": [f.case for f in corpus.features],
-            "feature_text": [_hyphened(f.text) for f in corpus.features],
-        },
-    )
+    notes = [(note_numbers[note.id], note.case, note.text) for note in corpus.notes]
+    features = [(feature_numbers[f.id], f.case, _hyphened(f.text)) for f in corpus.features]
+    write_table(path / NOTES, NOTE_COLUMNS, notes)
+    write_table(path / FEATURES, FEATURE_COLUMNS, features)
     for i, annotator in enumerate(corpus.annotators):
         numbers = (list(note_numbers.values()), list(feature_numbers.values()))
         write_annotations(corpus, i, _file_of(path, annotator.id), numbers, progress)
@@ -254,19 +242,15 @@ def _write_test(
 ) -> None:
     """Write test.csv and a sample submission: the rows of notes that nobody judged."""
     judged = set(corpus.rows.note.tolist())
-    columns: dict[str, list[Any]] = {name: [] for name in ROW_COLUMNS}
-    for i, note in enumerate(corpus.notes):
-        if i in judged:
-            continue
+    lines = []
+    for note in (note for i, note in enumerate(corpus.notes) if i not in judged):
         for feature in corpus.rubric(note.case):
-            columns["id"].append(row_id(notes[note.id], features[feature.id]))
-            columns["case_num"].append(note.case)
-            columns["pn_num"].append(notes[note.id])
-            columns["feature_num"].append(features[feature.id])
-    if columns["id"]:
-        write_table(path / TEST, columns)
-        sample = {"id": columns["id"], "location": [""] * len(columns["id"])}
-        write_table(path / "sample_submission.csv", sample)
+            numbers = (notes[note.id], features[feature.id])
+            lines.append((row_id(*numbers), note.case, *numbers))
+    if lines:
+        write_table(path / TEST, ROW_COLUMNS, lines)
+        sample = [(line[0], "") for line in lines]
+        write_table(path / "sample_submission.csv", SUBMISSION_COLUMNS, sample)
 
 
 FORMAT = Format(
@@ -305,8 +289,8 @@ def submission_id(note_id: str, feature_id: str) -> str:
 
 def read_submission(path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
     """Read a submission about the notes of another corpus."""
-    faults = Faults(path, unit="row")
-    table = read_table(path, ("id", "location"), faults)
+    faults = Faults(path, unit="row", strict=strict)
+    table = read_table(path, SUBMISSION_COLUMNS, faults)
     if table is None:
         raise InputError(faults.found)
     place = {
@@ -332,7 +316,7 @@ def read_submission(path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
         numbers = [int(x) for x in location.replace(";", " ").split()]
         for start, end in zip(numbers[::2], numbers[1::2], strict=True):
             text = like.notes[note].text
-            if not strict or faults.check_span(start, end, len(text), like.notes[note].id, line):
+            if faults.check_span(start, end, len(text), like.notes[note].id, line):
                 builder.annotate(note, 0, feature, [(start, end)])
     faults.raise_any()
     return like.with_rows(builder.build(), [Annotator("predicted")])
@@ -345,20 +329,18 @@ def write_submission(corpus: Corpus, path: Path, *, progress: Progress = silent)
     rows = corpus.rows
     start, end = rows.start.tolist(), rows.end.tolist()
     bounds = rows.first_span[rows.first_annotation].tolist()
-    ids, locations = [], []
+    lines = []
     first: dict[str, str] = {}
     for row in watched(range(len(rows)), progress, "writing rows", len(rows)):
         note = corpus.notes[int(rows.note[row])]
         feature = corpus.features[int(rows.feature[row])]
-        ids.append(submission_id(note.id, feature.id))
+        own_id = submission_id(note.id, feature.id)
         place = f"note {note.id!r}, feature {feature.id!r}"
-        if first.setdefault(ids[-1], place) != place:
-            raise InputError(
-                f"{first[ids[-1]]} and {place} both get the id {ids[-1]!r}: rename one"
-            )
+        if first.setdefault(own_id, place) != place:
+            raise InputError(f"{first[own_id]} and {place} both get the id {own_id!r}: rename one")
         spans = sorted({(start[k], end[k]) for k in range(bounds[row], bounds[row + 1])})
-        locations.append(fragments_text(spans))
-    write_table(path, {"id": ids, "location": locations})
+        lines.append((own_id, fragments_text(spans)))
+    write_table(path, SUBMISSION_COLUMNS, lines)
 
 
 def _read_alone(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:

@@ -19,6 +19,7 @@ from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows
 from rubricate.spans import fragments_text, words_at
 
+ROW_COLUMNS = ("id", "case_num", "pn_num", "feature_num")
 _COLUMNS = ("pn_num", "feature_num", "annotation", "location")
 # Nine digits: what rows can hold without a closer look.
 _SPAN = r"[0-9]{1,9} [0-9]{1,9}"
@@ -46,12 +47,11 @@ class _RowColumns:
 
 @dataclass(frozen=True)
 class Known:
-    """What the rows of a file may speak of, and how strict to be with them."""
+    """What the rows of a file may speak of."""
 
     corpus: Corpus
     ids: Mapping[str, Mapping[str, str]]
     is_whole: bool
-    strict: bool
 
 
 def read_annotations(
@@ -63,20 +63,15 @@ def read_annotations(
         table = read_table(place, _COLUMNS, faults)
         if table is not None:
             number = known.corpus.annotator_index[annotator]
-            _read_file(known, number, table, columns, faults, progress)
+            _read_file(known, number, table, columns, progress)
     faults.raise_any()
     return Rows.build(**columns.__dict__)
 
 
 def _read_file(
-    known: Known,
-    annotator: int,
-    table: CsvTable,
-    columns: _RowColumns,
-    faults: Faults,
-    progress: Progress,
+    known: Known, annotator: int, table: CsvTable, columns: _RowColumns, progress: Progress
 ) -> None:
-    notes, features = find_rows(known, table, faults)
+    notes, features = find_rows(known, table)
     first_row = len(columns.note)
     columns.note += notes
     columns.feature += features
@@ -88,29 +83,31 @@ def _read_file(
     ):
         if location == "[]" and stated == "[]":
             continue
-        found, line = _parse_location(location), table.lines[i]
+        found = _parse_location(location)
         if found is None:
             what = "column 'location' must be a list of 'START END' texts (fragments joined by ';')"
-            faults.add(what, line=line, path=table.path)
+            table.add_fault(i, what)
         elif note >= 0:
-            _add(columns, first_row + i, found, texts[note], stated, (faults, line, table))
-    if known.strict and known.is_whole:
-        _check_spans(known.corpus, columns, first_row, table, faults)
+            wrong = _add(columns, first_row + i, found, texts[note], stated)
+            if wrong:
+                table.add_fault(i, wrong)
+    if table.faults.strict and known.is_whole:
+        _check_spans(known.corpus, columns, first_row, table)
 
 
-def find_rows(known: Known, table: CsvTable, faults: Faults) -> tuple[list[int], list[int]]:
+def find_rows(known: Known, table: CsvTable) -> tuple[list[int], list[int]]:
     """Return the note and the feature of each row, -1 where unknown, and name what is wrong."""
     corpus, ids = known.corpus, known.ids
     notes = _indices(table, "pn_num", corpus.note_index, ids.get("notes", {}))
     features = _indices(table, "feature_num", corpus.feature_index, ids.get("features", {}))
     if known.is_whole:
-        _name_unknown(table, "pn_num", notes, faults)
-        _name_unknown(table, "feature_num", features, faults)
-    _check_duplicates(notes, features, table, faults)
-    if known.strict:
-        _check_ids(notes, features, table, faults)
-    if known.strict and known.is_whole:
-        _check_cases(corpus, notes, features, table, faults)
+        _name_unknown(table, "pn_num", notes)
+        _name_unknown(table, "feature_num", features)
+    _check_duplicates(notes, features, table)
+    if table.faults.strict:
+        _check_ids(notes, features, table)
+    if table.faults.strict and known.is_whole:
+        _check_cases(corpus, notes, features, table)
     return notes, features
 
 
@@ -127,12 +124,12 @@ def _indices(
     return found
 
 
-def _name_unknown(table: CsvTable, name: str, found: list[int], faults: Faults) -> None:
-    for line, value, place in zip(table.lines, table.column(name), found, strict=True):
+def _name_unknown(table: CsvTable, name: str, found: list[int]) -> None:
+    for i, (value, place) in enumerate(zip(table.column(name), found, strict=True)):
         if place < 0:
             # What is no number may be a piece of a note.
             shown = str(int(value)) if is_number(value) else "(not a number)"
-            faults.add(f"{name} {shown} is unknown", line=line, path=table.path)
+            table.add_fault(i, f"{name} {shown} is unknown")
 
 
 def row_id(note: int, feature: int) -> str:
@@ -144,7 +141,7 @@ def row_id(note: int, feature: int) -> str:
     return f"{note:05d}_{feature:03d}"
 
 
-def _check_ids(notes: list[int], features: list[int], table: CsvTable, faults: Faults) -> None:
+def _check_ids(notes: list[int], features: list[int], table: CsvTable) -> None:
     """Name every row whose id is another's: nobody can tell which of them is meant."""
     if "id" not in table.names:
         return
@@ -154,8 +151,7 @@ def _check_ids(notes: list[int], features: list[int], table: CsvTable, faults: F
         if given == needed or min(notes[i], features[i]) < 0:
             continue
         if [part.lstrip("0") for part in given.split("_")] != [x.lstrip("0") for x in pair]:
-            message = f"the id is not that of its note and feature, {needed}"
-            faults.add(message, line=table.lines[i], path=table.path)
+            table.add_fault(i, f"the id is not that of its note and feature, {needed}")
 
 
 def _parse_location(literal: str) -> list[list[tuple[int, int]]] | None:
@@ -198,13 +194,9 @@ def parse_text_list(literal: str) -> list[str] | None:
 
 
 def _add(
-    columns: _RowColumns,
-    row: int,
-    found: list[list[tuple[int, int]]],
-    text: str,
-    stated: str,
-    place: tuple[Faults, int, CsvTable],
-) -> None:
+    columns: _RowColumns, row: int, found: list[list[tuple[int, int]]], text: str, stated: str
+) -> str:
+    """Add the annotations of a row; return what is wrong with the texts stated for them."""
     covered = [words_at(fragments, text) for fragments in found]
     first = len(columns.row_of_annotation)
     for i, fragments in enumerate(found):
@@ -215,34 +207,26 @@ def _add(
             columns.end.append(end)
     # The text a sound file states is what Python prints; only others need parsing.
     if repr(covered) == stated:
-        return
-    faults, line, table = place
+        return ""
     texts = parse_text_list(stated)
     if texts is None:
-        faults.add("column 'annotation' must be a list of texts", line=line, path=table.path)
-    elif len(texts) != len(found):
-        message = f"{len(texts)} texts in 'annotation', {len(found)} places in 'location'"
-        faults.add(message, line=line, path=table.path)
-    else:
-        for i, (ours, theirs) in enumerate(zip(covered, texts, strict=True)):
-            if ours != theirs:
-                columns.details[first + i] = Detail(stated_text=theirs)
+        return "column 'annotation' must be a list of texts"
+    if len(texts) != len(found):
+        return f"{len(texts)} texts in 'annotation', {len(found)} places in 'location'"
+    for i, (ours, theirs) in enumerate(zip(covered, texts, strict=True)):
+        if ours != theirs:
+            columns.details[first + i] = Detail(stated_text=theirs)
+    return ""
 
 
-def _check_duplicates(
-    notes: list[int], features: list[int], table: CsvTable, faults: Faults
-) -> None:
+def _check_duplicates(notes: list[int], features: list[int], table: CsvTable) -> None:
     seen: dict[tuple[int, int], int] = {}
-    for line, *pair in zip(table.lines, notes, features, strict=True):
-        key = (pair[0], pair[1])
-        if min(key) >= 0 and seen.setdefault(key, line) != line:
-            message = f"the note and feature of row {seen[key]} occur again"
-            faults.add(message, line=line, path=table.path)
+    for i, key in enumerate(zip(notes, features, strict=True)):
+        if min(key) >= 0 and seen.setdefault(key, i) != i:
+            table.add_fault(i, f"the note and feature of row {table.lines[seen[key]]} occur again")
 
 
-def _check_cases(
-    corpus: Corpus, notes: list[int], features: list[int], table: CsvTable, faults: Faults
-) -> None:
+def _check_cases(corpus: Corpus, notes: list[int], features: list[int], table: CsvTable) -> None:
     """Name every row whose case, or whose feature's case, is not that of its note."""
     note_cases = [note.case for note in corpus.notes]
     feature_cases = [feature.case for feature in corpus.features]
@@ -253,14 +237,13 @@ def _check_cases(
         case = note_cases[note]
         if given is not None and given[i] != case:
             own = _shown_case(corpus, case)
-            message = f"case_num is not that of note {corpus.notes[note].id}, {own}"
-            faults.add(message, line=table.lines[i], path=table.path)
+            table.add_fault(i, f"case_num is not that of note {corpus.notes[note].id}, {own}")
         if feature >= 0 and feature_cases[feature] != case:
-            message = (
+            table.add_fault(
+                i,
                 f"feature {corpus.features[feature].id} belongs to case {feature_cases[feature]}, "
-                f"note {corpus.notes[note].id} to case {_shown_case(corpus, case)}"
+                f"note {corpus.notes[note].id} to case {_shown_case(corpus, case)}",
             )
-            faults.add(message, line=table.lines[i], path=table.path)
 
 
 def _shown_case(corpus: Corpus, case: str) -> str:
@@ -268,9 +251,7 @@ def _shown_case(corpus: Corpus, case: str) -> str:
     return case if any(case == rubric.case for rubric in corpus.rubrics) else "another"
 
 
-def _check_spans(
-    corpus: Corpus, columns: _RowColumns, first_row: int, table: CsvTable, faults: Faults
-) -> None:
+def _check_spans(corpus: Corpus, columns: _RowColumns, first_row: int, table: CsvTable) -> None:
     """Name every span outside its note."""
     length = np.array([len(note.text) for note in corpus.notes])
     row = np.array(columns.row_of_annotation, dtype=np.int64)
@@ -278,7 +259,7 @@ def _check_spans(
     start, end = np.array(columns.start, np.int64), np.array(columns.end, np.int64)
     note_of = np.array(columns.note, dtype=np.int64)[row]
     wrong = (row >= first_row) & ((start < 0) | (start >= end) | (end > length[note_of]))
-    own = faults.of(table.path)
+    own = table.faults.of(table.path)
     for i in np.flatnonzero(wrong):
         note = corpus.notes[int(note_of[i])]
         line = table.lines[int(row[i]) - first_row]
@@ -295,23 +276,15 @@ def write_annotations(
     """Write one annotator's rows as ``train.csv`` has them; notes and features by number."""
     note_numbers, feature_numbers = numbers
     rows = corpus.rows
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("id", "case_num", "pn_num", "feature_num", "annotation", "location")
-    }
+    lines = []
     own = np.flatnonzero(rows.annotator == annotator).tolist()
     for row in watched(own, progress, f"writing {path.name}", len(own)):
         note = corpus.notes[int(rows.note[row])]
-        pn_num = note_numbers[int(rows.note[row])]
-        feature_num = feature_numbers[int(rows.feature[row])]
+        pair = (note_numbers[int(rows.note[row])], feature_numbers[int(rows.feature[row])])
         texts, places = [], []
         for spans, _, detail in rows.annotations(row):
             stated = detail.stated_text
             texts.append(words_at(spans, note.text) if stated is None else stated)
             places.append(fragments_text(spans))
-        columns["id"].append(row_id(pn_num, feature_num))
-        columns["case_num"].append(note.case)
-        columns["pn_num"].append(pn_num)
-        columns["feature_num"].append(feature_num)
-        columns["annotation"].append(repr(texts))
-        columns["location"].append(repr(places))
-    write_table(path, columns)
+        lines.append((row_id(*pair), note.case, *pair, repr(texts), repr(places)))
+    write_table(path, (*ROW_COLUMNS, "annotation", "location"), lines)

@@ -36,7 +36,7 @@ NAMES = {
 _TEXT_OR_ID = ("feature", "item", "element")
 _COLUMN = {name: column for column, names in NAMES.items() for name in names}
 #: The header of the competition's features.csv, whose texts have hyphens for spaces.
-_COMPETITION = {"feature num", "case num", "feature text"}
+COMPETITION = {"feature num", "case num", "feature text"}
 
 
 def is_known(name: str) -> bool:
@@ -109,15 +109,6 @@ def _settle(
 def _unknown(name: str, near: str) -> str:
     hint = f"did you mean {near!r}?" if near else f"known are {', '.join(NAMES)}."
     return f"column {name!r} is not known; {hint} Columns that begin with _ are left out."
-
-
-def has_hyphens(names: Sequence[str]) -> bool:
-    """Tell whether the texts below these names have hyphens for spaces.
-
-    >>> has_hyphens(["feature_num", "case_num", "feature_text"])
-    True
-    """
-    return {plain_name(name) for name in names} >= _COMPETITION
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rubricate.columns import plain_name
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, MissingExtraError, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.rubric.records import (
+    COMPETITION,
     WRITTEN,
     Records,
     feature_row,
-    has_hyphens,
     is_known,
     match_columns,
 )
@@ -153,7 +154,7 @@ class _TableReader:
             )
             return
         self.read_title()
-        hyphens = has_hyphens(self.header)
+        hyphens = {plain_name(name) for name in self.header} >= COMPETITION
         for number, row in self.rows:
             values = {n: str(cell) for i, n in self.columns.items() if (cell := _cell(row, i))}
             if self.is_total(number, row, values) or self.is_heading(number, row, values):

@@ -241,12 +241,12 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     attributes. Layers about words (part of speech, lemma, ...) are passed over. See
     `rubricate.formats.webanno.read.parse_tsv` for how the text is put together.
     """
-    faults = Faults(path)
+    faults = Faults(path, strict=strict)
     frame = read_frame(path, is_folder=path.is_dir())
     texts: dict[str, str] = {}
     judged: dict[tuple[str, str], tuple[Path, list[LayerSpan]]] = {}
     for place, note_id, annotator_id in watched(_files(path, frame), progress, "reading files"):
-        text, spans = _parse_file(place, faults, strict=strict)
+        text, spans = _parse_file(place, faults)
         if text is None:
             continue
         if texts.setdefault(note_id, text) != text:
@@ -257,12 +257,13 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
             judged[annotator_id, note_id] = (place, spans)
     frame.check_notes(len(texts), faults, need=".tsv files of WebAnno TSV 3")
     builder = frame.builder()
-    frame.add_notes(builder, texts)
+    for note_id in frame.in_order(texts):
+        builder.add_note(frame.note(note_id, texts[note_id]))
     for (annotator_id, note_id), (place, spans) in judged.items():
         if annotator_id not in builder.annotators:
             builder.add_annotator(Annotator(annotator_id))
         own, note = faults.of(place), builder.notes[note_id]
-        for label, found in spans_to_annotations(spans, note, frame, own, strict=strict):
+        for label, found in spans_to_annotations(spans, note, frame, own):
             frame.annotate(builder, annotator_id, note_id, label, found)
     faults.raise_any()
     return frame.finish(builder, judged)
@@ -282,15 +283,14 @@ def _files(path: Path, frame: Frame) -> Iterator[tuple[Path, str, str | None]]:
             yield place, name_to_id(place.parent.name), annotator_id
 
 
-def _parse_file(place: Path, faults: Faults, *, strict: bool) -> tuple[str | None, list[LayerSpan]]:
+def _parse_file(place: Path, faults: Faults) -> tuple[str | None, list[LayerSpan]]:
     """Return the text and the spans of a file, no text if there is something wrong with it."""
-    own = Faults(place)
     content = faults.text_of(place)
     if content is None:
         return None, []
-    text, spans = parse_tsv(content, own, strict=strict)
-    faults.found.extend(own.found)
-    return (None, []) if own.found else (text, spans)
+    before = len(faults.found)
+    found = parse_tsv(content, faults.of(place))
+    return (None, []) if len(faults.found) > before else found
 
 
 FORMAT = Format(

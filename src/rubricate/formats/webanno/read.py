@@ -37,7 +37,7 @@ _LABEL_NAMES = ("value", "label", "referenceType")
 
 
 def spans_to_annotations(
-    spans: list[LayerSpan], note: Note, frame: Frame, faults: Faults, *, strict: bool
+    spans: list[LayerSpan], note: Note, frame: Frame, faults: Faults
 ) -> Iterator[tuple[str, PlainAnnotation]]:
     """Yield labels with annotations; fragments of our own layer are put together.
 
@@ -48,8 +48,7 @@ def spans_to_annotations(
     for span in spans:
         if span.layer.startswith(_LINGUISTIC):
             continue
-        if strict:
-            faults.check_span(span.start, span.end, len(note.text), note.id, span.line)
+        faults.check_span(span.start, span.end, len(note.text), note.id, span.line)
         label = span.values.pop(_label_name(span), None) or span.layer.rpartition(".")[2]
         group = span.values.pop(GROUP, None) if span.layer == LAYER else None
         # The position keeps spans apart that are no fragments.
@@ -185,7 +184,7 @@ class _Sentence:
     line: int = 0
 
 
-def parse_tsv(content: str, faults: Faults, *, strict: bool) -> tuple[str, list[LayerSpan]]:
+def parse_tsv(content: str, faults: Faults) -> tuple[str, list[LayerSpan]]:
     r"""Return the text of a file and the annotations of its span layers.
 
     The text is put together from the ``#Text=`` lines and the offset of each sentence's first
@@ -198,7 +197,7 @@ def parse_tsv(content: str, faults: Faults, *, strict: bool) -> tuple[str, list[
     >>> from pathlib import Path
     >>> content = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|value\n\n\n#Text=No fever"
     >>> content += "\n1-1\t0-2\tNo\tx[1]\t\n1-2\t3-8\tfever\tx[1]\t\n"
-    >>> text, [span] = parse_tsv(content, Faults(Path("n.tsv")), strict=True)
+    >>> text, [span] = parse_tsv(content, Faults(Path("n.tsv")))
     >>> text[span.start:span.end], span.values
     ('No fever', {'value': 'x'})
     """
@@ -211,7 +210,7 @@ def parse_tsv(content: str, faults: Faults, *, strict: bool) -> tuple[str, list[
     sentences = _parse_sentences(lines, first, len(columns), faults, java=match[1] in "01")
     text = _join(sentences, faults)
     units = [unit for sentence in sentences for unit in sentence.units]
-    return text, _spans(units, columns, text, faults, strict=strict)
+    return text, _spans(units, columns, text, faults)
 
 
 def _parse_header(lines: list[str]) -> tuple[list[Column], int]:
@@ -298,9 +297,7 @@ def _join(sentences: list[_Sentence], faults: Faults) -> str:
     return "".join(parts)
 
 
-def _spans(
-    units: list[_Unit], columns: list[Column], text: str, faults: Faults, *, strict: bool
-) -> list[LayerSpan]:
+def _spans(units: list[_Unit], columns: list[Column], text: str, faults: Faults) -> list[LayerSpan]:
     offsets = Utf16Map(text)
     by_layer: dict[str, list[tuple[int, Column]]] = {}
     for i, column in enumerate(columns):
@@ -313,7 +310,7 @@ def _spans(
         except ValueError as error:
             faults.add(f"{error}; WebAnno counts UTF-16 units", line=unit.line)
             continue
-        if strict and unit.token not in {text[start:end], escape_text(text[start:end])}:
+        if faults.strict and unit.token not in {text[start:end], escape_text(text[start:end])}:
             faults.add(
                 f"the token is not the text at {unit.start}-{unit.end} (UTF-16 units)",
                 line=unit.line,
