@@ -385,3 +385,19 @@ def test_a_column_of_points_holds_against_the_wording(tmp_path: Path) -> None:
     assert list(odd_features(rubric)) == [
         "'both-fever-2-pts' is worth 1, and its wording says '2 pts': mend one of them"
     ]
+
+
+@pytest.mark.parametrize("points", ["Pts", "Pts.", "Marks available", "Max. pts"])
+def test_short_names_of_the_points_are_understood(points: str, tmp_path: Path) -> None:
+    """Points in a column that is left out would all count one."""
+    rows: list[list[object]] = [["Items", points], ["Cough", 3], ["Fever", 2]]
+    (rubric,) = read_rubrics(workbook(tmp_path / "r.xlsx", {"c": rows}))
+    assert [feature.weight for feature in rubric] == [3, 2]
+
+
+def test_a_merged_cell_without_points_is_a_group_as_well(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Item", "Points"], ["Cough", None], ["Sneezing"], ["Fever", 2]]
+    found = read_rubric_file(workbook(tmp_path / "r.xlsx", {"c": rows}, "B2:B3"))
+    cough, sneezing, fever = found.rubrics[0]
+    assert cough.group == sneezing.group != "" and fever.group == ""
+    assert total_score(found.rubrics[0], ()).maximum == 3
