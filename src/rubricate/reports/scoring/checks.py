@@ -179,7 +179,11 @@ class _GamingCheck(ReportCheck):
     def add(self, seen: Seen) -> None:
         if seen.readable and len(seen.rubric):
             note = Note(seen.result.note, seen.result.case, seen.text or "")
-            evidence = {one.feature.id: one.evidence for one in seen.items if one.found}
+            evidence = {
+                one.feature.id: one.evidence
+                for one in seen.items
+                if one.found or one.outcome == "contradicted"
+            }
             self._flags += flag_note(note, seen.rubric, evidence=evidence)
 
     def remarks(self) -> Mapping[str, list[str]]:
