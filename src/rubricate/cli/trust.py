@@ -40,7 +40,7 @@ from rubricate.cli.trust_files import (
     told_groups,
     verify_command,
 )
-from rubricate.display import counted
+from rubricate.display import counted, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -173,10 +173,11 @@ def drift_command(
         f"{len(flagged):,} of {len(drift.features):,} features flagged"
     )
     measures = [
-        (m.measure, m.before, m.after, m.distance, m.adjusted, m.flag) for m in drift.measures
+        (m.measure, m.before, m.after, m.distance, shown_p(m.adjusted), m.flag)
+        for m in drift.measures
     ]
     header = ("measure", "median before", "after", "distance", "adjusted p", "flag")
-    rates = [(f.feature, f.before, f.after, f.difference, f.adjusted) for f in flagged]
+    rates = [(f.feature, f.before, f.after, f.difference, shown_p(f.adjusted)) for f in flagged]
     rate_header = ("feature", "rate before", "after", "difference", "adjusted p")
     changes = compare_runs(before, after)
     moved = [(one.note, one.before, one.now, one.change) for one in changes.largest()]
@@ -262,10 +263,14 @@ def fairness_command(
         written.append(write_report(report, page, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
-         c.adjusted, c.flag)
+         shown_p(c.adjusted), c.flag)
         for c in fair.contrasts
     ]  # fmt: skip
-    large = [(b.feature, b.group, b.odds_ratio, b.adjusted, b.size) for b in bias if b.size != "A"]
+    large = [
+        (b.feature, b.group, b.odds_ratio, shown_p(b.adjusted), b.size)
+        for b in bias
+        if b.size != "A"
+    ]
     tell(
         as_json,
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
@@ -277,7 +282,9 @@ def fairness_command(
             most=len(contrasts),
         ),
         Told(
-            f"{len(large)} of {len(bias)} features work differently for a group (sizes B, C)",
+            f"{len(large)} of {len(bias)} features work differently for a group (sizes B, C)"
+            if bias
+            else f"no feature was tested: it takes {min_size} notes with a decision on either side",
             ("feature", "group", "odds ratio", "adjusted p", "size"),
             large,
         ),

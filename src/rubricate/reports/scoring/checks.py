@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rubricate.corpus import Note
 from rubricate.display import counted, shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import Cell, Value, facts_table, html_table, paragraph
+from rubricate.reports.page import Cell, Value, facts_table, html_table, p_cell, paragraph
 from rubricate.reports.plots import Point
 from rubricate.reports.scoring.viewer import ShownNote, named_notes, note_cell, notes_link
 from rubricate.rubric import Rubric
@@ -247,7 +247,7 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
             one.before,
             one.after,
             one.distance,
-            one.adjusted,
+            p_cell(one.adjusted),
             "drifted" if one.flag else "",
         ]
         for one in drift.measures
@@ -262,7 +262,7 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
     drifted.sort(key=lambda one: -abs(one.difference))
     flagged: list[list[Value]] = [
         [texts.get(one.feature, one.feature), one.before, one.after,
-         Point(one.difference, one.low, one.high), one.adjusted]
+         Point(one.difference, one.low, one.high), p_cell(one.adjusted)]
         for one in drifted[:MOST_LINES]
     ]  # fmt: skip
     rates = html_table(
