@@ -42,6 +42,8 @@ MOST_CHARACTERS = 32_767
 _BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
 #: What XML cannot hold or would change, and what reads like Excel's way of writing that.
 _UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+#: A format that fills numbers up with zeros.
+_ZEROS = re.compile("0+")
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
@@ -278,7 +280,9 @@ def _cell_text(shown: Cell, stored: Cell) -> str:
         return Odd("", f"{where} holds half a surrogate pair") if has_lone_surrogate(text) else text
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
-            return plain_number(value)
+            # Numbers of candidates are shown as 007 by their format.
+            zeros = len(shown.number_format) if _ZEROS.fullmatch(shown.number_format) else 0
+            return plain_number(value).zfill(zeros)
         except OverflowError:
             return Odd("", f"{where} holds a number that is too large")
     return "" if value is None else str(value).upper()
