@@ -23,6 +23,7 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import print_json
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 EPILOG = """
@@ -85,7 +86,8 @@ def annotate_command(
                     "suggested": offered})  # fmt: skip
         return
     click.echo(
-        f"wrote {', '.join(pages)}: {len(corpus.notes):,} notes, {judgements:,} judgements"
-        + (f", {offered:,} suggested marks" if suggested else "")
+        f"wrote {', '.join(pages)}: {counted(len(corpus.notes), 'note')}, "
+        + counted(judgements, "judgement")
+        + (f", {counted(offered, 'suggested mark')}" if suggested else "")
     )
     click.echo("open it in a browser; nothing leaves the computer")

@@ -18,7 +18,7 @@ from rubricate.cli.options import (
     senior_option,
     split_option,
 )
-from rubricate.cli.output import tell_written
+from rubricate.cli.output import tell_written, warn
 
 
 @click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
@@ -56,7 +56,7 @@ def convert_command(
     pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll; conllu, fhir, table and texts (notes
     without annotations) are only read.
     """
-    from rubricate.formats import write_corpus, writer_of
+    from rubricate.formats import FORMATS, write_corpus, writer_of
     from rubricate.progress import shown_progress
 
     writer_of(to_format)  # A name that will not do is refused before any work.
@@ -74,3 +74,6 @@ def convert_command(
             corpus, target, format=to_format, overwrite=overwrite, strict=strict, progress=progress
         )
     tell_written(as_json, {"target": target, "format": to_format}, corpus, lost)
+    if not FORMATS[to_format].looks_like(Path(target)):
+        what = f"the name {Path(target).name!r} does not tell the format: read it again with"
+        warn(f"{what} --from {to_format}", word="note")

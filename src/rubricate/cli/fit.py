@@ -27,6 +27,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, warn
+from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
@@ -102,8 +103,8 @@ def fit_command(
         print_json(result)
     else:
         click.echo(
-            f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
-            f"{n_features:,} features{judged}"
+            f"wrote {out}: {matcher.name} learned from {counted(n_notes, 'note')} "
+            f"and {counted(n_features, 'feature')}{judged}"
         )
         if report is not None:
             click.echo(f"report: {result['report']}")

@@ -20,6 +20,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import print_json, print_table
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def _notes_needed(policy: Policy) -> str:
 def _print(policy: Policy, out: Path) -> None:
     settings = policy.settings
     click.echo(
-        f"{settings['notes']:,} notes, {settings['items']:,} items, {settings['errors']:,} wrong; "
+        f"{counted(settings['notes'], 'note')}, {counted(settings['items'], 'item')}, "
+        f"{settings['errors']:,} wrong; "
         f"promise: at most {policy.max_error:.1%} wrong with {policy.confidence:.0%} confidence, "
         f"by {policy.unit}"
     )
