@@ -84,7 +84,7 @@ def route_command(
     reference = open_corpus(reference_path, from_format=from_format, where=where)
     predicted = read_corpus(predicted_path, like=reference)
     if where:
-        predicted = predicted.select(notes={note.id for note in reference.notes})
+        predicted = predicted.select(notes=lambda note: note.id in reference.note_index)
     with shown_progress() as progress:
         policy = choose_policy(
             reference,
