@@ -401,3 +401,28 @@ def test_a_merged_cell_without_points_is_a_group_as_well(tmp_path: Path) -> None
     cough, sneezing, fever = found.rubrics[0]
     assert cough.group == sneezing.group != "" and fever.group == ""
     assert total_score(found.rubrics[0], ()).maximum == 3
+
+
+def test_rows_that_are_hidden_or_struck_out_count_and_are_told(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Item", "Points"], ["Cough", 1], ["Fever", 1], ["Rash", 1]]
+    path = workbook(tmp_path / "r.xlsx", {"c": rows})
+    assert not any("row" in one for one in read_rubric_file(path).notices)
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    sheet.row_dimensions[3].hidden = True
+    sheet["A4"].font = openpyxl.styles.Font(strike=True)
+    book.save(path)
+    found = read_rubric_file(path)
+    assert len(found.rubrics[0]) == 3
+    assert any("hidden" in one and "row 3" in one for one in found.notices)
+    assert any("struck out" in one and "row 4" in one for one in found.notices)
+
+
+def test_boxes_for_yes_and_no_are_no_numbers(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["Item", "Yes", "No", "Points"],
+        ["Cough", "☐", "☐", 2],
+        ["Rash", "☐", "☐", 1],
+    ]
+    (rubric,) = read_rubrics(workbook(tmp_path / "r.xlsx", {"c": rows}))
+    assert [(feature.text, feature.weight) for feature in rubric] == [("Cough", 2), ("Rash", 1)]

@@ -74,8 +74,10 @@ def match_columns(
     found: dict[int, str] = {}
     first: dict[str, str] = {}
     doubtful: dict[int, str] = {}
+    answers = "yes" in map(plain_name, names)
     for place, name in sorted(enumerate(names), key=lambda pair: pair[0] in empty):
-        plain = plain_name(name)
+        # Beside "Yes", "No" is the other box to tick, and counts nothing.
+        plain = "no answer" if answers and name.strip().casefold() == "no" else plain_name(name)
         if not plain or name.strip().startswith("_"):
             continue
         if plain in _TEXT_OR_ID:

@@ -314,6 +314,7 @@ def read_excel_records(path: Path, faults: Faults) -> Records:
             case = ""
         before = len(records.features), len(faults.found)
         place = f"sheet {sheet.title!r}: "
+        records.notices += [place + one for one in sheet.unseen]
         add_table(records, SchoolTable(sheet.rows, case, place, sheet.merged), faults)
         if (len(records.features), len(faults.found)) == before:
             records.cases.append(case)
