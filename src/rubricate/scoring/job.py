@@ -179,7 +179,11 @@ def open_job(
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
             f"cases with a rubric: {_listed(rubrics)}"
-            + (". Notes that name no case get one by --case NAME" if "" in survey.cases else "")
+            + (
+                ". Notes that name no case get one by --case NAME"
+                if "" in survey.cases
+                else ". Call the cases alike in both files"
+            )
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
