@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
-from rubricate.run import Evidence
+from rubricate.scoring.evidence_search import note_evidence
 from rubricate.stats import proportion_interval
 from rubricate.text.words import find_words, word_set
 from rubricate.trust import flag_note
@@ -95,13 +95,7 @@ def flagged(notes: Sequence[Note], rubrics: Mapping[str, Rubric]) -> Iterator[bo
     corpus = Corpus(tuple(notes), tuple(rubrics.values()))
     found = fit_matcher("lexicon", corpus.select(notes=())).predict(corpus)
     for note in notes:
-        evidence = {}
-        for row in found.note_rows(note.id):
-            marked = found.row_annotations(row)
-            if marked:
-                spans = tuple(tuple((s.start, s.end) for s in one.spans) for one in marked)
-                sure = max(one.confidence or 0.0 for one in marked)
-                evidence[marked[0].feature] = Evidence(spans, confidence=sure)
+        evidence = note_evidence(found, note)
         yield bool(flag_note(note, rubrics[note.case], evidence=evidence))
 
 

@@ -16,6 +16,7 @@ from rubricate import (
     Score,
     Span,
 )
+from rubricate.errors import ArgumentError, UnknownNameError
 from rubricate.rows import Contradiction
 
 
@@ -160,3 +161,17 @@ def test_a_contradiction_is_found_by_its_names() -> None:
     assert corpus.contradiction("n", "g", "a") is None
     assert corpus.annotations("n", "f", "a") == ()
     assert corpus.select(notes=["n"]).contradiction("n", "f", "a") == said
+
+
+def test_selecting_names_that_are_not_there_is_refused() -> None:
+    corpus = small()
+    with pytest.raises(UnknownNameError, match="'n1'"):
+        corpus.select(notes=["n1", "n1x"])
+    with pytest.raises(UnknownNameError, match="no case '77'"):
+        corpus.select(cases=["77"])
+    with pytest.raises(UnknownNameError, match="did you mean 'bob'"):
+        corpus.select(annotators=["bobb"])
+    # A text is a collection of letters, and would choose other names or none.
+    with pytest.raises(ArgumentError, match="list of names"):
+        corpus.select(annotators="bob")
+    assert corpus.select(notes=[]).notes == ()

@@ -162,3 +162,11 @@ def test_a_system_is_tested_against_a_margin() -> None:
     assert set(stored) == {
         "characters, annotators", "presence, annotators", "characters, one", "presence, one"
     }  # fmt: skip
+
+
+def test_results_print_what_matters_in_a_line() -> None:
+    """A console prints every result that is typed; thousands of counts would be of no use."""
+    found = evaluate_systems(CORPUS, {"rater": RATER}, ceiling=CORPUS, settings=FEW)
+    for printed in (repr(found), repr(found.systems["rater"].evaluation), repr(found.ceiling)):
+        assert len(printed) < 250 and "F1 of characters" in printed and "\n" not in printed
+    assert "second_rater against reference" in repr(found)

@@ -274,3 +274,4 @@ def test_a_path_that_is_not_there_is_told_the_nearest_beside_it(tmp_path: Path) 
     for other in (tmp_path / "marks.xlsx", tmp_path / "nowhere" / "rubric.xlsx"):
         assert str(missing_path(other)) == f"{other}: no such file or folder."
     assert "'open-notes'" in str(missing_path(Path("open-note"), "open-notes"))
+    assert "standard input" in str(missing_path(Path("-")))

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rubricate.columns import NOTE_COLUMNS, cell_text, find_note_columns, note_ids, twin_columns
 from rubricate.display import table_html
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import Fault, InputError, known_names, shown
 from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
 from rubricate.rubric import (
     NO_METADATA,
@@ -241,6 +242,8 @@ class Corpus:
     ) -> Corpus:
         """Return the part of the corpus with these notes, cases and annotators.
 
+        UnknownNameError for a name that the corpus does not have.
+
         Examples
         --------
         >>> from rubricate import load_corpus
@@ -249,21 +252,22 @@ class Corpus:
         >>> len(test.notes)
         200
         """
-        wanted_cases = None if cases is None else set(cases)
-        if callable(notes):
-            keep = notes
-        else:
-            ids = None if notes is None else set(notes)
-            keep = lambda note: ids is None or note.id in ids  # noqa: E731
+        if cases is not None:
+            known = [*(r.case for r in self.rubrics), *(n.case for n in self.notes)]
+            cases = known_names("case", cases, known)
+        if annotators is not None:
+            annotators = known_names("annotator", annotators, self.annotator_index)
+        if notes is not None and not callable(notes):
+            notes = known_names("note", notes, self.note_index)
+        keep = notes if callable(notes) else lambda n: notes is None or n.id in notes
         keep_note = np.array(
-            [(wanted_cases is None or n.case in wanted_cases) and keep(n) for n in self.notes],
-            dtype=bool,
+            [(cases is None or n.case in cases) and keep(n) for n in self.notes], dtype=bool
         )
-        rubrics = tuple(r for r in self.rubrics if wanted_cases is None or r.case in wanted_cases)
+        rubrics = tuple(r for r in self.rubrics if cases is None or r.case in cases)
         kept_features = {f.id for r in rubrics for f in r.features}
         keep_feature = np.array([f.id in kept_features for f in self.features], dtype=bool)
         keep_annotator = np.array(
-            [annotators is None or a.id in set(annotators) for a in self.annotators], dtype=bool
+            [annotators is None or a.id in annotators for a in self.annotators], dtype=bool
         )
         rows = self.rows.take(
             keep_note[self.rows.note]
@@ -274,16 +278,12 @@ class Corpus:
             feature=np.cumsum(keep_feature) - 1,
             annotator=np.cumsum(keep_annotator) - 1,
         )
-        kept_notes = tuple(n for n, k in zip(self.notes, keep_note, strict=True) if k)
-        kept_annotators = tuple(
-            a for a, k in zip(self.annotators, keep_annotator, strict=True) if k
-        )
-        note_ids = {n.id for n in kept_notes}
+        note_ids = {n.id for n in compress(self.notes, keep_note)}
         return replace(
             self,
-            notes=kept_notes,
+            notes=tuple(compress(self.notes, keep_note)),
             rubrics=rubrics,
-            annotators=kept_annotators,
+            annotators=tuple(compress(self.annotators, keep_annotator)),
             rows=rows,
             scores=tuple(
                 s

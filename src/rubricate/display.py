@@ -30,6 +30,15 @@ def counted(n: int, one: str, more: str = "") -> str:
     return f"{n:,} {one if n == 1 else more or f'{one}s'}"
 
 
+def shown_p(p: float | None) -> str:
+    """Return a p value as papers print it: never as none at all.
+
+    >>> shown_p(0.0312), shown_p(1e-6), shown_p(None)
+    ('0.031', '<0.001', '–')
+    """
+    return "<0.001" if p is not None and p < 0.0005 else shown_number(p)
+
+
 def shown_chance(chance: float) -> str:
     """Return a probability for people; what is nearly sure is not called certain.
 

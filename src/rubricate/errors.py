@@ -17,7 +17,7 @@ do. They never hold note text: note ids and offsets identify the place.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,6 +148,22 @@ class UnknownNameError(RubricateError, LookupError):
         hint = did_you_mean(name, known)
         super().__init__(f"no {kind} {name!r}{hint} Known: {listed(known)}")
         self.name = name
+
+
+def known_names(kind: str, names: Collection[str], known: Iterable[str]) -> set[str]:
+    """Return the names; UnknownNameError for one that is not known, or a text for a list of them.
+
+    >>> known_names("case", "30", ["3", "0"])
+    Traceback (most recent call last):
+    rubricate.errors.ArgumentError: '30': need a list of names, ['30']
+    """
+    if isinstance(names, str):
+        raise ArgumentError(f"{names!r}: need a list of names, [{names!r}]")
+    every = dict.fromkeys(known)
+    for name in names:
+        if name not in every:
+            raise UnknownNameError(kind, str(name), list(every))
+    return set(names)
 
 
 class LossError(RubricateError, ValueError):

@@ -55,6 +55,9 @@ class SystemsEvaluation:
             return next(iter(systems.values()))
         return {"systems": systems, "comparisons": [one.to_dict() for one in self.comparisons]}
 
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {found!r}" for name, found in self.systems.items())
+
     def _repr_html_(self) -> str:
         return "".join(found._table(name) for name, found in self.systems.items())
 

@@ -372,6 +372,8 @@ def near_paths(path: Path, *more: str) -> str:
         names = (entry.name for entry in islice(os.scandir(path.parent), _MOST_BESIDE))
         beside |= {name: str(path.with_name(name)) for name in names if name[:1] != "."}
     near = nearest(path.name, beside, cutoff=0.75)  # endings alone are alike enough otherwise
+    if str(path) == "-":
+        return ": standard input is not read. Save it to a file first."
     return f"; did you mean {beside[near]!r}?" if near else "."
 
 

@@ -144,3 +144,19 @@ def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
     rule = json.loads(told.output)["senior_rule"]
     assert rule["rows"] == len(final.rows)
     assert rule["annotations"] == final.rows.n_annotations
+
+
+def test_a_name_that_does_not_tell_the_format_is_said(tmp_path: Path) -> None:
+    arguments = ["convert", "open-notes", "--to", "bioc", "--where", "case=30"]
+    odd = CliRunner().invoke(main, [*arguments, str(tmp_path / "c.bioc")])
+    usual = CliRunner().invoke(main, [*arguments, str(tmp_path / "c.json")])
+    assert odd.exit_code == usual.exit_code == 0
+    assert "--from bioc" in odd.stderr and "--from" not in usual.stderr
+
+
+def test_one_note_is_one_note(tmp_path: Path) -> None:
+    builder = CorpusBuilder()
+    builder.add_note(Note("n", "c", "no fever"))
+    write_corpus(builder.build(), tmp_path / "a.jsonl", format="jsonl")
+    arguments = ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "b"), "--to", "parquet"]
+    assert ": 1 note, 0 rows" in CliRunner().invoke(main, arguments).output

@@ -172,3 +172,26 @@ def test_tables_that_can_be_scored_can_be_looked_at(tmp_path: Path) -> None:
     flags = run(trust_command, ["gaming", str(notes), "--rubric", str(rubric), "--json"])
     assert json.loads(flags.stdout) == {"notes": 2, "flags": []}
     assert run(trust_command, ["gaming", str(notes)]).exit_code == 1
+
+
+def test_drift_words_its_features_and_fairness_says_that_nothing_is_compared(
+    tmp_path: Path,
+) -> None:
+    for name, found in (("before", "yes"), ("after", "no")):
+        place = tmp_path / name
+        place.mkdir()
+        notes = [f"{name}{i}" for i in range(40)]
+        scores = ["note,case,score,maximum", *(f"{note},c,1,1" for note in notes)]
+        items = ["note,case,feature,feature_text,found,probability,spans,review"]
+        spans = "0 2" if found == "yes" else ""
+        items += [f"{note},c,c-1,Chest pain,{found},0.9,{spans},no" for note in notes]
+        (place / "scores.csv").write_text("\n".join(scores), encoding="utf-8")
+        (place / "items.csv").write_text("\n".join(items), encoding="utf-8")
+        groups = [f"{note},{'a' if i < 35 else 'b'}" for i, note in enumerate(notes)]
+        (place / "groups.csv").write_text("\n".join(["note,site", *groups]), encoding="utf-8")
+    shown = run("drift", tmp_path / "before", tmp_path / "after").stdout
+    assert "Chest pain" in shown and "<0.001" in shown and "c-1" not in shown
+    after = tmp_path / "after"
+    told = run("fairness", after, "--group", "site", "--groups", after / "groups.csv").stdout
+    assert told.startswith("1 of 2 groups large enough: nothing can be compared")
+    assert "no feature was tested" in told

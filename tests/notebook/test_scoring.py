@@ -103,7 +103,9 @@ def test_learning_measuring_and_routing() -> None:
     measured = r.evaluate(corpus, found, reference_annotator="reference")
     assert measured.to_dict()["characters"]["f1"] > 0.5  # type: ignore[index]
     assert "predicted against reference" in measured._repr_html_()
-    assert r.plot(measured).startswith("<svg")
+    assert ">Radiation to jaw<" not in r.plot(measured)
+    assert ">Radiation to jaw<" in r.plot(measured, rubric=corpus)
+    assert "F1 of presence" in r.plot(measured)
     agreed = r.agree(corpus)
     assert "agreement of" in agreed._repr_html_() and r.plot(agreed).startswith("<svg")
     policy = r.route(corpus, found, reference_annotator="reference")

@@ -274,7 +274,9 @@ def test_everybody_can_use_the_page(page: Any, frontend: Path) -> None:
     assert faults_of_access(page, frontend) == []
     said = page.execute_script("return document.querySelector('[aria-live]').textContent")
     assert "fever" in said
-    wide = page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    wide = page.execute_script(
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     assert wide, "the page is wider than the screen"
     press(page, "?")
     assert faults_of_access(page, frontend) == []

@@ -100,7 +100,7 @@ def test_kept_evidence_must_be_of_this_run(tmp_path: Path) -> None:
 def test_what_does_not_fit_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no note to score"):
         opened(tmp_path, [])
-    with pytest.raises(InputError, match=r"'z'.*'c', 'd'"):
+    with pytest.raises(InputError, match=r"'z'.*'c', 'd'\. Call the cases alike"):
         opened(tmp_path, [Note("1", "z", "Fever and cough.")])
     many = [Note(str(i), f"z{i:02}", "Fever and cough.") for i in range(11)]
     with pytest.raises(InputError, match=r"'z09', \.\.\. and 1 more;"):

@@ -6,7 +6,7 @@ from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
 from rubricate.run import Evidence, total_score
-from rubricate.run.results import Total
+from rubricate.run.results import CounterEvidence, Total
 from rubricate.trust import flag_note, flag_notes
 from rubricate.trust.gaming import GamingLimits, measure_writing
 
@@ -94,9 +94,37 @@ def test_nothing_to_go_by_is_nothing_to_flag() -> None:
 def test_symptoms_nobody_asked_for_and_unrelated_texts_are_flagged_with_evidence() -> None:
     listed = ", ".join(group.phrases[0].text for group in load_default_lexicon().groups[:150])
     assert "list without a story" in kinds(listed, evidence={})
-    minutes = "The council met on Tuesday to settle the budget, and everybody went home early."
+    minutes = (
+        "The council met on Tuesday to settle the budget for the library and the school, argued "
+        "about the roof and the colour of the chairs, and everybody went home early."
+    )
     assert kinds(minutes, evidence={}) == {"unrelated text"}
     assert kinds(minutes) == set()
+
+
+def test_a_note_that_says_otherwise_is_not_unrelated() -> None:
+    features = tuple(
+        Feature(name, "c", name) for name in ("Photophobia", "Nausea", "Fever", "Rash")
+    )
+    text = (
+        "She has a dull headache on both sides for one week. No photophobia. She lives with her "
+        "sister, works in a bakery and has had no operations at all."
+    )
+    against = {"Photophobia": Evidence(against=CounterEvidence(((53, 67),)))}
+    for evidence, flagged in (({}, True), (against, False)):
+        flags = flag_note(Note("x", "c", text), Rubric("c", features), evidence=evidence)
+        assert bool(flags) == flagged
+
+
+def test_very_short_notes_are_not_judged_by_how_they_are_written() -> None:
+    features = tuple(
+        Feature(name, "c", name) for name in ("Chest pain", "No fever", "Cough", "Dyspnea")
+    )
+    rubric = Rubric("c", features)
+    found = {name: Evidence((((0, 2),),)) for name in ("Chest pain", "No fever", "Cough")}
+    for text in ("CP x 2d, cough. no f/c.", "Chest pain, cough, no fever.", "Knee pain."):
+        assert flag_note(Note("x", "c", text), rubric, evidence=found) == ()
+        assert flag_note(Note("x", "c", text), rubric, evidence={}) == ()
 
 
 def with_lexicon(text: str, case: str = "0") -> tuple[set[str], Total]:

@@ -289,7 +289,9 @@ EVERYWHERE = ("/", "/account")
 def faults_of(page: Any, name: str, url: str, frontend: Path) -> list[str]:
     """Return what is wrong with a page: access, width, requests to other places."""
     faults = [f"{name}: {one}" for one in faults_of_access(page, frontend)]
-    if not page.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+    if not page.execute_script(
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    ):
         faults.append(f"{name}: wider than the screen")
     asked = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
     return faults + [f"{name}: asks {one}" for one in asked if not one.startswith(url)]

@@ -29,7 +29,7 @@ class Forms:
         wait_for(self.browser, TITLE, title)
         faults = faults_of_access(self.browser, self.tools)
         if not self.browser.execute_script(
-            "return document.documentElement.scrollWidth <= innerWidth"
+            "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
         ):
             faults.append("wider than the screen")
         self.faults += [f"{title}: {one}" for one in faults]

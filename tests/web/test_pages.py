@@ -79,9 +79,13 @@ def test_an_upload_is_told_as_it_was_understood(
     assert "more.csv: row 4 has the same id as row 2, &#39;1&#39;" in twice
     odd = boss.post(f"{project}/notes", files={"notes": ("odd.bin", b"\0\1")}).text
     assert "odd.bin: looks like no known format." in odd
-    rubric = b"Item,Points\nFever,2\nCough,\n"
+    rubric = b"Item,Points\nFever,2\nCough or cold,\n"
     told = boss.post(f"{project}/rubric", files={"rubric": ("later.csv", rubric)}).text
     assert "later.csv: taken as 2 features of case" in told
+    assert "odd in later.csv: " in told and "has a small &#39;or&#39;" in told
+    assert "Case 9" in told and "Case Case 9" not in told
+    bare = {"notes": ("bare.csv", b"id,text\n1,fever\n")}
+    assert "without a rubric" in boss.post("/projects/new", data={"name": "b"}, files=bare).text
     for shown in (refused, twice, odd, told):
         assert "--" not in shown.replace("<!--", "") and "/tmp" not in shown
 

@@ -83,6 +83,7 @@ def test_a_run_is_added_and_published_by_forms(
 ) -> None:
     boss, page = browsers.of(small.who["manager"]), f"/p/{small.project}/review"
     wrong = boss.post(page, data={"folder": "nowhere", "notes": "notes.jsonl"})
+    assert 'value="nowhere"' in wrong.text and 'value="notes.jsonl"' in wrong.text
     assert wrong.status_code == 200
     assert "nowhere" in wrong.text
     (bench.folder / "unfinished").mkdir()

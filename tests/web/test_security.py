@@ -165,7 +165,7 @@ def test_uploads_make_a_project_and_faults_are_said(
     table = {"notes": ("notes.csv", b"note,text\na,no fever\n"),
              "rubric": ("rubric.csv", b"case,feature,text\nc,f1,Fever\n")}  # fmt: skip
     made = client.post("/projects/new", data={"name": "table"}, files=table)
-    assert "1 notes" in made.text
+    assert "1 note, 0 assignments" in made.text
     broken = {"notes": ("notes.jsonl", b"{")}
     answer = client.post("/projects/new", data={"name": "<n>"}, files=broken)
     assert 'value="&lt;n&gt;"' in answer.text  # what was typed need not be typed again

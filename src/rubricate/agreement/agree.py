@@ -122,6 +122,10 @@ class Agreement:
             lines.append({"case": case, **found, "n_notes": None})
         return lines
 
+    def __repr__(self) -> str:
+        who = ", ".join(one.id for one in self.corpus.annotators)
+        return f"<Agreement of {who}, {repr(self.pooled).partition(', ')[2]}"
+
     def _repr_html_(self) -> str:
         names = ("case", "f1", "jaccard", "kappa", "yes_no_f1", "n_notes")
         lines = [[line[name] for name in names] for line in self.case_table()]

@@ -18,7 +18,7 @@ from rubricate.cli.measuring import (
 )
 from rubricate.cli.options import Choice, input_hashes, keep_annotators, open_corpus, report_option
 from rubricate.cli.output import Answer, print_table, warn
-from rubricate.display import shown_number
+from rubricate.display import counted, shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def agree_command(
     for path, own in corpora.items():
         if len(own.notes) > len(corpus.notes):
             left_out = len(own.notes) - len(corpus.notes)
-            warn(f"{left_out:,} notes of {path} are not in all the others")
+            warn(f"not in all the others: {counted(left_out, 'note')} of {path}")
         cases = {note.case for note in corpus.notes}
         unknown = [
             f.id for f in corpus.features if f.case in cases and f.id not in own.feature_index
@@ -111,8 +111,10 @@ def _print(found: Agreement, report: Path | None) -> None:
     names = ", ".join(a.id for a in found.corpus.annotators)
     click.echo(
         f"annotators: {names}; spans {pooled.protocol} by {pooled.unit}; "
-        f"{pooled.coverage.n_notes:,} notes; {found.pooled.settings.confidence:.0%} intervals by "
-        "note, " + shown_population(found.pooled.settings, len(pooled.characters.by("case"))) + "\n"
+        f"{counted(pooled.coverage.n_notes, 'note')}; "
+        f"{found.pooled.settings.confidence:.0%} intervals by note, "
+        + shown_population(found.pooled.settings, len(pooled.characters.by("case")))
+        + "\n"
     )
     warn(*pooled.warnings())
     click.echo("all pairs pooled")
@@ -171,7 +173,8 @@ def _print_corrected(found: Agreement) -> None:
     if found.scores is not None:
         both = found.scores
         click.echo(
-            f"scores of {both.n_notes:,} notes: ICC(A,1) {shown_number(both.absolute.value)} "
+            f"scores of {counted(both.n_notes, 'note')}: "
+            f"ICC(A,1) {shown_number(both.absolute.value)} "
             f"({shown(both.absolute)}), ICC(C,1) {shown_number(both.consistent.value)}, "
             f"Gwet's AC2 {shown_number(both.ac2.value)} ({shown(both.ac2)})"
         )

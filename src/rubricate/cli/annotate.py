@@ -22,6 +22,7 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import Answer, answering, in_words
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 EPILOG = """
@@ -80,8 +81,9 @@ def annotate_command(
     judgements = sum(len(corpus.rubric(note.case)) for note in corpus.notes)
     offered = suggested.rows.n_annotations if suggested else 0
     words = (
-        f"wrote {', '.join(pages)}: {len(corpus.notes):,} notes, {judgements:,} judgements"
-        + (f", {offered:,} suggested marks" if suggested else "")
+        f"wrote {', '.join(pages)}: {counted(len(corpus.notes), 'note')}, "
+        + counted(judgements, "judgement")
+        + (f", {counted(offered, 'suggested mark')}" if suggested else "")
         + "\nopen it in a browser; nothing leaves the computer"
     )
     made = {"pages": pages, "notes": len(corpus.notes), "judgements": judgements}

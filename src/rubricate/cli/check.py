@@ -16,6 +16,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_losses, print_table
+from rubricate.display import counted
 from rubricate.progress import Progress, shown_progress
 from rubricate.spans import fragments_text
 
@@ -150,7 +151,8 @@ def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progr
 def _print_result(result: CheckResult) -> None:
     n_found, n_safe = len(result), sum(result.repairable_counts.values())
     click.echo(
-        f"{n_found:,} findings in {result.n_annotations:,} annotations of {result.n_rows:,} rows; "
+        f"{counted(n_found, 'finding')} in {counted(result.n_annotations, 'annotation')} of "
+        f"{counted(result.n_rows, 'row')}; "
         f"{n_safe:,} can be repaired safely"
     )
     if not n_found:

@@ -17,7 +17,7 @@ from rubricate.cli.options import (
     senior_option,
     split_option,
 )
-from rubricate.cli.output import Answer, answering, written
+from rubricate.cli.output import Answer, answering, warn, written
 
 
 @click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
@@ -54,7 +54,7 @@ def convert_command(
     pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll; conllu, fhir, table and texts (notes
     without annotations) are only read.
     """
-    from rubricate.formats import write_corpus, writer_of
+    from rubricate.formats import FORMATS, write_corpus, writer_of
     from rubricate.progress import shown_progress
 
     writer_of(to_format)  # A name that will not do is refused before any work.
@@ -71,4 +71,7 @@ def convert_command(
         lost = write_corpus(
             corpus, target, format=to_format, overwrite=overwrite, strict=strict, progress=progress
         )
+    if not FORMATS[to_format].looks_like(Path(target)):
+        what = f"the name {Path(target).name!r} does not tell the format: read it again with"
+        warn(f"{what} --from {to_format}", word="note")
     return written({"target": target, "format": to_format}, corpus, lost)

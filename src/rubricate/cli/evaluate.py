@@ -18,7 +18,7 @@ from rubricate.cli.measuring import (
 )
 from rubricate.cli.options import Choice, input_hashes, open_corpus, report_option
 from rubricate.cli.output import Answer, print_table, warn
-from rubricate.display import shown_number
+from rubricate.display import counted, shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -182,7 +182,8 @@ def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeil
     """Print what one system reached, and how far below the annotators it stays."""
     evaluation = system.evaluation
     click.echo(
-        f"{evaluation.coverage.n_notes:,} notes, {evaluation.coverage.n_rows:,} rows; "
+        f"{counted(evaluation.coverage.n_notes, 'note')}, "
+        f"{counted(evaluation.coverage.n_rows, 'row')}; "
         f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}; "
         f"spans {evaluation.protocol} by {evaluation.unit}; "
         f"{system.settings.confidence:.0%} intervals by note, "
@@ -198,7 +199,7 @@ def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeil
         click.echo(
             f"{what}: {shown_number(one.difference.value, '+.3f')} ({shown(one.difference)}) from "
             f"the annotators' own F1 of {shown_number(one.ceiling.value)} ({shown(one.ceiling)}; "
-            f"{one.ceiling_notes:,} notes)"
+            f"{counted(one.ceiling_notes, 'note')})"
         )
 
 

@@ -26,6 +26,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, in_words, warn
+from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.progress import shown_progress
 
@@ -95,8 +96,8 @@ def fit_command(
         "parameters": matcher.get_params(),
     }
     words = (
-        f"wrote {out}: {matcher.name} learned from {n_notes:,} notes and "
-        f"{n_features:,} features{judged}"
+        f"wrote {out}: {matcher.name} learned from {counted(n_notes, 'note')} "
+        f"and {counted(n_features, 'feature')}{judged}"
     )
     if report is not None:
         facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}

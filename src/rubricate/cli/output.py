@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rubricate.display import shown_number
+from rubricate.display import counted, shown_number
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -120,7 +120,7 @@ def written(made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]) ->
 
     def say() -> None:
         place, named, *by = made.values()
-        words = ", ".join(f"{n:,} {what}" for what, n in held.items())
+        words = ", ".join(counted(n, what[:-1]) for what, n in held.items())
         click.echo(f"wrote {place} ({named}): {words}{''.join(f' by {who}' for who in by)}")
         print_losses(lost)
 

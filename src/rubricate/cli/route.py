@@ -19,6 +19,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_table
+from rubricate.display import counted
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def route_command(
     reference = open_corpus(reference_path, from_format=from_format, where=where)
     predicted = read_corpus(predicted_path, like=reference)
     if where:
-        predicted = predicted.select(notes={note.id for note in reference.notes})
+        predicted = predicted.select(notes=lambda note: note.id in reference.note_index)
     with shown_progress() as progress:
         policy = choose_policy(
             reference,
@@ -125,7 +126,8 @@ def _notes_needed(policy: Policy) -> str:
 def _print(policy: Policy, out: Path) -> None:
     settings = policy.settings
     click.echo(
-        f"{settings['notes']:,} notes, {settings['items']:,} items, {settings['errors']:,} wrong; "
+        f"{counted(settings['notes'], 'note')}, {counted(settings['items'], 'item')}, "
+        f"{settings['errors']:,} wrong; "
         f"promise: at most {policy.max_error:.1%} wrong with {policy.confidence:.0%} confidence, "
         f"by {policy.unit}"
     )

@@ -10,6 +10,7 @@ import click
 
 from rubricate.cli.options import open_corpus, open_rubric, overwrite_option
 from rubricate.cli.output import Answer, answering, print_table
+from rubricate.display import counted
 from rubricate.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def _features(rubric: Rubric) -> list[dict[str, str | float]]:
 def _print(rubric: Rubric, maximum: float, odd: Sequence[str]) -> None:
     title = f" ({rubric.title})" if rubric.title else ""
     lines = _features(rubric)
-    click.echo(f"case {rubric.case!r}{title}: {len(lines)} features, at most {maximum:g} points\n")
+    points = f"{maximum:g} point" + ("" if maximum == 1 else "s")
+    click.echo(f"case {rubric.case!r}{title}: {counted(len(lines), 'feature')}, at most {points}\n")
     names = ["id", "text", "points", *(n for n in ("group", "kind") if any(f[n] for f in lines))]
     print_table(names, [[_short(one[name]) for name in names] for one in lines])
     click.echo()

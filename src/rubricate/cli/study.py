@@ -120,7 +120,7 @@ def population_command(study: Study, *, overwrite: bool) -> Done:
     from rubricate.study.population import define_population
 
     def say(summary: summaries.PopulationSummary) -> None:
-        click.echo(f"{summary['notes']:,} notes of {counted(summary['cases'], 'case')}")
+        click.echo(f"{counted(summary['notes'], 'note')} of {counted(summary['cases'], 'case')}")
         print_table(("site", "notes"), list(summary["sites"].items()))
 
     return define_population(study, overwrite=overwrite), say
@@ -249,7 +249,9 @@ def agree_step(folder: str) -> Answer:
 
 def _say_collected(summary: summaries.CollectSummary) -> None:
     agreement = summary["agreement"]
-    click.echo(f"{summary['judgements']:,} notes read, {len(summary['missing']):,} missing")
+    click.echo(
+        f"{counted(summary['judgements'], 'note')} read, {len(summary['missing']):,} missing"
+    )
     if not agreement["variables"]:
         click.echo("no note was annotated twice, so agreement is unknown")
         return

@@ -32,6 +32,8 @@ from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,
     audit_command,
+    feature_words,
+    group_members,
     open_run,
     read_notes,
     report_command,
@@ -39,7 +41,7 @@ from rubricate.cli.trust_files import (
     told_groups,
     verify_command,
 )
-from rubricate.display import counted
+from rubricate.display import counted, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -170,16 +172,22 @@ def drift_command(
         f"{len(flagged):,} of {len(drift.features):,} features flagged"
     )
     measures = [
-        (m.measure, m.before, m.after, m.distance, m.adjusted, m.flag) for m in drift.measures
+        (m.measure, m.before, m.after, m.distance, shown_p(m.adjusted), m.flag)
+        for m in drift.measures
     ]
-    header = ("measure", "median before", "after", "distance", "adjusted p", "flag")
-    rates = [(f.feature, f.before, f.after, f.difference, f.adjusted) for f in flagged]
+    named = feature_words(after_folder)
+    rates = [
+        (named.get(f.feature, f.feature), f.before, f.after, f.difference, shown_p(f.adjusted))
+        for f in flagged
+    ]
     rate_header = ("feature", "rate before", "after", "difference", "adjusted p")
     changes = compare_runs(before, after)
     moved = [(one.note, one.before, one.now, one.change) for one in changes.largest()]
     return told_in_tables(
         {**drift.to_dict(), "changes": changes.to_dict()},
-        Told(words, header, measures),
+        Told(
+            words, ("measure", "median before", "after", "distance", "adjusted p", "flag"), measures
+        ),
         Told("", rate_header, rates),
         Told(
             f"{len(moved):,} of {changes.n_shared:,} notes in both runs have another score"
@@ -239,7 +247,7 @@ def fairness_command(
     for place in (out, report and report / "index.html"):
         if place:
             refuse_existing(place, overwrite=overwrite)
-    members = _members(group, notes, groups)
+    members = group_members(group, notes, groups)
     people = None
     if reference:
         people = _reference(reference, annotator, from_format, where, totals=False)
@@ -256,10 +264,14 @@ def fairness_command(
         written.append(write_report(report, page, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
-         c.adjusted, c.flag)
+         shown_p(c.adjusted), c.flag)
         for c in fair.contrasts
     ]  # fmt: skip
-    large = [(b.feature, b.group, b.odds_ratio, b.adjusted, b.size) for b in bias if b.size != "A"]
+    large = [
+        (b.feature, b.group, b.odds_ratio, shown_p(b.adjusted), b.size)
+        for b in bias
+        if b.size != "A"
+    ]
     answer = told_in_tables(
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
         told_groups(fair),
@@ -270,7 +282,9 @@ def fairness_command(
             most=len(contrasts),
         ),
         Told(
-            f"{len(large)} of {len(bias)} features work differently for a group (sizes B, C)",
+            f"{len(large)} of {len(bias)} features work differently for a group (sizes B, C)"
+            if bias
+            else f"no feature was tested: it takes {min_size} notes with a decision on either side",
             ("feature", "group", "odds ratio", "adjusted p", "size"),
             large,
         ),
@@ -365,21 +379,6 @@ def _reference(
     if corpus.scores and (totals or not len(corpus.rows)):
         return run_of_scores(corpus, annotator)
     return run_of_corpus(corpus, annotator)
-
-
-def _members(column: str, notes_path: str | None, table: Path | None) -> dict[str, str]:
-    """Return the group of each note, from a table or from the notes' metadata."""
-    from rubricate.run import read_texts
-    from rubricate.trust.fairness import groups_of_notes
-
-    if table is not None:
-        pairs = read_texts(table, ("note", column))
-        return {note: group for note, group in pairs if group}
-    if notes_path is None:
-        raise click.UsageError(
-            "give --notes CORPUS or --groups FILE.csv to say who is in which group"
-        )
-    return groups_of_notes(list(read_notes(notes_path)), column)
 
 
 def _texts(path: str) -> dict[str, str]:

@@ -143,6 +143,19 @@ def report_command(
     return told_in_tables({"report": str(page)}, Told(f"report: {page}"))
 
 
+def feature_words(folder: Path) -> dict[str, str]:
+    """Return the wording of each feature of a run, with its case where there are several."""
+    from rubricate.run import ITEM_COLUMNS, read_rows
+
+    names = ("feature", "case", "feature_text")
+    columns = [column for column in ITEM_COLUMNS if column.name in names]
+    items = folder / "items.csv"
+    rows = read_rows(items, columns) if items.is_file() else iter(())
+    found = {tuple(str(row.get(name, "")) for name in names) for row in rows}
+    several = len({case for _, case, _ in found}) > 1
+    return {one: f"{case}: {text}" if several else text for one, case, text in found if text}
+
+
 def told_groups(fair: Fairness) -> Told:
     """Return size, means and rates of each group, and why one is left out."""
     from rubricate.trust.fairness import NO_GROUP
@@ -159,7 +172,12 @@ def told_groups(fair: Fairness) -> Told:
                 cells[i] = f"{cells[i]:.1f}"
         shown.append([cells[i] for i in kept])
     without = fair.left_out.get(NO_GROUP, "")
-    words = f"{len(fair.reported)} of {len(fair.sizes)} groups are compared; values in per cent"
+    n_large, all_groups = len(fair.reported), counted(len(fair.sizes), "group")
+    words = f"{n_large} of {all_groups} are compared; values in per cent"
+    if n_large < 2:
+        words = (
+            f"{n_large} of {all_groups} large enough: nothing can be compared; values in per cent"
+        )
     return Told(words + (f"\n{without}" if without else ""), [header[i] for i in kept], shown,
                 most=len(shown))  # fmt: skip
 
@@ -173,3 +191,18 @@ def read_notes(
 
     source = open_notes(path, format=from_format, where=where)
     return (note for note in source.notes() if isinstance(note, Note))
+
+
+def group_members(column: str, notes_path: str | None, table: Path | None) -> dict[str, str]:
+    """Return the group of each note, from a table or from the notes' metadata."""
+    from rubricate.run import read_texts
+    from rubricate.trust.fairness import groups_of_notes
+
+    if table is not None:
+        pairs = read_texts(table, ("note", column))
+        return {note: group for note, group in pairs if group}
+    if notes_path is None:
+        raise click.UsageError(
+            "give --notes CORPUS or --groups FILE.csv to say who is in which group"
+        )
+    return groups_of_notes(list(read_notes(notes_path)), column)

@@ -207,14 +207,16 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     >>> from rubricate.builder import CorpusBuilder
     >>> builder = CorpusBuilder()
     >>> builder.add_feature(Feature("7", "0", "Pain (left) jaw"))
+    >>> builder.add_feature(Feature("Fever", "0", "Fever"))  # a tool's own label stays as it is
     >>> feature_labels(builder.build())
-    {'7': '7_Pain-left-jaw'}
+    {'7': '7_Pain-left-jaw', 'Fever': 'Fever'}
     """
     labels: dict[str, str] = {}
     taken: set[str] = set()
     last: dict[str, int] = {}  # where counting goes on, so that equal stems cost no search
     for feature in corpus.features:
-        words = re.sub(r"[^A-Za-z0-9_]+", "-", f"{feature.id}_{feature.text}")
+        named = feature.id if feature.id == feature.text else f"{feature.id}_{feature.text}"
+        words = re.sub(r"[^A-Za-z0-9_]+", "-", named)
         stem = words.strip("-")[:80].rstrip("-_") or "feature"
         label, n = stem, last.get(stem, 1)
         while label in taken:

@@ -15,7 +15,7 @@ from datetime import date, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubricate.errors import Fault, InputError, MissingExtraError
+from rubricate.errors import Fault, InputError, MissingExtraError, listed
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import check_archive, need_within, read_whole
 from rubricate.formats.tables import number_rows
@@ -42,6 +42,8 @@ MOST_CHARACTERS = 32_767
 _BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
 #: What XML cannot hold or would change, and what reads like Excel's way of writing that.
 _UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+#: A format that fills numbers up with zeros.
+_ZEROS = re.compile("0+")
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
@@ -176,12 +178,13 @@ class SheetRows(NamedTuple):
     """A visible sheet: its rows as text with the numbers Excel shows, and its merged cells.
 
     ``merged`` has, for each cell of a merged range but the first, the row and column of that first
-    one; columns count from 0.
+    one; columns count from 0. ``unseen`` tells of rows that people may think are not there.
     """
 
     title: str
     rows: list[tuple[int, list[str]]]
     merged: dict[tuple[int, int], tuple[int, int]]
+    unseen: tuple[str, ...] = ()
 
 
 def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
@@ -210,8 +213,23 @@ def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
             for number, row in rows
             if any(cell or isinstance(cell, Odd) for cell in row)
         ]
-        sheets.append(SheetRows(shown.title, filled, merged))
+        unseen = tuple(_unseen(shown, [number for number, _ in filled]))
+        sheets.append(SheetRows(shown.title, filled, merged, unseen))
     return sheets, hidden
+
+
+def _unseen(sheet: Worksheet, rows: Sequence[int]) -> Iterator[str]:
+    """Yield what to tell of filled rows that are hidden or struck out: they are read, too."""
+    hidden = [row for row in rows if sheet.row_dimensions[row].hidden]
+    struck = [
+        row
+        for row in rows
+        if any(cell.font.strike for cell in sheet[row] if isinstance(cell.value, str))
+    ]
+    for found, what in ((hidden, "hidden"), (struck, "struck out")):
+        if found:
+            said = f"{what}, and read all the same: row {listed(map(str, found), 10)}"
+            yield f"{said}. Delete what shall not count"
 
 
 def _open_workbook(path: Path) -> tuple[Any, Any]:
@@ -278,7 +296,9 @@ def _cell_text(shown: Cell, stored: Cell) -> str:
         return Odd("", f"{where} holds half a surrogate pair") if has_lone_surrogate(text) else text
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
-            return plain_number(value)
+            # Numbers of candidates are shown as 007 by their format.
+            zeros = len(shown.number_format) if _ZEROS.fullmatch(shown.number_format) else 0
+            return plain_number(value).zfill(zeros)
         except OverflowError:
             return Odd("", f"{where} holds a number that is too large")
     return "" if value is None else str(value).upper()

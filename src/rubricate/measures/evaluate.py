@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
-from rubricate.display import table_html
+from rubricate.display import counted, shown_number, table_html
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.measures.calibration import presence_probability
 from rubricate.measures.counts import By, CountTable
@@ -96,6 +96,16 @@ class Evaluation:
             },
             probability=None if self.probability is None else self.probability[rows],
         )
+
+    def __repr__(self) -> str:
+        found = ", ".join(
+            f"{key[0]} {shown_number(table.total().f1)}"
+            for key, table in self.tables.items()
+            if key in (("characters",), ("presence",))
+        )
+        who = f"{self.predicted_annotator} against {self.reference_annotator}"
+        held = f"{counted(self.coverage.n_notes, 'note')}, {counted(self.coverage.n_rows, 'row')}"
+        return f"<Evaluation: {who}, {held}; F1 of {found}>"
 
     def _repr_html_(self) -> str:
         lines = [

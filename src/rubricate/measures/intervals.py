@@ -77,6 +77,15 @@ class EvaluationWithIntervals:
         return rank(evaluation.presence, evaluation.probability, self.settings,
                     weights=self.weights)  # fmt: skip
 
+    def __repr__(self) -> str:
+        head = repr(self.evaluation).removesuffix(">").partition(";")[0]
+        found = ", ".join(
+            f"{key[0]} {one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
+            for key in self.levels
+            if key in (("characters",), ("presence",)) and (one := self.overall(*key))
+        )
+        return f"{head}; F1 of {found}>"
+
     def _repr_html_(self) -> str:
         return self._table(self.evaluation.predicted_annotator)
 

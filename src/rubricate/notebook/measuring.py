@@ -28,6 +28,7 @@ from rubricate.reports.plots import (
     forest_plot,
     histogram,
 )
+from rubricate.reports.scoring.page import score_span
 from rubricate.scoring import Policy, RouteSettings, choose_policy
 from rubricate.stats import Expected, FrequencyKind, Plan, Target
 from rubricate.study.planning import Design, make_plan
@@ -170,11 +171,14 @@ class Drawing(str):
         return Path(path)
 
 
-def plot(value: ScoredNotes | SystemsEvaluation | Agreement | Policy) -> Drawing:
+def plot(
+    value: ScoredNotes | SystemsEvaluation | Agreement | Policy, *, rubric: Corpus | None = None
+) -> Drawing:
     """Draw what matters most of a result.
 
     Scores as a histogram, evaluations and agreement by feature with their intervals, a policy's
-    error against the share that people see.
+    error against the share that people see. Features of an evaluation are called by their ids, or
+    as the ``rubric`` of a corpus words them.
 
     Examples
     --------
@@ -185,11 +189,15 @@ def plot(value: ScoredNotes | SystemsEvaluation | Agreement | Policy) -> Drawing
     """
     if isinstance(value, ScoredNotes):
         scores = [result.total.percentage for result in value.results if result.total]
-        return Drawing(histogram(scores, Labels("Scores", x="% of the maximum", y="notes")))
+        labels = Labels("Scores", x="score, % of the maximum", y="notes")
+        return Drawing(histogram(scores, labels, n_bins=20, span=score_span(scores)))
     if isinstance(value, SystemsEvaluation):
-        return _by_feature(dict(value.systems), "F1 of presence by feature")
+        labels = Labels("F1 of presence by feature", x="F1 of presence, with intervals")
+        return _by_feature(dict(value.systems), rubric, labels)
     if isinstance(value, Agreement):
-        return _by_feature({"annotators": value.pooled}, "Agreement on presence by feature (F1)")
+        what = "agreement on presence (F1), with intervals"
+        labels = Labels("Agreement on presence by feature", x=what)
+        return _by_feature({"annotators": value.pooled}, rubric or value.corpus, labels)
     if isinstance(value, Policy):
         known = [p for p in value.curve if p.error_rate is not None]
         shares = tuple(p.review_share for p in known)
@@ -202,11 +210,14 @@ def plot(value: ScoredNotes | SystemsEvaluation | Agreement | Policy) -> Drawing
     raise InputError("plot draws results of score, evaluate, agree and route")
 
 
-def _by_feature(systems: dict[str, EvaluationWithIntervals], title: str) -> Drawing:
+def _by_feature(
+    systems: dict[str, EvaluationWithIntervals], rubric: Corpus | None, labels: Labels
+) -> Drawing:
     values = {n: one.by_group("presence", level="features") for n, one in systems.items()}
-    features = dict.fromkeys(feature for own in values.values() for feature in own)
+    measured = dict.fromkeys(feature for own in values.values() for feature in own)
+    words = {f.id: f.text for f in rubric.features if f.id in measured} if rubric else {}
     rows = tuple(
-        ForestRow(feature, tuple(own.get(feature, UNDEFINED) for own in values.values()))
-        for feature in features
+        ForestRow(text, tuple(own.get(feature, UNDEFINED) for own in values.values()))
+        for feature, text in (words | {f: f for f in measured if f not in words}).items()
     )
-    return Drawing(forest_plot([ForestGroup("", rows)], list(values), Labels(title)))
+    return Drawing(forest_plot([ForestGroup("", rows)], list(values), labels))

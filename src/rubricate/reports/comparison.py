@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 from rubricate import __version__
@@ -18,7 +17,6 @@ from rubricate.reports.levels import (
     human_label,
 )
 from rubricate.reports.page import (
-    Cell,
     Value,
     facts_table,
     figure,
@@ -27,6 +25,7 @@ from rubricate.reports.page import (
     html_table,
     make_sections,
     mean_sd,
+    p_cell,
     paragraph,
     render_page,
 )
@@ -161,10 +160,7 @@ def _differences(result: TrialResult) -> str:
 
 
 def _difference(found: PairedDifference) -> tuple[Point, Value]:
-    if not math.isfinite(found.p_value):
-        return found.difference, None
-    text = "&lt; 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
-    return found.difference, Cell(text, found.p_value, number=True)
+    return found.difference, p_cell(found.p_value)
 
 
 def _curves(result: TrialResult) -> str:

@@ -13,6 +13,7 @@ from rubricate.reports.page import (
     html_table,
     make_sections,
     one_decimal,
+    p_cell,
     paragraph,
     render_page,
 )
@@ -76,7 +77,8 @@ def _groups(fair: Fairness) -> str:
 def _differences(fair: Fairness) -> str:
     lines: list[list[Value]] = [
         [MEASURES[one.measure], one.group, one.against, one_decimal(one.difference),
-         f"{one.low:+.1f} to {one.high:+.1f}", one.adjusted, "beyond chance" if one.flag else ""]
+         f"{one.low:+.1f} to {one.high:+.1f}", p_cell(one.adjusted),
+         "beyond chance" if one.flag else ""]
         for one in fair.contrasts
     ]  # fmt: skip
     header = ["measure", "group", "against", "difference", "interval", "adjusted p", ""]
@@ -86,7 +88,7 @@ def _differences(fair: Fairness) -> str:
 
 def _features(bias: Sequence[ItemBias]) -> str:
     large: list[list[Value]] = [
-        [one.feature, one.group, one.odds_ratio, one.adjusted, one.size]
+        [one.feature, one.group, one.odds_ratio, p_cell(one.adjusted), one.size]
         for one in bias
         if one.size != "A"
     ]

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rubricate.display import DASH, shown_number
+from rubricate.display import DASH, shown_number, shown_p
 from rubricate.files import packaged_text, whole_output
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.plots.data import Point
@@ -32,6 +32,17 @@ class Cell:
 
 #: What a line of a table may hold.
 Value = str | int | float | None | Point | Cell
+
+
+def p_cell(p: float | None) -> Cell | None:
+    """Return a cell with a p value, in the order of the values.
+
+    >>> p_cell(1e-9), p_cell(None)
+    (Cell(html='&lt;0.001', sort=1e-09, number=True), None)
+    """
+    if p is None or math.isnan(p):
+        return None
+    return Cell(escape(shown_p(p)), p, number=True)
 
 
 def html_table(

@@ -209,9 +209,13 @@ class _Items:
 def read_evidence(
     folder: str | Path, *, progress: Progress = silent
 ) -> dict[str, dict[str, Evidence]]:
-    """Return where each feature was found in each note of a finished run, by note and feature."""
+    """Return where features were found or contradicted in a finished run, by note and feature."""
     return {
-        result.note: {item.feature.id: item.evidence for item in result.items if item.found}
+        result.note: {
+            item.feature.id: item.evidence
+            for item in result.items
+            if item.found or item.outcome == "contradicted"
+        }
         for result in read_results(folder, progress=progress)
     }
 

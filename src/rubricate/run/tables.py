@@ -132,7 +132,7 @@ EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
         "decision": (12, "to fill in: yes (the item is in the note) or no; the same as found "
                          "confirms it"),
         "by": (18, "to fill in: your name"),
-        "at": (14, "to fill in: the date, e.g. 2026-11-14 or 14/11/2026"),
+        "at": (14, "to fill in: the date, e.g. 2026-11-14 or 14/11/2026 (day first)"),
         "why": (40, "to fill in, if you like: your reason"),
     },
     "": {

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, listed
+from rubricate.errors import ArgumentError, Fault, InputError, listed, shown
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
@@ -176,10 +176,15 @@ def open_job(
         faults.found += source.duplicates()
     faults.raise_any()
     if survey.n_notes and not survey.cases & set(rubrics):
+        _need_readable(source)
         raise InputError(
             f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
             f"cases with a rubric: {_listed(rubrics)}"
-            + (". Notes that name no case get one by --case NAME" if "" in survey.cases else "")
+            + (
+                ". Notes that name no case get one by --case NAME"
+                if "" in survey.cases
+                else ". Call the cases alike in both files"
+            )
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: there is no note to score")
@@ -189,6 +194,18 @@ def open_job(
         place = folder / MODEL
         matcher.save(place)
     return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
+
+
+def _need_readable(source: NoteSource) -> None:
+    """Raise InputError if no note at all can be read, with the reasons."""
+    notes = list(source.notes())
+    faults = [
+        Fault(f"note {shown(note.id)} cannot be read: {note.reason}", source.path)
+        for note in notes
+        if isinstance(note, Unreadable)
+    ]
+    if len(faults) == len(notes):
+        raise InputError(faults)
 
 
 def _listed(cases: Iterable[str]) -> str:

@@ -78,9 +78,19 @@ def add_notes(
     faults += [Fault(f"annotators know another note as {called.get(one, one)!r}: hide the ids")
                for one in own if one not in there and called.get(one, one) in seen]  # fmt: skip
     cases = rubrics_of(connection, project).keys()
-    there_are = ", ".join(map(repr, sorted(cases))) or "none"
-    faults += [Fault(f"there is no rubric for case {case!r}; there are: {there_are}") for case in
-               sorted({n.case for n in notes} - cases)]  # fmt: skip
+    there_are = ", ".join(map(repr, sorted(cases)))
+    without = sorted({n.case for n in notes} - cases)
+    if without and not cases:
+        faults.append(Fault("the notes come without a rubric: give its file with them"))
+    else:
+        faults += [
+            Fault(
+                f"there is no rubric for case {case!r}; there are: {there_are}"
+                if case
+                else f"there are notes without a case; it is one of {there_are}: say which"
+            )
+            for case in without
+        ]
     InputError.raise_any(faults)
     rows = [
         {

@@ -8,6 +8,7 @@ from pathlib import Path
 from platform import python_version
 
 from rubricate import __version__
+from rubricate.display import shown_p
 from rubricate.progress import Progress, silent
 from rubricate.study.blocks import (
     NEEDED,
@@ -25,7 +26,7 @@ from rubricate.study.blocks import (
 )
 from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
-from rubricate.study.results import p_value_text, results_blocks
+from rubricate.study.results import results_blocks
 from rubricate.study.settings import STUDY_FILE, stard_items
 from rubricate.study.status import COMMANDS, stale_warnings
 from rubricate.study.summaries import ReportSummary
@@ -121,7 +122,7 @@ def _found(facts: Facts) -> list[tuple[str, str]]:
     ]
     sites = facts.primary.get("by_site")
     differing = [
-        f"{name} (I² {found['i_squared']:.0%}, p {p_value_text(found['p_value'] or 0)})"
+        f"{name} (I² {found['i_squared']:.0%}, p {shown_p(found['p_value'] or 0)})"
         for name, found in (sites["heterogeneity"] if sites else {}).items()
         if found["q"] is not None
         and (found["i_squared"] or 0) > _I_SQUARED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from rubricate.display import shown_p
 from rubricate.reports.plots import ForestGroup, ForestRow, Labels, forest_plot
 from rubricate.stats import Estimate
 from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock, point
@@ -192,16 +193,7 @@ def _heterogeneity(found: dict[str, float | int | None]) -> tuple[str | None, ..
     q, p, share = found["q"], found["p_value"], found["i_squared"]
     if q is None or p is None or share is None:
         return (None, None, None)
-    return f"{q:.2f} ({found['degrees']})", p_value_text(p), f"{share:.0%}"
-
-
-def p_value_text(p: float) -> str:
-    """Return a p value as papers print it.
-
-    >>> p_value_text(0.0312), p_value_text(1e-6)
-    ('0.031', '<0.001')
-    """
-    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+    return f"{q:.2f} ({found['degrees']})", shown_p(p), f"{share:.0%}"
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

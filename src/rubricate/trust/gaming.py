@@ -41,6 +41,8 @@ _STORY = word_set(
 )
 #: Fewer words than this say too little to judge how they are written.
 LEAST_WORDS = 25
+#: Fewer features than this make no list.
+LEAST_LISTED = 5
 #: A finding less sure than this does not make a text related to the rubric.
 LEAST_CONFIDENCE = 0.6
 _Covered = Bools
@@ -55,6 +57,7 @@ class WritingLimits:
     unasked: int = 70
     repeated: float = 0.2
     related: float = 0.12
+    contradicted: float = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,11 @@ def flag_note(
     signs = [
         *_pasted(words, rubric, limits),
         *_keywords(words, rubric, limits),
-        *(_listed(words, rubric, evidence, limits) if evidence is not None else ()),
-        *(_written(words, rubric, evidence, limits.of_writing) if evidence is not None else ()),
     ]
+    if evidence is not None:
+        signs += _listed(words, rubric, evidence, limits)
+    if evidence is not None and len(words) >= LEAST_WORDS:
+        signs += _written(words, rubric, evidence, limits.of_writing)
     return tuple(Flag(note.id, kind, sign, value, limit) for kind, sign, value, limit in signs)
 
 
@@ -156,7 +161,7 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
     # The whole wording of one feature, however long, is not the rubric: several must follow
     if longest >= limits.pasted_words and held >= 3:
         yield "pasted rubric", "rubric's words on end", float(longest), limits.pasted_words
-    if share >= limits.pasted_share and held >= 3:
+    if share >= limits.pasted_share and held >= 3 and len(words) >= LEAST_WORDS:
         yield "pasted rubric", "features word for word", share, limits.pasted_share
 
 
@@ -208,7 +213,7 @@ def _listed(
     words: Sequence[Token], rubric: Rubric, evidence: Mapping[str, Evidence], limits: GamingLimits
 ) -> Iterable[_Sign]:
     n_found = sum(one.found for one in evidence.values())
-    if n_found < max(limits.min_found * len(rubric), 1):
+    if n_found < max(limits.min_found * len(rubric), LEAST_LISTED):
         return
     covered = _marked(words, evidence)
     outside = [word.form for word in words if not covered[word.start]]
@@ -234,16 +239,16 @@ def _written(
 ) -> Iterable[_Sign]:
     """Look at how the note is written."""
     measured = measure_writing(words, rubric, evidence)
-    if measured.n_words >= LEAST_WORDS:
-        if measured.story < limits.story and measured.conditions > limits.conditions:
-            share = measured.conditions
-            yield "list without a story", "conditions, a word", share, limits.conditions
-        if measured.unasked > limits.unasked:
-            listed = float(measured.unasked)
-            yield "list without a story", "conditions nobody asked for", listed, limits.unasked
-        if measured.repeated > limits.repeated:
-            yield "keyword stuffing", "one word's share", measured.repeated, limits.repeated
-    if measured.related < limits.related:
+    if measured.story < limits.story and measured.conditions > limits.conditions:
+        share = measured.conditions
+        yield "list without a story", "conditions, a word", share, limits.conditions
+    if measured.unasked > limits.unasked:
+        listed = float(measured.unasked)
+        yield "list without a story", "conditions nobody asked for", listed, limits.unasked
+    if measured.repeated > limits.repeated:
+        yield "keyword stuffing", "one word's share", measured.repeated, limits.repeated
+    # A note that says of several features that they are not so speaks of the case
+    if measured.related < limits.related and measured.contradicted < limits.contradicted:
         yield "unrelated text", "share of features found", measured.related, limits.related
 
 
@@ -282,6 +287,7 @@ class Writing:
     unasked: int
     repeated: float
     related: float
+    contradicted: float
 
 
 def measure_writing(
@@ -311,6 +317,9 @@ def measure_writing(
         and (one.confidence is None or one.confidence >= LEAST_CONFIDENCE)
         for name, one in evidence.items()
     )
+    against = sum(
+        name in sought and one.outcome == "contradicted" for name, one in evidence.items()
+    )
     return Writing(
         n_words=len(words),
         story=sum(t.form in STOP_WORDS or t.kind == "number" for t in words) / n,
@@ -318,6 +327,7 @@ def measure_writing(
         unasked=len(unasked),
         repeated=max(counts.values(), default=0) / n,
         related=sure / max(len(sought), 1),
+        contradicted=against / max(len(sought), 1),
     )
 
 

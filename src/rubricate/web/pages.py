@@ -21,7 +21,7 @@ from rubricate.formats import detect_format, read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import counted_notes, parse_columns, understood_as, with_only_case
 from rubricate.formats.rubric import RubricFile, read_rubric_file
-from rubricate.rubric import Rubric
+from rubricate.rubric import Rubric, odd_features
 from rubricate.store import chain, curating, exporting, people, projects, rubrics
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.bodies import AssignmentsBody, ExportBody, ProjectBody, SuggestionsBody
@@ -261,6 +261,7 @@ def read_rubric_upload(call: Call, cases: Iterable[str], scratch: Path | None = 
     found: RubricFile = read_rubric_file(place)
     rubrics = found.for_cases(cases)
     said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
+    said += [f"odd in {name}: {odd}" for one in rubrics for odd in odd_features(one)]
     return Upload(Corpus((), rubrics), [_plain(one, scratch) for one in said])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from rubricate.reports.scoring.viewer import case_title
 from rubricate.store import people, projects
 from rubricate.store.database import RefusedError
 from rubricate.web.calls import Call
@@ -33,7 +34,9 @@ def _templates() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    found.globals.update({"static": _static, "roles": people.ROLES, "pages_of": pages_of})
+    found.globals.update(
+        {"static": _static, "roles": people.ROLES, "pages_of": pages_of, "case_title": case_title}
+    )
     return found
 
 

@@ -21,7 +21,7 @@ from rubricate.store.database import Database, RefusedError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import in_background
-from rubricate.web.rendering import fault_lines, render
+from rubricate.web.rendering import fault_lines, form_field, render
 
 
 def get_next(call: Call) -> answers.NextAnswer:
@@ -232,4 +232,6 @@ def review_page(call: Call) -> Response:
 
 def runs_page(call: Call, **more: Any) -> Response:
     """Show the runs of a project, and the form to add one."""
-    return render("runs.html", call, runs=call.read(reviewing.list_runs, call.project), **more)
+    given = {name: form_field(call, name) for name in ("folder", "notes", "rubric", "policy")}
+    runs = call.read(reviewing.list_runs, call.project)
+    return render("runs.html", call, runs=runs, given=given, **more)

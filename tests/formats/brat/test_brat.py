@@ -365,3 +365,13 @@ def test_an_attribute_reaches_the_annotation_through_a_chain() -> None:
     [found] = parse_ann(content, "fever", faults)
     assert faults.found == []
     assert ("Sure", "yes") in found.annotation.detail.attributes
+
+
+def test_labels_of_a_tool_stay_as_they_are(tmp_path: Path) -> None:
+    place = tmp_path / "in"
+    place.mkdir()
+    (place / "d.txt").write_text("no fever", encoding="utf-8")
+    (place / "d.ann").write_text("T1\tNoFever 0 8\tno fever\n", encoding="utf-8")
+    write_corpus(read_brat(place), tmp_path / "out", format="brat")
+    assert (tmp_path / "out" / "d.ann").read_text(encoding="utf-8").startswith("T1\tNoFever 0 8")
+    assert "NoFever" in (tmp_path / "out" / "annotation.conf").read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ def test_an_export_is_read() -> None:
     assert [a.id for a in corpus.annotators] == ["alice@example.org", "2", "phrases-1"]
     assert [a.group for a in corpus.annotators] == ["", "", "system"]
     assert [n.id for n in corpus.notes] == ["1", "2", "3"]
-    assert corpus.notes[0].metadata == {"ward": "3"}
+    assert corpus.notes[0].metadata == {"quality": "legible", "ward": "3"}
     found = texts(corpus, "1", "alice@example.org")
     assert found == {
         "Age": ["58 yo"], "Male": ["58 yo"], "Duration": ["x3 days.\r\nDenies"],
@@ -271,3 +271,21 @@ def test_lines_that_are_no_tasks_are_named(tmp_path: Path) -> None:
         read_labelstudio(place)
     assert [f.line for f in caught.value.faults] == [2]
     assert "secret" not in str(caught.value)
+
+
+def test_answers_about_whole_tasks_become_metadata(tmp_path: Path) -> None:
+    def choice(answer: str) -> dict[str, Any]:
+        return {"from_name": "quality", "type": "choices", "value": {"choices": [answer]}}
+
+    stars = {"from_name": "stars", "type": "rating", "value": {"rating": 4}}
+    own = {"id": "3", "from_name": "certainty", "type": "choices",
+           "value": {"start": 3, "end": 8, "choices": ["sure"]}}  # fmt: skip
+    both = [{"completed_by": n, "result": [choice(a)]} for n, a in ((1, "good"), (2, "poor"))]
+    place = write_tasks(
+        tmp_path / "c.json",
+        task("no fever", region(3, 8, "Fever"), own, choice("good"), stars, id=1),
+        {"id": 2, "data": {"text": "well"}, "annotations": both},
+    )
+    first, second = read_labelstudio(place).notes
+    assert dict(first.metadata) == {"quality": "good", "stars": "4"}
+    assert dict(second.metadata) == {"quality (1)": "good", "quality (2)": "poor"}

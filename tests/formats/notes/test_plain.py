@@ -80,6 +80,26 @@ def test_workbooks_hold_notes(tmp_path: Path) -> None:
     assert (second.id, second.case) == ("12345-Case 2", "Case 2")
 
 
+def test_ids_of_a_workbook_are_those_it_shows_and_formulas_are_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for row in (["Candidate no", "Note"], [7, "no fever"], ["=A2+1", "cough"]):
+        sheet.append(row)
+    sheet["A2"].number_format = "000"
+    path = tmp_path / "notes.xlsx"
+    book.save(path)
+    with pytest.raises(InputError, match=r"row 3.*A3 holds a formula"):
+        read_corpus(path)
+    # Nothing can be scored: the reason is the file's, not the rubric's.
+    sheet["A2"] = "=1"
+    book.save(path)
+    with pytest.raises(InputError, match="A2 holds a formula"):
+        score_notes(path, tmp_path / "run", rubric=as_rubric_file(["No fever"]))
+    sheet["A2"], sheet["A3"] = 7, "8"
+    book.save(path)
+    assert [note.id for note in read_corpus(path).notes] == ["007", "8"]
+
+
 def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
     path = tmp_path / "notes.csv"
     path.write_text("Matrikel;Anamnese;Campus\n7;fever;A\n", encoding="utf-8")

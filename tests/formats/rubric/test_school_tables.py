@@ -385,3 +385,44 @@ def test_a_column_of_points_holds_against_the_wording(tmp_path: Path) -> None:
     assert list(odd_features(rubric)) == [
         "'both-fever-2-pts' is worth 1, and its wording says '2 pts': mend one of them"
     ]
+
+
+@pytest.mark.parametrize("points", ["Pts", "Pts.", "Marks available", "Max. pts"])
+def test_short_names_of_the_points_are_understood(points: str, tmp_path: Path) -> None:
+    """Points in a column that is left out would all count one."""
+    rows: list[list[object]] = [["Items", points], ["Cough", 3], ["Fever", 2]]
+    (rubric,) = read_rubrics(workbook(tmp_path / "r.xlsx", {"c": rows}))
+    assert [feature.weight for feature in rubric] == [3, 2]
+
+
+def test_a_merged_cell_without_points_is_a_group_as_well(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Item", "Points"], ["Cough", None], ["Sneezing"], ["Fever", 2]]
+    found = read_rubric_file(workbook(tmp_path / "r.xlsx", {"c": rows}, "B2:B3"))
+    cough, sneezing, fever = found.rubrics[0]
+    assert cough.group == sneezing.group != "" and fever.group == ""
+    assert total_score(found.rubrics[0], ()).maximum == 3
+
+
+def test_rows_that_are_hidden_or_struck_out_count_and_are_told(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Item", "Points"], ["Cough", 1], ["Fever", 1], ["Rash", 1]]
+    path = workbook(tmp_path / "r.xlsx", {"c": rows})
+    assert not any("row" in one for one in read_rubric_file(path).notices)
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    sheet.row_dimensions[3].hidden = True
+    sheet["A4"].font = openpyxl.styles.Font(strike=True)
+    book.save(path)
+    found = read_rubric_file(path)
+    assert len(found.rubrics[0]) == 3
+    assert any("hidden" in one and "row 3" in one for one in found.notices)
+    assert any("struck out" in one and "row 4" in one for one in found.notices)
+
+
+def test_boxes_for_yes_and_no_are_no_numbers(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["Item", "Yes", "No", "Points"],
+        ["Cough", "☐", "☐", 2],
+        ["Rash", "☐", "☐", 1],
+    ]
+    (rubric,) = read_rubrics(workbook(tmp_path / "r.xlsx", {"c": rows}))
+    assert [(feature.text, feature.weight) for feature in rubric] == [("Cough", 2), ("Rash", 1)]

@@ -131,8 +131,8 @@ def test_overlapping_spans_are_stacked_with_numbers(tmp_path: Path) -> None:
     write_webanno(builder.build(), tmp_path / "out")
     lines = (tmp_path / "out" / "n.tsv").read_text(encoding="utf-8").splitlines()
     assert lines[-2:] == [
-        "1-1\t0-5\tchest\tf\\_f[1]|g\\_g[2]|g\\_g[3]\t",
-        "1-2\t6-10\tpain\tf\\_f[1]\t",
+        "1-1\t0-5\tchest\tf[1]|g[2]|g[3]\t",
+        "1-2\t6-10\tpain\tf[1]\t",
     ]
     assert read_webanno(tmp_path / "out") == builder.build()
 

@@ -232,7 +232,7 @@ def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
         width = "document.documentElement.scrollWidth"
         assert browser.execute_script(f"return {width}") <= NARROW[0]
     clipped = """return [...document.querySelectorAll('#review button, #review input')].filter(
-        e => { const r = e.getBoundingClientRect(); return r.right > innerWidth || r.left < 0; }).length"""
+        e => { const r = e.getBoundingClientRect(); return r.right > document.documentElement.clientWidth || r.left < 0; }).length"""
     opened(browser, run, NARROW)
     assert browser.execute_script(clipped) == 0
 

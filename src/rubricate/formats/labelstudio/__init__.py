@@ -11,7 +11,8 @@ Offsets are code points, as Label Studio has counted since version 1.4. Older ve
 UTF-16 units; where the stated texts fit in those units and not in code points, they are read so.
 
 An annotation without regions says that nothing was found; a cancelled one says nothing. A relation
-without a label joins regions of the same label, too; other relations are not read. The compact
+without a label joins regions of the same label, too; other relations are not read. Choices, ratings
+and words about a whole task become metadata of the note, under the name of their tag. The compact
 ``JSON_MIN`` export is read as well.
 """
 
@@ -31,7 +32,7 @@ from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
-from rubricate.formats.labelstudio.regions import FRAGMENT, read_regions
+from rubricate.formats.labelstudio.regions import FRAGMENT, answers_on_task, read_regions
 from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Judged,
@@ -253,11 +254,26 @@ def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[Ma
         metadata=scalars(data, without={*_DATA_KEYS, key}),
     )
     judgements = list(_judgements(task))
+    note = replace(note, metadata={**_answers(judgements), **note.metadata})
     for annotator, group, result in judgements:
         regions = read_regions(result, note.note_id, note.text, number, faults)
         yield replace(note, annotator=annotator, group=group, annotations=tuple(regions))
     if not judgements:
         yield note
+
+
+def _answers(judgements: Iterable[tuple[str, str, list[Any]]]) -> dict[str, str]:
+    """Return what people say of the whole text; with who says it where they differ."""
+    said: dict[str, dict[str, str]] = {}
+    for annotator, group, result in judgements:
+        if group != SYSTEM:
+            for name, answer in answers_on_task(result).items():
+                said.setdefault(name, {})[annotator] = answer
+    found: dict[str, str] = {}
+    for name, answers in said.items():
+        alike = len(set(answers.values())) == 1
+        found |= {name if alike else f"{name} ({who})": one for who, one in answers.items()}
+    return found
 
 
 def _text_key(data: Mapping[str, Any]) -> str | None:

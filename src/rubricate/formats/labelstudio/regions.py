@@ -64,6 +64,25 @@ def read_regions(
             yield label, _annotation([regions[own[k]] for k in group], text, attributes)
 
 
+def answers_on_task(result: list[Any]) -> dict[str, str]:
+    """Return what is said of the whole text, by the name of its tag: choices, ratings, words.
+
+    >>> answers_on_task([{"from_name": "q", "type": "choices", "value": {"choices": ["poor"]}}])
+    {'q': 'poor'}
+    """
+    found: dict[str, str] = {}
+    for item in result:
+        value = item.get("value") if isinstance(item, dict) else None
+        if isinstance(value, dict) and "start" not in value and isinstance(item.get("type"), str):
+            said = value.get(item["type"], value.get("text"))
+            parts = [one for one in (said if isinstance(said, list) else [said])
+                     if isinstance(one, str | int | float)]  # fmt: skip
+            name = item.get("from_name")
+            if parts and isinstance(name, str):
+                found[name] = "; ".join(map(str, parts))
+    return found
+
+
 def _region(item: Any) -> _Region | None:
     """Return the region, or None for what is none (a relation, a choice, a text field)."""
     value = item.get("value") if isinstance(item, dict) else None

@@ -232,11 +232,13 @@ def _note(
         return Unreadable(
             writable(identifier), "" if has_lone_surrogate(case) else case, "the row is not UTF-8"
         )
+    if not identifier:
+        cell = row[columns["id"]]
+        empty = f"column {part.header[columns['id']]!r} is empty"
+        what = cell.why if isinstance(cell, Odd) else empty
+        return Unreadable(f"{part.place}row {number}", case, what)
     if isinstance(text, Odd) and not text:
         return Unreadable(identifier, case, text.why)
-    if not identifier:
-        what = f"column {part.header[columns['id']]!r} is empty"
-        return Unreadable(f"{part.place}row {number}", case, what)
     metadata = Metadata({name: str(row[i]) for i, name in others.items()})
     return Note(identifier, case.strip(), str(text), metadata)
 

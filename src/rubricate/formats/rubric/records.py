@@ -21,10 +21,13 @@ NAMES = {
              "vignette"),
     "id": ("id", "feature id", "feature num", "feature number", "item id", "code", "key"),
     "number": ("no", "nr", "number", "item no", "item number", "feature no"),
-    "text": ("text", "feature text", "description", "checklist item", "item text", "criterion",
-             "wording", "key feature", "rubric item", "statement"),
-    "weight": ("weight", "points", "point", "max points", "maximum points", "marks", "max marks",
-               "score", "max score", "value"),
+    "text": ("text", "feature text", "description", "checklist item", "checklist items",
+             "item text", "criterion", "criteria", "wording", "key feature", "key features",
+             "rubric item", "rubric items", "statement"),
+    "weight": ("weight", "points", "point", "pts", "pt", "max points", "max pts", "points max",
+               "maximum points", "points possible", "possible points", "points available",
+               "marks", "mark", "max marks", "max mark", "marks available", "available marks",
+               "score", "max score", "credit", "credits", "value"),
     "kind": ("kind", "type", "category", "section", "domain"),
     "group": ("group", "any of", "one of", "any of group", "alternatives"),
     "note": ("note", "notes", "comment", "comments", "remark", "remarks", "guidance",
@@ -33,7 +36,7 @@ NAMES = {
 }  # fmt: skip
 
 #: Names of the text, unless another column is; then of the id.
-_TEXT_OR_ID = ("feature", "item", "element")
+_TEXT_OR_ID = ("feature", "features", "item", "items", "element")
 _COLUMN = {name: column for column, names in NAMES.items() for name in names}
 #: The header of the competition's features.csv, whose texts have hyphens for spaces.
 COMPETITION = {"feature num", "case num", "feature text"}
@@ -71,8 +74,10 @@ def match_columns(
     found: dict[int, str] = {}
     first: dict[str, str] = {}
     doubtful: dict[int, str] = {}
+    answers = "yes" in map(plain_name, names)
     for place, name in sorted(enumerate(names), key=lambda pair: pair[0] in empty):
-        plain = plain_name(name)
+        # Beside "Yes", "No" is the other box to tick, and counts nothing.
+        plain = "no answer" if answers and name.strip().casefold() == "no" else plain_name(name)
         if not plain or name.strip().startswith("_"):
             continue
         if plain in _TEXT_OR_ID:

@@ -243,8 +243,8 @@ class _TableReader:
             said = _cell(self.cells.get(first[0], ()), i)
             if name in _SHARED and said:
                 values[name] = said
-            elif name == "weight" and said and "group" not in values:
-                values |= {name: said, "group": f"any of row {first[0]}"}
+            elif name == "weight" and "group" not in values:
+                values |= {"group": f"any of row {first[0]}"} | ({name: said} if said else {})
         below = (number + 1, self.place_of.get("weight", -1))
         if self.table.merged.get(below) == (number, below[1]) and "group" not in values:
             values["group"] = f"any of row {number}"
@@ -315,6 +315,7 @@ def read_excel_records(path: Path, faults: Faults) -> Records:
             case = ""
         before = len(records.features), len(faults.found)
         place = f"sheet {sheet.title!r}: "
+        records.notices += [place + one for one in sheet.unseen]
         add_table(records, SchoolTable(sheet.rows, case, place, sheet.merged), faults)
         if (len(records.features), len(faults.found)) == before:
             records.cases.append(case)

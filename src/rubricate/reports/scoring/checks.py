@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rubricate.corpus import Note
 from rubricate.display import counted, shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import Cell, Value, facts_table, html_table, paragraph
+from rubricate.reports.page import Cell, Value, facts_table, html_table, p_cell, paragraph
 from rubricate.reports.plots import Point
 from rubricate.reports.scoring.viewer import ShownNote, named_notes, note_cell, notes_link
 from rubricate.rubric import Rubric
@@ -194,7 +194,11 @@ class _GamingCheck(ReportCheck):
     def add(self, seen: Seen) -> None:
         if seen.readable and len(seen.rubric):
             note = Note(seen.result.note, seen.result.case, seen.text or "")
-            evidence = {one.feature.id: one.evidence for one in seen.items if one.found}
+            evidence = {
+                one.feature.id: one.evidence
+                for one in seen.items
+                if one.found or one.outcome == "contradicted"
+            }
             self._flags += flag_note(note, seen.rubric, evidence=evidence)
 
     def remarks(self) -> Mapping[str, list[str]]:
@@ -268,7 +272,7 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
             one.before,
             one.after,
             one.distance,
-            one.adjusted,
+            p_cell(one.adjusted),
             "drifted" if one.flag else "",
         ]
         for one in drift.measures
@@ -283,7 +287,7 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
     drifted.sort(key=lambda one: -abs(one.difference))
     flagged: list[list[Value]] = [
         [texts.get(one.feature, one.feature), one.before, one.after,
-         Point(one.difference, one.low, one.high), one.adjusted]
+         Point(one.difference, one.low, one.high), p_cell(one.adjusted)]
         for one in drifted[:MOST_LINES]
     ]  # fmt: skip
     rates = html_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -208,13 +209,23 @@ def _overview(cohort: Cohort) -> str:
     return facts_table(facts) + f"<p>{notes_link('Read the notes with their evidence')}</p>" + table
 
 
+def score_span(percentages: Sequence[float]) -> tuple[float, float]:
+    """Return from where to where scores are drawn; penalties may bring them below nothing.
+
+    >>> score_span([40.0, float("nan")]), score_span([-12.5, 80.0])
+    ((0.0, 100.0), (-20.0, 100.0))
+    """
+    lowest = min([0.0, *(one for one in percentages if math.isfinite(one))])
+    return math.floor(lowest / 10) * 10.0, 100.0
+
+
 def _scores(cohort: Cohort) -> str:
     percentage = cohort.percentage
     drawn = histogram(
         percentage.tolist(),
         Labels("Scores", "score, % of the maximum", "notes", "How many notes have which score."),
         n_bins=20,
-        span=(0.0, 100.0),
+        span=score_span(percentage.tolist()),
     )
     lines: list[list[Value]] = []
     for case, number in cohort.cases.items():
