@@ -359,11 +359,9 @@ def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:
 
 
 def _need_short_texts(rubrics: Sequence[Rubric]) -> None:
+    most = f"a cell of an Excel file holds at most {MOST_CHARACTERS} characters"
     faults = [
-        Fault(
-            f"feature {feature.id!r}: a cell of an Excel file holds at most {MOST_CHARACTERS} "
-            "characters"
-        )
+        Fault(f"feature {feature.id!r}: {most}")
         for rubric in rubrics
         for feature in rubric
         if max(len(excel_text(cell)) for cell in (feature.text, feature.note)) > MOST_CHARACTERS
