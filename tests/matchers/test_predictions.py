@@ -55,6 +55,30 @@ def test_another_number_side_or_drug_in_all_that_is_found_is_no_credit(
         assert said.probabilities["1"] < 0.1
 
 
+@pytest.mark.parametrize(
+    ("feature", "words", "kept", "denied"),
+    [
+        ("Differential: PUD", ["GERD", "gastritis"], [], None),
+        ("Differential: GERD", ["GERD", "gastritis"], ["GERD"], None),
+        ("Differential: pneumonia", ["pneumonia 2019"], [], None),
+        ("Differential: reflux", ["pneumonia 2019"], ["GERD"], None),
+        ("Differential: PE", ["PE"], [], "PE"),
+        ("History of pneumonia", ["pneumonia 2019"], ["pneumonia 2019"], None),
+        ("History of asthma", ["pneumonia 2019"], [], None),
+    ],
+)
+def test_other_diagnoses_state_nothing_and_are_no_contradiction(
+    feature: str, words: list[str], kept: list[str], denied: str | None
+) -> None:
+    text = "PMH: pneumonia 2019\nA: GERD, gastritis. PE ruled out."
+    said = held(feature, text, words)
+    assert [text[slice(*span)] for one in said.found for span in one.spans] == kept
+    assert [text[slice(*x.spans[0])] for x in said.contradictions.values()] == [
+        one for one in [denied] if one
+    ]
+    assert kept or said.probabilities["1"] < 0.1
+
+
 def test_a_value_states_what_nothing_else_was_found_for() -> None:
     said = held("Hypoxia", "SpO2 86% on air", [], 0.2)
     assert [one.spans for one in said.found] == [((0, 8),)]

@@ -16,6 +16,7 @@ from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.checklist import asked_topic, plain_wording
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagnosis
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import why_surely_not
@@ -79,6 +80,15 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             for x in own
         ]
         other = Contradiction(own[0].spans, None, why[0] or "") if own and all(why) else None
+        named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
+        if named is not None:
+            chance, before = probabilities.get(feature.id, OVERRULED), own
+            own, other = _hold_to_diagnosis(feature, named, own, why)
+            if named.states:
+                probabilities[feature.id] = max(chance, MEASURED)
+                against.pop(feature.id, None)
+            elif before and not own:
+                probabilities[feature.id] = min(chance, OVERRULED)
         if not own and feature.id in against:
             own = _reckoned(feature, text, against[feature.id])
             if own:
@@ -105,6 +115,21 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             against[feature.id] = other
             probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
     return NoteFindings(found, probabilities, against)
+
+
+def _hold_to_diagnosis(
+    feature: Feature, said: DiagnosisVerdict, own: Sequence[Found], why: Sequence[str | None]
+) -> tuple[Sequence[Found], Contradiction | None]:
+    """Return what was found without words that name other diagnoses, and what contradicts it."""
+    if said.states:
+        return [Found(feature.id, (x,), MEASURED, "in the assessment") for x in said.states], None
+    kept = [(x, no) for x, no, may in zip(own, why, said.kept, strict=True) if may]
+    if said.denied is not None and not kept:
+        return [], Contradiction((said.denied,), None, "denied")
+    reasons = [(x, no) for x, no in kept or zip(own, why, strict=True) if no]
+    if reasons and not said.considered and all(no for _, no in kept):
+        return own, Contradiction(reasons[0][0].spans, None, reasons[0][1] or "")
+    return [x for x, _ in kept], None
 
 
 def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
