@@ -251,11 +251,15 @@ def _diagnosis_groups() -> list[_LayGroup]:
         narrower.setdefault(one.name, []).extend(one.kinds)
         for name in one.broader:
             narrower.setdefault(name, []).extend((one.name, *one.names))
-    return [
-        _LayGroup(f"diagnoses:{one.name}", [one.name, *one.names], members, "", "diagnoses")
-        for one in diagnoses().values()
-        if not is_symptom(one.name) and len(members := narrower[one.name]) <= _MOST_KINDS
-    ]
+    groups = []
+    for one in diagnoses().values():
+        names, kinds = (one.name, *one.names), narrower[one.name]
+        if not is_symptom(one.name) and len(kinds) <= _MOST_KINDS:
+            # "Inferior MI" is found by its "MI".
+            members = [x for x in kinds if not any(f" {name} " in f" {x} " for name in names)]
+            ident = f"diagnoses:{one.name}"
+            groups.append(_LayGroup(ident, list(names), members, "", "diagnoses"))
+    return groups
 
 
 def _bank_groups() -> list[Group]:

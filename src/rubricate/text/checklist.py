@@ -154,8 +154,6 @@ def plain_wording(text: str) -> str:
     ('PE OR MI OR pneumonia', 'CBC ordered')
     >>> plain_wording("Shortness of breath (SOB)"), plain_wording("Chest pain (onset, duration)")
     ('Shortness of breath OR SOB', 'Chest pain')
-    >>> plain_wording("Considers PE"), plain_wording("Most likely diagnosis is migraine")
-    ('Differential: PE', 'Diagnosis: migraine')
     """
     if len(text) > _LONGEST:
         return text
@@ -167,8 +165,6 @@ def plain_wording(text: str) -> str:
         plain, in_differential = hit[1], True
     elif hit := _DIFFERENTIAL_FIRST.match(plain):
         plain, in_differential = plain[hit.end() :], True
-    elif assessed := _assessed(plain):
-        return assessed
     plain = _any_of(plain)
     if not in_differential:
         plain = _SAID.sub("", plain, count=1)
@@ -181,16 +177,30 @@ def plain_wording(text: str) -> str:
     return plain if any(one.isalnum() for one in plain) else text
 
 
-def _assessed(text: str) -> str:
-    """Return "Differential: PE" of "Considers PE" and "Diagnosis: PE" of "Diagnoses PE"."""
-    if _ANY_OF.match(text):  # Of what, a list does not say: it may be of past illnesses.
-        return ""
-    hits = ((head, form.match(text.rstrip(". "))) for head, form in _ASSESSED_FORMS)
+@lru_cache(maxsize=4096)
+def assessed_wording(text: str) -> tuple[str, str]:
+    """Return what a feature wants of the writer's thoughts, and the diagnoses it wants there.
+
+    "Differential" wants them to be thought of, "Diagnosis" to be the first thought; both are empty
+    of features that want something else.
+
+    >>> assessed_wording("Considers PE"), assessed_wording("Most likely diagnosis is migraine")
+    (('Differential', 'PE'), ('Diagnosis', 'migraine'))
+    >>> assessed_wording("History of migraine")
+    ('', '')
+    """
+    plain = plain_wording(text)
+    head, colon, named = plain.partition(": ")
+    if colon and head == "Differential":
+        return head, named
+    if _ANY_OF.match(plain):  # Of what, a list does not say: it may be of past illnesses.
+        return "", ""
+    hits = ((head, form.match(plain.rstrip(". "))) for head, form in _ASSESSED_FORMS)
     for head, hit in hits:
         what = hit["what"] if hit else ""
         if what and not _OF_OLD.search(what) and asked_diagnoses(what):
-            return f"{head}: {what}"
-    return ""
+            return head, what
+    return "", ""
 
 
 def _without_marks(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from rubricate.rubric import Feature
+from rubricate.text.checklist import assessed_wording
 from rubricate.text.contradiction.diagnosed import (
     another_diagnosis,
     asked_diagnoses,
@@ -28,8 +28,6 @@ from rubricate.text.diagnoses import (
 from rubricate.text.sections import sections_of
 from rubricate.text.words import find_tokens, word_set
 
-#: Features that ask what the writer thinks it is: "Differential: PE", "Diagnosis: asthma".
-ASSESSMENT = re.compile(r"^(differential|diagnosis): (?=\S)", re.IGNORECASE)
 #: Sections that tell what was, or what others have.
 _ELSEWHERE = word_set(
     "past_medical past_surgical hospitalizations family social medications allergies obstetric"
@@ -147,16 +145,9 @@ def wanted_in_assessment(feature: str) -> tuple[_Wanted, ...]:
     >>> wanted_in_assessment("Pneumonia")
     ()
     """
-    head = ASSESSMENT.match(feature)
-    if head is None:
-        return ()
-    found: list[_Wanted] = []
-    for text in Feature("", "", feature[head.end() :]).wordings:
-        named = find_diagnoses(text, find_tokens(text))
-        if not named:
-            return ()
-        found += [_Wanted(one.meant, _kind_named(one)) for one in named]
-    return tuple(found)
+    wanted = assessed_wording(feature)[1]
+    named = find_diagnoses(wanted, find_tokens(wanted))
+    return tuple(_Wanted(one.meant, _kind_named(one)) for one in named)
 
 
 def _kind_named(one: NamedDiagnosis) -> str:
@@ -185,7 +176,7 @@ def judge_assessed(feature: str, reading: TextReading) -> Assessed:
     wanted = wanted_in_assessment(feature)
     if not wanted:
         return Assessed()
-    leading = feature[:9].lower() == "diagnosis"
+    leading = assessed_wording(feature)[0] == "Diagnosis"
     found: dict[str, list[tuple[int, int]]] = {}
     for one in named_in(reading):
         said = _said_of(reading, one)
@@ -348,9 +339,12 @@ def judge_diagnosis(
     """
     if not asked_diagnoses(feature) and not wanted_in_assessment(feature):
         return None
-    others = [another_diagnosis(feature, reading, spans) is not None for spans in found]
+    listed = bool(wanted_in_assessment(feature))
+    others = [
+        another_diagnosis(feature, reading, spans, listed=listed) is not None for spans in found
+    ]
     said = judge_assessed(feature, reading)
-    if not wanted_in_assessment(feature):
+    if not listed:
         return DiagnosisVerdict(kept=tuple(not other for other in others))
     kept = tuple(
         not other and _may_be_stated(said, reading, spans)

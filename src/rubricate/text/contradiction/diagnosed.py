@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rubricate.rubric import Feature
 from rubricate.text import opposites
 from rubricate.text.contradiction.place import TextReading, find_place, read_text
 from rubricate.text.diagnoses import NamedDiagnosis, find_diagnoses, is_symptom, may_be_meant
@@ -35,33 +34,33 @@ _BESIDE = _FRAME | word_set(
     " believe thought feel this that it its be may might could would can number two three four"
     " second third fourth next lastly finally favored favoured favour favor suspicion suspicious"
     " imp a/p ap ass s/p status post old long standing term stable not no nor denies denied without"
-    " took died dxd diet only too he she w/ w plus"
+    " took died dxd diet only too he she w/ w plus head heads tops front runner put concerned"
+    " do does did yesterday today now"
 )
+
+
+#: Between items of a list.
+_JOINTS = word_set(", ; / + & vs versus or and with : . (")
 
 
 @lru_cache(maxsize=4096)
 def asked_diagnoses(feature: str) -> tuple[frozenset[str], ...]:
-    """Return the diagnoses that each alternative of a feature asks for, and for nothing else.
-
-    Empty where one of them asks for something else.
+    """Return the diagnoses that a feature asks for, and for nothing else; else nothing.
 
     >>> [sorted(one) for one in asked_diagnoses("Differential: PUD OR GERD")]
     [['peptic ulcer disease'], ['gerd']]
     >>> asked_diagnoses("Asthma since childhood"), asked_diagnoses("No asthma")
     ((), ())
     """
-    found: list[frozenset[str]] = []
-    for text in Feature("", "", feature).wordings:
-        wording = read_wording(text)
-        named = find_diagnoses(text, wording.tokens)
-        within = {i for one in named for i in range(one.first, one.end)}
-        others = (token.form for i, token in enumerate(wording.tokens) if i not in within)
-        if wording.denies or not named or not all(_is_beside(form, _FRAME) for form in others):
-            return ()
-        if any(is_symptom(name) for one in named for name in one.meant):
-            return ()
-        found.extend(one.meant for one in named)
-    return tuple(found)
+    wording = read_wording(feature)
+    named = find_diagnoses(feature, wording.tokens)
+    within = {i for one in named for i in range(one.first, one.end)}
+    others = (token.form for i, token in enumerate(wording.tokens) if i not in within)
+    if wording.denies or not all(_is_beside(form, _FRAME) for form in others):
+        return ()
+    if any(is_symptom(name) for one in named for name in one.meant):
+        return ()
+    return tuple(one.meant for one in named)
 
 
 def says_nothing(reading: TextReading, spans: Sequence[tuple[int, int]]) -> bool:
@@ -85,11 +84,12 @@ def _named_in(text: str) -> list[NamedDiagnosis]:
 
 
 def another_diagnosis(
-    feature: str, reading: TextReading, spans: Sequence[tuple[int, int]]
+    feature: str, reading: TextReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
 ) -> str | None:
     """Return the diagnosis said where a feature asks for another, and the words name only others.
 
-    They do not contradict the feature: what a list names beside others is not mentioned.
+    They do not contradict the feature: what a list names beside others is not mentioned. Of what
+    is ``listed`` one item may have further words: "infective endocarditis of slow onset".
 
     >>> from rubricate.text.contradiction.place import read_text
     >>> said = read_text("DDx: GERD, gastritis")
@@ -108,6 +108,7 @@ def another_diagnosis(
     if not said or any(may_be_meant(a, b) for a in wanted for one in said for b in one.meant):
         return None
     inside -= {i for one in said for i in range(one.first, one.end)}
-    if not all(_is_beside(reading.tokens[i].form, _BESIDE) for i in inside):
-        return None
+    forms = [reading.tokens[i].form for i in inside]
+    if not all(_is_beside(form, _BESIDE) for form in forms):
+        return f"names {said[0].key}" if listed and _JOINTS.isdisjoint(forms) else None
     return f"names {said[0].key}"
