@@ -55,7 +55,8 @@ _THOUGHT = _any_of(
     "could be|may be|might be|must be|weigh(?:ed|ing|s)?|alternatives?|until prove[dn]",
     "(?:top|head) of (?:the|my) list|(?:heads|tops) (?:the|my) list|to be assumed|i would put",
     "working diagnosis|is the diagnosis|(?:be|been) looked for|also check for|evaluate for",
-    "work-?up for",
+    "work-?up for|(?:chief|main|my) worry|attribut(?:e|ed) (?:this|it|that) to|come after that",
+    "on (?:the |my )?list|another thought",
 )
 _RANKED = re.compile(
     r"^\s*(?:comes?\s+|is\s+|a\s+|distant\s+)*(?:second|third|next|last)"
@@ -346,8 +347,9 @@ def judge_diagnosis(
     said = judge_assessed(feature, reading)
     if not listed:
         return DiagnosisVerdict(kept=tuple(not other for other in others))
+    settled = any(_overlap((*said.denied, *said.elsewhere), spans) for spans in found)
     kept = tuple(
-        not other and _may_be_stated(said, reading, spans)
+        not other and _may_be_stated(said, reading, spans, settled=settled)
         for other, spans in zip(others, found, strict=True)
     )
     if said.considered and not any(kept):
@@ -356,15 +358,19 @@ def judge_diagnosis(
     return DiagnosisVerdict((), kept, bool(said.considered), denied[0] if denied else None)
 
 
-def _may_be_stated(said: Assessed, reading: TextReading, spans: Spans) -> bool:
-    """Tell whether words found may state a diagnosis of the assessment."""
+def _may_be_stated(said: Assessed, reading: TextReading, spans: Spans, *, settled: bool) -> bool:
+    """Tell whether words found may state a diagnosis of the assessment.
+
+    Where other words found name it and deny it, or tell of the past, it is ``settled``.
+    """
     if _overlap(said.considered, spans) or _overlap(said.unclear, spans):
         return True
-    if _overlap(said.denied, spans) or _overlap(said.elsewhere, spans):
+    if settled:
         return False
-    # No name that is known: only what the writer thinks may be another name for it.
-    thought = any(in_assessment(reading, start, end) for start, end in spans)
-    return thought and not says_nothing(reading, spans)
+    # No name that is known: what stands before a headed assessment is not what the writer thinks.
+    start, end = spans[0][0], spans[-1][1]
+    drawn_on = start < _assessment_begins(reading.text) and not in_assessment(reading, start, end)
+    return not drawn_on and not says_nothing(reading, spans)
 
 
 def _overlap(some: Spans, others: Spans) -> bool:
