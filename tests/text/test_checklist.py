@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.text.checklist import asked_topic, plain_wording
+from rubricate.text.checklist import asked_topic, assessed_wording, plain_wording
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,26 @@ def test_very_long_features_are_left_alone(unit: str) -> None:
 )
 def test_brackets_name_attributes_or_say_it_in_short(written: str, plain: str) -> None:
     assert plain_wording(written) == plain
+
+
+@pytest.mark.parametrize(
+    ("written", "wants"),
+    [
+        ("Includes appendicitis in the differential", ("Differential", "appendicitis")),
+        ("2. Lists GERD as a diagnosis (1 pt)", ("Differential", "GERD")),
+        ("Considers PE or DVT", ("Differential", "PE or DVT")),
+        ("Hypothyroidism considered", ("Differential", "Hypothyroidism")),
+        ("Diagnoses community-acquired pneumonia", ("Diagnosis", "community-acquired pneumonia")),
+        ("Diagnosis: asthma", ("Diagnosis", "asthma")),
+        ("Most likely diagnosis: migraine", ("Diagnosis", "migraine")),
+        ("Asthma is the leading diagnosis", ("Diagnosis", "Asthma")),
+        ("Assessment of heart failure", ("Diagnosis", "heart failure")),
+        ("Considers termination", ("", "")),
+        ("Lists history of asthma", ("", "")),
+        ("Lists medications", ("", "")),
+        ("Lists one of: asthma, COPD", ("", "")),
+        ("Asthma", ("", "")),
+    ],
+)
+def test_what_a_feature_wants_of_the_assessment(written: str, wants: tuple[str, str]) -> None:
+    assert assessed_wording(written) == wants

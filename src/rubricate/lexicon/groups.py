@@ -16,6 +16,7 @@ SOURCE_ORDER = (
     "lay_terms",
     "abbreviations",
     "drug_classes",
+    "diagnoses",
     "bank",
     "hpo_lay",
     "hpo",

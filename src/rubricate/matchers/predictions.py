@@ -14,12 +14,6 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
 from rubricate.text.checklist import asked_topic, plain_wording
-from rubricate.text.contradiction import TYPE, why_contradicted_in
-from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.contradiction.explained import gives_asked_number
-from rubricate.text.contradiction.place import TextReading
-from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
-from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
 
 
 class Found(NamedTuple):
@@ -42,109 +36,11 @@ class NoteFindings(NamedTuple):
     contradictions: Mapping[str, Contradiction] = MappingProxyType({})
 
 
-_STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
-#: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned, and how
-#: probable a feature is that they, or measured values, speak against; that measured values state.
-SURE_RULES = ("another number", "another side", "another drug", TYPE)
-OVERRULED, MEASURED = 0.05, 0.95
-
-
-def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
-    """Return the findings without those all of whose words say something else for sure.
-
-    Measured values decide about features that ask for nothing else, where none of their words or
-    only values were found.
-
-    >>> from rubricate import Feature
-    >>> from rubricate.text.contradiction.place import read_text
-    >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
-    >>> nothing = NoteFindings([], {"1": 0.4, "2": 0.4})
-    >>> said = hold_to_values(rubric, read_text("T 36.9, HR 124"), nothing)
-    >>> [one.spans for one in said.found], said.contradictions["2"].reason
-    ([((8, 14),)], 'says T 36.9')
-    """
-    text, by_feature = reading.text, dict[str, list[Found]]()
-    for one in findings.found:
-        by_feature.setdefault(one.feature, []).append(one)
-    against, probabilities = dict(findings.contradictions), dict(findings.probabilities)
-    found: list[Found] = []
-    for feature in rubric:
-        own = _without_stray(feature, text, by_feature.get(feature.id, []))
-        found_some = bool(own)
-        own, other = _stating(feature, reading, own)
-        if found_some and not own and other is None:
-            probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
-        if not own and feature.id in against:
-            own = _reckoned(feature, text, against[feature.id])
-            if own:
-                del against[feature.id]
-                probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
-        # Where only values were found the table judges: a matcher may mark those beside them.
-        worded = own and not only_values(text, [span for x in own for span in x.spans])
-        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
-        if said.contradicts:
-            first = said.contradicts[0]
-            other = Contradiction((first,), None, f"says {text[slice(*first)]}")
-        elif said.states:
-            stating = (
-                Found(feature.id, (x,), MEASURED, f"measured: {text[slice(*x)]}")
-                for x in said.states
-            )
-            own = [*(one for one in own if not only_values(text, one.spans)), *stating]
-            probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), MEASURED)
-            against.pop(feature.id, None)
-            other = None
-        if other is None:
-            found += own
-        else:
-            against[feature.id] = other
-            probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
-    return NoteFindings(found, probabilities, against)
-
-
-def _stating(
-    feature: Feature, reading: TextReading, own: Sequence[Found]
-) -> tuple[Sequence[Found], Contradiction | None]:
-    """Return those that may state a feature, and what says otherwise where all of them do.
-
-    Where some say nothing of now and the others say otherwise, none is left.
-    """
-    why = [
-        why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
-        or why_surely_not(feature.text, reading.text, x.spans)
-        for x in own
-    ]
-    if own and all(why):
-        return own, Contradiction(own[0].spans, None, why[0] or "")
-    now = [
-        (x, said)
-        for x, said in zip(own, why, strict=True)
-        if not says_nothing_of_now(feature.text, reading.text, x.spans)
-    ]
-    return [] if all(said for _, said in now) else [x for x, _ in now], None
-
-
-def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
-    """Return as found what was taken for a contradiction and gives the number asked for."""
-    if not gives_asked_number(feature.text, text, said.spans):
-        return []
-    return [Found(feature.id, said.spans, MEASURED, "the number asked for, written otherwise")]
-
-
-def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequence[Found]:
-    """Return what was found without bare marks, letters and small numbers beside words.
-
-    They are crumbs of neighbours ("OD 6/6, IOP 15"), unless the feature asks for a number.
-    """
-    if len(own) < 2 or any(x.quantities or x.numerals for x in read_asked(feature.text)):
-        return own
-    worded = [
-        one for one in own if not all(_STRAY.fullmatch(text[a:z].strip()) for a, z in one.spans)
-    ]
-    return worded or own
+#: How probable a feature is that the words of a note surely state, and one they speak against.
+STATED, OVERRULED = 0.95, 0.05
 
 
 _UNASKED = re.compile(
@@ -174,9 +70,7 @@ def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindi
         for k, said in findings.contradictions.items()
         if k in asks and not _is_unasked(text, said.spans)
     }
-    sure = {
-        k: MEASURED if one.probability is None else one.probability for k, one in answers.items()
-    }
+    sure = {k: STATED if one.probability is None else one.probability for k, one in answers.items()}
     found = [
         one for one in findings.found if one.feature not in asks or not _is_unasked(text, one.spans)
     ]

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from rubricate.rubric import split_points
+from rubricate.text.contradiction.diagnosed import asked_diagnoses
 
 #: "1. ", "b) ", "[ ] ", "* " before a feature, with a blank behind; "C. difficile" is a name.
 _LEAD = re.compile(
@@ -44,6 +45,33 @@ _IN_DIFFERENTIAL = re.compile(
 _DIFFERENTIAL_FIRST = re.compile(
     rf"^(?:the\s+)?{_DIFFERENTIAL}(?:\s+(?:includes?|lists?|contains?|of)\b:?|\s*:)\s*(?=\S)", re.I
 )
+#: Other wordings for what a writer thinks of, where nothing but diagnoses follows or precedes.
+_LEADING = (
+    r"(?:most likely|likeliest|leading|working|primary|main|principal|top|final|correct|provisional"
+    r"|presumptive)"
+)
+_ASSESSED = (
+    (
+        "Diagnosis",
+        rf"^(?:(?:the\s+)?{_LEADING}(?: differential)? diagnos[ie]s(?:\s+(?:is|of|as|includes?))?"
+        r"|diagnos[ie]s(?:\s+(?:is|of))?|(?:assessment|impression)(?:\s+(?:is|of))?)\s*:?\s+"
+        rf"(?P<what>\S.*?)(?:\s+as (?:the )?{_LEADING} diagnosis)?$",
+    ),
+    (
+        "Diagnosis",
+        r"^(?:(?:identifies|lists|names|states|gives|recogni[sz]es)\s+)?(?P<what>\S.*?)\s+"
+        rf"(?:(?:is|as|was)\s+)?(?:the\s+)?{_LEADING}(?:\s+diagnosis)?$",
+    ),
+    (
+        "Differential",
+        r"^(?:considers|suspects|lists|includes)\s+(?P<what>\S.*?)(?:\s+as an?\s+(?:(?:possible"
+        r"|potential|differential|likely)\s+)?(?:diagnosis|possibility|cause|differential))?$",
+    ),
+    ("Differential", r"^(?P<what>\S.*?)\s+(?:(?:is|was|are|were)\s+)?(?:considered|suspected)$"),
+)
+_ASSESSED_FORMS = tuple((head, re.compile(form, re.IGNORECASE)) for head, form in _ASSESSED)
+#: What was is no thought about what is.
+_OF_OLD = re.compile(r"\b(?:history|hx|h/o|past|prior|previous|family|known|personal)\b", re.I)
 _ORDERED = re.compile(r"^(?:orders|ordered)\s+(?:an?\s+|the\s+)?(.+?)\.?$", re.IGNORECASE)
 _ANY_OF = re.compile(
     r"^(?:(?:lists?|includes?|mentions?|names?|states?|documents?|gives?)\s+)?"
@@ -147,6 +175,32 @@ def plain_wording(text: str) -> str:
     elif hit := _ORDERED.match(plain):
         plain = f"{hit[1]} ordered"
     return plain if any(one.isalnum() for one in plain) else text
+
+
+@lru_cache(maxsize=4096)
+def assessed_wording(text: str) -> tuple[str, str]:
+    """Return what a feature wants of the writer's thoughts, and the diagnoses it wants there.
+
+    "Differential" wants them to be thought of, "Diagnosis" to be the first thought; both are empty
+    of features that want something else.
+
+    >>> assessed_wording("Considers PE"), assessed_wording("Most likely diagnosis is migraine")
+    (('Differential', 'PE'), ('Diagnosis', 'migraine'))
+    >>> assessed_wording("History of migraine")
+    ('', '')
+    """
+    plain = plain_wording(text)
+    head, colon, named = plain.partition(": ")
+    if colon and head == "Differential":
+        return head, named
+    if _ANY_OF.match(plain):  # Of what, a list does not say: it may be of past illnesses.
+        return "", ""
+    hits = ((head, form.match(plain.rstrip(". "))) for head, form in _ASSESSED_FORMS)
+    for head, hit in hits:
+        what = hit["what"] if hit else ""
+        if what and not _OF_OLD.search(what) and asked_diagnoses(what):
+            return head, what
+    return "", ""
 
 
 def _without_marks(text: str) -> str:

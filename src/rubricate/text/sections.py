@@ -49,7 +49,8 @@ _HEADINGS = {
     "|mse|o",
     "tests": "labs|lab|tests|investigations|ix|imaging|workup|w/u|work up|results|bloods",
     "assessment": "assessment|impression|imp|a|a/p|ap|assessment and plan|ddx|dx|diagnosis"
-    "|differential|differential diagnosis|a&p",
+    "|diagnoses|differential|differential diagnosis|differentials|differential diagnoses|a&p|dd"
+    "|ass",
     "plan": "plan|p|management|mx|tx|treatment",
     "negatives": "pertinent negatives|negatives|denies|neg|pertinent neg|denied|negative"
     "|negative for|pertinent negs|relevant negatives|negs|important negatives|neg for|absent|no"

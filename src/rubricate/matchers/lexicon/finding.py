@@ -9,13 +9,14 @@ import numpy as np
 
 from rubricate.arrays import F32
 from rubricate.lexicon.groups import Lexicon
+from rubricate.matchers.holding import hold_to_values
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
 from rubricate.matchers.lexicon.crediting import CreditWords, PlainNote, Signs, default_credit
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
 from rubricate.matchers.lexicon.reasons import ReasonWriter
 from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
-from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values
+from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.naming import read_names
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity

@@ -18,6 +18,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.display import shown_chance
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
+from rubricate.matchers.holding import hold_to_values
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
     Header,
@@ -26,7 +27,7 @@ from rubricate.matchers.model_files import (
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, hold_to_values, predict_corpus
+from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import (
     contradicting_words,
@@ -346,8 +347,7 @@ class EncoderMatcher(Parametrised):
             for spans, confidence in joined:
                 reason = f"network: these words {shown_chance(confidence)}, feature {chance}"
                 found.append(Found(feature.id, spans, confidence, reason))
-        absent = [not runs for runs in decoded]
-        against = self._contradicted(rubric, text, heard.said, absent)
+        against = self._contradicted(rubric, text, heard.said, [not runs for runs in decoded])
         return hold_to_values(rubric, read_text(text), NoteFindings(found, probabilities, against))
 
     def _contradicted(

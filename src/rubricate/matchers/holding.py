@@ -1,0 +1,131 @@
+"""What a matcher found, held to what the note says for sure: values, tests, diagnoses, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
+from rubricate.rows import Contradiction
+from rubricate.rubric import Feature, Rubric
+from rubricate.text.contradiction import TYPE, why_contradicted_in
+from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagnosis
+from rubricate.text.contradiction.explained import gives_asked_number
+from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
+from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
+
+#: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned.
+SURE_RULES = ("another number", "another side", "another drug", TYPE)
+_STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
+
+
+def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+    """Return the findings without those all of whose words say something else for sure.
+
+    Words that name only other diagnoses than the one asked for, or tell of another time than the
+    one asked about, say nothing of it. Measured values decide about features that ask for nothing
+    else, where none of their words or only values were found.
+
+    >>> from rubricate import Feature
+    >>> from rubricate.text.contradiction.place import read_text
+    >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
+    >>> nothing = NoteFindings([], {"1": 0.4, "2": 0.4})
+    >>> said = hold_to_values(rubric, read_text("T 36.9, HR 124"), nothing)
+    >>> [one.spans for one in said.found], said.contradictions["2"].reason
+    ([((8, 14),)], 'says T 36.9')
+    """
+    text, by_feature = reading.text, dict[str, list[Found]]()
+    for one in findings.found:
+        by_feature.setdefault(one.feature, []).append(one)
+    against, probabilities = dict(findings.contradictions), dict(findings.probabilities)
+    found: list[Found] = []
+    for feature in rubric:
+        before = _without_stray(feature, text, by_feature.get(feature.id, []))
+        own, other, sure = _held_to_words(feature, reading, before)
+        if not own and feature.id in against:
+            own = _reckoned(feature, text, against[feature.id])
+            sure = bool(own)
+        # Where only values were found the table judges: a matcher may mark those beside them.
+        worded = own and not only_values(text, [span for x in own for span in x.spans])
+        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
+        if said.contradicts:
+            first = said.contradicts[0]
+            other = Contradiction((first,), None, f"says {text[slice(*first)]}")
+        elif said.states:
+            stating = (
+                Found(feature.id, (x,), STATED, f"measured: {text[slice(*x)]}") for x in said.states
+            )
+            own = [*(one for one in own if not only_values(text, one.spans)), *stating]
+            other, sure = None, True
+        if other is not None:
+            against[feature.id] = other
+        elif sure:
+            against.pop(feature.id, None)
+            probabilities[feature.id] = max(probabilities.get(feature.id, 0.0), STATED)
+        if other is not None or (before and not own):
+            probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
+        found += own if other is None else []
+    return NoteFindings(found, probabilities, against)
+
+
+def _held_to_words(
+    feature: Feature, reading: TextReading, own: Sequence[Found]
+) -> tuple[Sequence[Found], Contradiction | None, bool]:
+    """Return what may state a feature, what says otherwise, and whether it surely is stated."""
+    why = [
+        why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
+        or why_surely_not(feature.text, reading.text, x.spans)
+        for x in own
+    ]
+    now = [not says_nothing_of_now(feature.text, reading.text, x.spans) for x in own]
+    named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
+    if named is not None:
+        return _held_to_diagnosis(feature, named, own, why, now)
+    if own and all(why):
+        return own, Contradiction(own[0].spans, None, why[0] or ""), False
+    kept = [(x, no) for x, no, may in zip(own, why, now, strict=True) if may]
+    # Where some say nothing of now and the others say otherwise, none is left.
+    return [] if all(no for _, no in kept) else [x for x, _ in kept], None, False
+
+
+def _held_to_diagnosis(
+    feature: Feature,
+    said: DiagnosisVerdict,
+    own: Sequence[Found],
+    why: Sequence[str | None],
+    now: Sequence[bool],
+) -> tuple[Sequence[Found], Contradiction | None, bool]:
+    """Return the same without words that name other diagnoses."""
+    if said.states:
+        found = [Found(feature.id, (x,), STATED, "in the assessment") for x in said.states]
+        return found, None, True
+    may = [kept and timely for kept, timely in zip(said.kept, now, strict=True)]
+    kept = [(x, no) for x, no, kept in zip(own, why, may, strict=True) if kept]
+    if said.denied is not None and not kept:
+        return [], Contradiction((said.denied,), None, "denied"), False
+    reasons = [(x, no) for x, no in kept or zip(own, why, strict=True) if no]
+    if reasons and not said.considered and all(no for _, no in kept):
+        return own, Contradiction(reasons[0][0].spans, None, reasons[0][1] or ""), False
+    return [x for x, _ in kept], None, False
+
+
+def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
+    """Return as found what was taken for a contradiction and gives the number asked for."""
+    if not gives_asked_number(feature.text, text, said.spans):
+        return []
+    return [Found(feature.id, said.spans, STATED, "the number asked for, written otherwise")]
+
+
+def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequence[Found]:
+    """Return what was found without bare marks, letters and small numbers beside words.
+
+    They are crumbs of neighbours ("OD 6/6, IOP 15"), unless the feature asks for a number.
+    """
+    if len(own) < 2 or any(x.quantities or x.numerals for x in read_asked(feature.text)):
+        return own
+    worded = [
+        one for one in own if not all(_STRAY.fullmatch(text[a:z].strip()) for a, z in one.spans)
+    ]
+    return worded or own
