@@ -1,4 +1,4 @@
-"""Findings held to the values, times and diagnoses that a note gives."""
+"""Findings held to the values, times, tests and diagnoses that a note gives."""
 
 from __future__ import annotations
 
@@ -84,6 +84,31 @@ def test_other_diagnoses_state_nothing_and_are_no_contradiction(
         one for one in [denied] if one
     ]
     assert kept or said.probabilities["1"] < 0.1
+
+
+def test_words_that_name_another_test_are_no_credit_and_no_contradiction() -> None:
+    said = held("CBC ordered", "Plan: BMP, UA", ["BMP, UA"])
+    assert not said.found
+    assert not said.contradictions
+    assert said.probabilities["1"] < 0.1
+
+
+def test_a_test_that_is_not_to_be_done_is_contradicted() -> None:
+    said = held("D-dimer ordered", "Skip dimer, CTPA now", ["Skip dimer"])
+    assert not said.found
+    assert said.contradictions["1"].spans == ((0, 10),)
+
+
+@pytest.mark.parametrize("words", [[], ["gynae reg"]])
+def test_a_test_that_the_plan_orders_is_found_by_any_name(words: list[str]) -> None:
+    said = held("Pelvic ultrasound ordered", "Plan: TVUS, gynae reg aware", words, 0.1)
+    assert [one.spans for one in said.found] == [((6, 10),)]
+    assert said.probabilities["1"] > 0.9
+
+
+def test_what_was_found_of_an_ordered_test_stays_as_it_is() -> None:
+    said = held("CBC ordered", "Plan: CBC today", ["CBC today"])
+    assert [one.spans for one in said.found] == [((6, 15),)]
 
 
 def test_a_value_states_what_nothing_else_was_found_for() -> None:

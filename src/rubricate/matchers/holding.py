@@ -14,6 +14,8 @@ from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagno
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
 from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
+from rubricate.text.investigations.asked import asks_for_test
+from rubricate.text.investigations.ordered import find_ordered, not_ordered, says_nothing_of_test
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
 
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned.
@@ -24,9 +26,9 @@ _STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
 def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
     """Return the findings without those all of whose words say something else for sure.
 
-    Words that name only other diagnoses than the one asked for, or tell of another time than the
-    one asked about, say nothing of it. Measured values decide about features that ask for nothing
-    else, where none of their words or only values were found.
+    Words that name only other tests or diagnoses than the one asked for, or tell of another time
+    than the one asked about, say nothing of it. Measured values decide about features that ask for
+    nothing else, where none of their words or only values were found.
 
     >>> from rubricate import Feature
     >>> from rubricate.text.contradiction.place import read_text
@@ -36,6 +38,7 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     >>> [one.spans for one in said.found], said.contradictions["2"].reason
     ([((8, 14),)], 'says T 36.9')
     """
+    findings = _hold_to_tests(rubric, reading, findings)
     text, by_feature = reading.text, dict[str, list[Found]]()
     for one in findings.found:
         by_feature.setdefault(one.feature, []).append(one)
@@ -67,6 +70,35 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         if other is not None or (before and not own):
             probabilities[feature.id] = min(probabilities.get(feature.id, 1.0), OVERRULED)
         found += own if other is None else []
+    return NoteFindings(found, probabilities, against)
+
+
+def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+    """Return the findings without words that name other tests than the one a feature asks for.
+
+    They say nothing of it. A test that the plan orders is found, whatever else was.
+    """
+    found, against = list(findings.found), dict(findings.contradictions)
+    probabilities = dict(findings.probabilities)
+    for feature in rubric:
+        if not asks_for_test(feature.text):
+            continue
+        own = [one for one in found if one.feature == feature.id]
+        chance = probabilities.get(feature.id)
+        if ordered := find_ordered(feature.text, reading):
+            probabilities[feature.id] = max(chance or 0.0, STATED)
+            against.pop(feature.id, None)
+            if any(a < z and b < y for one in own for a, y in one.spans for b, z in ordered):
+                continue
+            found.append(Found(feature.id, tuple(ordered), STATED, "ordered in the plan"))
+        elif own and all(says_nothing_of_test(feature.text, reading.text, x.spans) for x in own):
+            probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
+        elif own and all(not_ordered(feature.text, reading.text, x.spans) for x in own):
+            probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
+            against[feature.id] = Contradiction(own[0].spans, None, "not to be done")
+        else:
+            continue
+        found = [one for one in found if one not in own]
     return NoteFindings(found, probabilities, against)
 
 

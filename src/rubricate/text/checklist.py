@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from rubricate.rubric import split_points
 from rubricate.text.contradiction.diagnosed import asked_diagnoses
+from rubricate.text.investigations.asked import asks_for_test
 
 #: "1. ", "b) ", "[ ] ", "* " before a feature, with a blank behind; "C. difficile" is a name.
 _LEAD = re.compile(
@@ -72,7 +73,11 @@ _ASSESSED = (
 _ASSESSED_FORMS = tuple((head, re.compile(form, re.IGNORECASE)) for head, form in _ASSESSED)
 #: What was is no thought about what is.
 _OF_OLD = re.compile(r"\b(?:history|hx|h/o|past|prior|previous|family|known|personal)\b", re.I)
-_ORDERED = re.compile(r"^(?:orders|ordered)\s+(?:an?\s+|the\s+)?(.+?)\.?$", re.IGNORECASE)
+_ORDERED = re.compile(
+    r"^(?:(?:orders|ordered)(?:\s*:)?|(?P<other>requests|checks|obtains|sends(?: off| for)?|gets"
+    r"|arranges|books|schedules|runs|draws))\s+(?:an?\s+|the\s+)?(?P<what>.+?)(?:\s*\(\d\))?\.?$",
+    re.IGNORECASE,
+)
 _ANY_OF = re.compile(
     r"^(?:(?:lists?|includes?|mentions?|names?|states?|documents?|gives?)\s+)?"
     r"(?:(?:at least (?:one|1)|any(?: one)?|one(?: or more)?|1(?: or more)?|either)"
@@ -90,7 +95,8 @@ _AND_OR = re.compile(r"\band\s*/\s*or\b", re.IGNORECASE)
 
 #: What a checklist wants to know of a symptom, in brackets: "Chest pain (onset, duration)".
 _ATTRIBUTE = (
-    r"(?:site|location|onset|duration|character|quality|severity|intensity|radiation|timing|frequency"
+    r"(?:site|location|onset|duration|character|quality|severity|intensity|radiation|timing"
+    r"|frequency"
     r"|course|progression|triggers?|(?:associated|related) symptoms|(?:aggravating|alleviating"
     r"|relieving|exacerbating|precipitating)(?: factors)?|opqrst|socrates|oldcarts|etc)"
 )
@@ -152,6 +158,8 @@ def plain_wording(text: str) -> str:
     'Right lower quadrant pain OR RLQ pain'
     >>> plain_wording("Lists at least one of: PE, MI, pneumonia"), plain_wording("Orders CBC")
     ('PE OR MI OR pneumonia', 'CBC ordered')
+    >>> plain_wording("Requests liver enzymes"), plain_wording("Requests sterilization")
+    ('liver enzymes ordered', 'Requests sterilization')
     >>> plain_wording("Shortness of breath (SOB)"), plain_wording("Chest pain (onset, duration)")
     ('Shortness of breath OR SOB', 'Chest pain')
     """
@@ -173,7 +181,9 @@ def plain_wording(text: str) -> str:
     if in_differential:
         plain = f"Differential: {plain}"
     elif hit := _ORDERED.match(plain):
-        plain = f"{hit[1]} ordered"
+        ordered = f"{hit['what']} ordered"
+        # "Checks locks repeatedly", "Requests sterilization": no tests.
+        plain = ordered if not hit["other"] or asks_for_test(ordered) else plain
     return plain if any(one.isalnum() for one in plain) else text
 
 

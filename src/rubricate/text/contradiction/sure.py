@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.text.contradiction.asked import read_asked
+from rubricate.text.earlier import names_earlier_time, tells_of_before
 from rubricate.text.words import RECENT_TEXTS
 
 #: A feature that is itself negative or normal.
@@ -232,27 +233,6 @@ _ASKS_FOR_NOW = re.compile(
     r"|\b(?:(?:is|as) (?:the )?)?(?:most likely|(?:most likely|leading|working) diagnosis)\.?$",
     re.IGNORECASE,
 )
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_SEASON = r"(?:spring|summer|autumn|fall|winter)"
-_EARLIER = re.compile(
-    rf"\b(?:last|previous) (?:week|wk|month|mo|mth|year|yr|{_SEASON}|visit|{_MONTH})\b"
-    rf"|\bin the (?:{_SEASON}|(?:19)?\d0'?s)\b|\bin (?:college|high school|infancy)\b|\bfor years\b"
-    r"|\b(?:d|days?|wks?|weeks?|mos?|mths?|months?|yrs?|years?) (?:back|earlier)\b|\bago\b"
-    r"|\by'?day\b|\byesterday\b|\bpreviously\b|\bon file\b|\bused to\b"
-    r"|(?<!\btil )(?<!\btill )(?<!\buntil )\b(?:19|20)[0-2]\d\b"
-    r"|\bas a (?:child|boy|girl|teen\w*)\b|\bin childhood\b"
-    r"|\bin (?:her|a) (?:first|second|third|last|previous|earlier) pregnancy\b",
-    re.IGNORECASE,
-)
-#: A month may lie ahead, unless the words give a result.
-_IN_A_MONTH = re.compile(rf"\b(?:in|since) (?:early |late )?{_MONTH}\b", re.IGNORECASE)
-_RESULT = re.compile(
-    r"\b(?:was|were|had|showed|normal|nl|neg(?:ative)?|nad|ok|clear|fine|done|\d+(?:\.\d+)?)\b",
-    re.IGNORECASE,
-)
 #: Beside what was before, these words say that something is done, thought or to come now.
 _DECIDED = re.compile(
     r"\b(?:will|orders?|ordered|ordering|repeat\w*|rpt|re-?check\w*|again|today|now|plan\w*|needs?"
@@ -292,7 +272,7 @@ def asks_for_now(feature: str) -> bool:
     >>> asks_for_now("Previous chest X-ray"), asks_for_now("Started metformin last year")
     (False, False)
     """
-    return _ASKS_FOR_NOW.search(feature) is not None and _EARLIER.search(feature) is None
+    return _ASKS_FOR_NOW.search(feature) is not None and not names_earlier_time(feature)
 
 
 def says_nothing_of_now(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
@@ -330,8 +310,7 @@ def _is_conditional(text: str, start: int, end: int) -> bool:
 
 
 def _is_earlier(sentence: str) -> bool:
-    dated = _EARLIER.search(sentence) or (_IN_A_MONTH.search(sentence) and _RESULT.search(sentence))
-    return bool(dated) and not _DECIDED.search(sentence)
+    return tells_of_before(sentence) and not _DECIDED.search(sentence)
 
 
 def _sentence(text: str, start: int, end: int) -> str:
