@@ -19,7 +19,6 @@ def test_show_says_what_the_embedded_lexicon_holds() -> None:
         "lay_terms",
         "abbreviations",
         "drug_classes",
-        "diagnoses",
         "bank",
     }
     assert CliRunner().invoke(lexicon_command, ["show"]).output.count("\n") > 3

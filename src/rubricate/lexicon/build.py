@@ -131,7 +131,7 @@ def build_lexicon(
     """Build a lexicon from the embedded tables and other sources.
 
     >>> [count.source.name for count in build_lexicon(sources=[]).summary().sources]
-    ['lay_terms', 'abbreviations', 'drug_classes', 'diagnoses', 'bank']
+    ['lay_terms', 'abbreviations', 'drug_classes', 'bank']
     """
     found = find_sources(paths)
     wanted = [name for name, path in found.items() if path] if sources is None else list(sources)

@@ -16,7 +16,6 @@ SOURCE_ORDER = (
     "lay_terms",
     "abbreviations",
     "drug_classes",
-    "diagnoses",
     "bank",
     "hpo_lay",
     "hpo",

@@ -15,7 +15,6 @@ from typing import Any
 from rubricate.errors import Fault, InputError
 from rubricate.files import packaged_text, whole_output
 from rubricate.lexicon.groups import Group, Lexicon, Phrase, SourceInfo
-from rubricate.text.diagnoses import diagnoses, is_symptom
 from rubricate.text.drugs import classes_above, drug_classes
 from rubricate.text.words import phrase_key
 
@@ -176,7 +175,7 @@ def load_default_lexicon(folder: Path | None = None) -> Lexicon:
 
 
 #: Version of the embedded tables; increased when a row changes.
-EMBEDDED_VERSION = "7"
+EMBEDDED_VERSION = "6"
 _LICENCE = "Apache-2.0, part of rubricate"
 _BANK_LICENCE = "CC BY 4.0, part of rubricate"
 _SEPARATOR = " | "
@@ -198,7 +197,7 @@ def embedded_lexicon() -> Lexicon:
         _LayGroup(f"lay_terms:{number:04}", *_split_members(phrases), area)
         for number, (phrases, area) in enumerate(rows, start=1)
     ]
-    groups = _with_members([*groups, *_drug_groups(), *_diagnosis_groups()])
+    groups = _with_members([*groups, *_drug_groups()])
     places: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         for phrase in group.phrases:
@@ -210,7 +209,6 @@ def embedded_lexicon() -> Lexicon:
         SourceInfo("lay_terms", EMBEDDED_VERSION, _LICENCE),
         SourceInfo("abbreviations", EMBEDDED_VERSION, _LICENCE),
         SourceInfo("drug_classes", EMBEDDED_VERSION, _LICENCE),
-        SourceInfo("diagnoses", EMBEDDED_VERSION, _LICENCE),
         SourceInfo("bank", EMBEDDED_VERSION, _BANK_LICENCE),
     )
     frozen = (*(group.frozen() for group in groups), *alone, *_bank_groups())
@@ -235,31 +233,6 @@ def _drug_groups() -> list[_LayGroup]:
         )
         for one in drug_classes()
     ]
-
-
-#: A group with more kinds is too wide for their single words to stand for it: "infection".
-_MOST_KINDS = 40
-
-
-def _diagnosis_groups() -> list[_LayGroup]:
-    """Return one group for each diagnosis, with the names of its kinds as members.
-
-    Symptoms are left out: the other tables know more words for them.
-    """
-    narrower: dict[str, list[str]] = {}
-    for one in diagnoses().values():
-        narrower.setdefault(one.name, []).extend(one.kinds)
-        for name in one.broader:
-            narrower.setdefault(name, []).extend((one.name, *one.names))
-    groups = []
-    for one in diagnoses().values():
-        names, kinds = (one.name, *one.names), narrower[one.name]
-        if not is_symptom(one.name) and len(kinds) <= _MOST_KINDS:
-            # "Inferior MI" is found by its "MI".
-            members = [x for x in kinds if not any(f" {name} " in f" {x} " for name in names)]
-            ident = f"diagnoses:{one.name}"
-            groups.append(_LayGroup(ident, list(names), members, "", "diagnoses"))
-    return groups
 
 
 def _bank_groups() -> list[Group]:

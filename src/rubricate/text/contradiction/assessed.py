@@ -25,6 +25,7 @@ from rubricate.text.diagnoses import (
     may_be_meant,
     name_key,
 )
+from rubricate.text.earlier import names_earlier_time
 from rubricate.text.sections import sections_of
 from rubricate.text.words import find_tokens, word_set
 
@@ -85,11 +86,9 @@ _DOUBTED = re.compile(
 )
 #: It is over, or was then: these settle that a diagnosis is no thought about today.
 _PAST = _any_of(
-    "history of|hx(?: of)?|h/o|pmhx?|previous(?:ly)?|prior|past|treated for|ago|resolved|had|since",
-    r"as an? (?:child|kid|teen\w*|baby|student|boy|girl)|childhood|status post|s/p",
+    "history of|hx(?: of)?|h/o|pmhx?|previous|prior|past|treated for|resolved|had|since",
+    r"as an? (?:kid|baby|student)|childhood|status post|s/p|was (?:diagnosed|treated)|'\d\d",
     r"in (?:his|her|their) (?:\w+ )?(?:teens|twenties|thirties|forties|fifties|[2-9]0s)",
-    r"last (?:year|yr|month|summer|winter|spring|fall|autumn)|(?:19|20)\d\d|'\d\d",
-    r"was (?:diagnosed|treated)|in (?:her|his) \w+ pregnancy",
 )
 _PEOPLE = (
     "wife|husband|mother|father|mum|mom|dad|sister|brother|son|daughter|aunt|uncle|partner|friend"
@@ -276,7 +275,8 @@ def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
         _OUT_BEHIND.match(behind) or _OUT_BEFORE.search(near) or reading.scope[one.first] >= 0
     ):
         return "denied"
-    if _PAST.search(near) or _PAST.search(re.split(r"[,.;]", behind)[0]):
+    beside = (near, re.split(r"[,.;]", behind)[0])
+    if any(_PAST.search(words) or names_earlier_time(words) for words in beside):
         return "elsewhere" if section != "assessment" else "unclear"
     if section == "assessment" or left_open or _is_thought(before, behind):
         return "considered"
