@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
-from rubricate.text.words import Token, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, tokens_of, word_set
 
 #: Titles and the like: the full stop after them never ends a sentence.
 _TITLES = word_set("dr mr mrs ms prof st pt pts vs hx approx eg ie yo y/o hosp dept incl")
@@ -82,6 +84,32 @@ def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
     if before.kind == "number" and (i == 1 or tokens[i - 2].kind == "newline"):
         return False
     return following.isspace() or following.isupper() or not following.isalnum()
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def statement_starts(text: str) -> tuple[int, ...]:
+    """Return where the sentences, lines and parts after semicolons of a text begin.
+
+    >>> statement_starts("CXR clear; no rash. Plan: CT")
+    (0, 11, 20)
+    """
+    tokens = tokens_of(text)
+    starts = [0]
+    for first, end in sentence_ranges(text, tokens):
+        starts.append(tokens[first].start)
+        starts += [tokens[i + 1].start for i in range(first, end - 1) if tokens[i].form == ";"]
+    return tuple(sorted(set(starts)))
+
+
+def statement_of(text: str, start: int, end: int | None = None) -> tuple[int, int]:
+    """Return where the statement that words stand in begins and ends, in characters.
+
+    >>> statement_of("CXR clear; no rash. Plan: CT", 14)
+    (11, 20)
+    """
+    starts = statement_starts(text)
+    last = bisect_right(starts, start if end is None else max(start, end - 1))
+    return starts[bisect_right(starts, start) - 1], [*starts, len(text)][last]
 
 
 def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.text.checklist import assessed_wording
+from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.diagnosed import (
     another_diagnosis,
     asked_diagnoses,
@@ -199,7 +200,7 @@ def in_assessment(reading: TextReading, start: int, end: int) -> bool:
     >>> in_assessment(read_text("Loose stools. I suspect coeliac"), 0, 12)
     False
     """
-    first, last = _sentence(reading.text, start, end)
+    first, last = statement_of(reading.text, start, end)
     section = _section_at(reading.text, start)
     thought = any(one.search(reading.text, first, last) for one in (_LISTED, _THOUGHT))
     return section in ("assessment", "plan") or thought or "?" in reading.text[first:last]
@@ -209,7 +210,7 @@ def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
     """Return "considered" of the diagnosis that leads an assessment, "elsewhere" of a later one."""
     text = reading.text
     start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
-    first, last = _sentence(text, start, end)
+    first, last = statement_of(text, start, end)
     near = text[first:start].rsplit(",", 1)[-1], re.split("[,.;]", text[end:last])[0]
     if _LATER.match(near[1]) or _LESS.search(near[0]):
         return "elsewhere"
@@ -230,13 +231,6 @@ def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
     others = (name for name in earlier if not is_symptom(name))
     alone = all(may_be_meant(name, own) for name in others for own in one.meant)
     return "considered" if alone else "unclear"
-
-
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the sentence or line around a place begins and ends."""
-    marks = ("\n", ". ", ";")
-    behind = [k for mark in marks if (k := text.find(mark, end)) >= 0]
-    return max(text.rfind(mark, 0, start) for mark in marks) + 1, min(behind, default=len(text))
 
 
 def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
@@ -265,7 +259,7 @@ def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
         return "elsewhere"
     if any(c.scope_span.start <= start < c.scope_span.end for c in reading.contexts):
         return "elsewhere"
-    first, last = _sentence(text, start, end)
+    first, last = statement_of(text, start, end)
     before, behind = text[first:start], text[end:last]
     left_open = _OPEN.search(before) or _OPEN.search(behind)
     near = before.rsplit(",", 1)[-1]

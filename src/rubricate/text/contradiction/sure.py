@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.earlier import names_earlier_time, tells_of_before
 from rubricate.text.words import RECENT_TEXTS
@@ -243,7 +244,6 @@ _DECIDED = re.compile(
     r"|continu\w*|increas\w*|chang\w*|switch\w*)\b|\?|→|->|\b[AP]:",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n]")
 
 
 #: Features of tests, scans, referrals and procedures, which are arranged or are not; drugs are
@@ -291,7 +291,7 @@ def says_nothing_of_now(feature: str, text: str, spans: Sequence[tuple[int, int]
     >>> says_nothing_of_now("Orders MRI", text, [(66, 69)])
     True
     """
-    if asks_for_now(feature) and all(_is_earlier(_sentence(text, *span)) for span in spans):
+    if asks_for_now(feature) and all(_is_earlier(text, *span) for span in spans):
         return True
     return _asks_for_order(feature) and all(_is_conditional(text, *span) for span in spans)
 
@@ -305,16 +305,10 @@ def _is_conditional(text: str, start: int, end: int) -> bool:
     """Tell whether words stand right before a condition, hold one or follow one: "MRI if worse"."""
     if _IF_AFTER.match(text, end) or _IF_AFTER.search(text, start, end):
         return True
-    begin = max((stop.end() for stop in _SENTENCE_END.finditer(text, 0, start)), default=0)
+    begin, _ = statement_of(text, start, end)
     return _IF_FIRST.match(text[begin:start]) is not None
 
 
-def _is_earlier(sentence: str) -> bool:
+def _is_earlier(text: str, start: int, end: int) -> bool:
+    sentence = text[slice(*statement_of(text, start, end))]
     return tells_of_before(sentence) and not _DECIDED.search(sentence)
-
-
-def _sentence(text: str, start: int, end: int) -> str:
-    """Return the sentence, line or part before a semicolon that words stand in."""
-    begin = max((stop.end() for stop in _SENTENCE_END.finditer(text, 0, start)), default=0)
-    close = _SENTENCE_END.search(text, end)
-    return text[begin : close.start() if close else len(text)]

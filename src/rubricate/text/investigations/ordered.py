@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rubricate.rubric import Feature
+from rubricate.text.clauses import statement_of, statement_starts
 from rubricate.text.contradiction.place import TextReading, find_place
-from rubricate.text.earlier import names_earlier_time
+from rubricate.text.earlier import names_earlier_time, tells_of_before
 from rubricate.text.investigations.asked import (
     asked_tests,
     asks_for_past,
@@ -22,13 +23,87 @@ from rubricate.text.investigations.asked import (
     says_only_tests,
 )
 from rubricate.text.investigations.table import NamedTest, may_be, named_tests, states
-from rubricate.text.investigations.told import (
-    is_earlier,
-    is_refused,
-    sentence_of,
-    sentence_starts,
-)
 from rubricate.text.words import word_set
+
+#: Says of a test that it is to be done, or is being done.
+_TO_COME = re.compile(
+    r"\b(?:re-?)?(?:order|request|repeat|check|send|sent|book|arrang|schedul|plan|refer|recommend"
+    r"|suggest|need|due|will|would|should|shall|must|ask|get|obtain|next|today|now|tomorrow|tmrw"
+    r"|await|pend|gone"
+    r"|taken|drawn|start|going|again|want|for\b|follow|f/u|rpt|until|if\b|update|recheck|overdue|to)\w*",
+    re.IGNORECASE,
+)
+#: Ends what is said of a test; a date may follow a comma: "a scan in her pregnancy, in 2021, …".
+_BREAK = re.compile(r",(?!\s*(?:in|on|from|of) (?:\w+ )?(?:19|20)\d\d)|[;(\n→]|\.\s|\s-\s")
+#: What was measured, with what else was: "Na 134, Cr 0.9 at the GP's".
+_VALUES = re.compile(r"\s*[<>]?\d[\d./]*(?:\s*,\s*[A-Za-z]\w*\s+[<>]?\d[\d./]*)+")
+_OLD_BEFORE = re.compile(
+    r"\b(?:yesterday'?s|last (?:week|month|year|night)'?s|previous|prior|old|outside|earlier)\s*$",
+    re.IGNORECASE,
+)
+#: "Last year clear, repeat it today"; with another name behind it is another test's.
+_AGAIN = re.compile(
+    r"\b(?:repeat|rpt|re-?check)(?: (?:it|this|today|now|in|at|next|tomorrow)\b|(?! \w))", re.I
+)
+_FAR = 50
+
+
+def is_earlier(text: str, test: NamedTest) -> bool:
+    """Tell whether a note tells of a test that was done some time before, and of none to be done.
+
+    >>> text = "FBC in March was normal. CXR from last month clear, repeat CT (last 2022)"
+    >>> [is_earlier(text, one) for one in named_tests(text)]
+    [True, True, False]
+    """
+    begin, end = statement_of(text, test.start)
+    before = text[begin : test.start]
+    first = _VALUES.match(text, test.end, end)
+    behind = text[first.end() if first else test.end : min(end, test.end + _FAR)]
+    behind = _BREAK.split(behind, maxsplit=1)[0]
+    clause = before[before.rfind(",") + 1 :] + text[test.start : test.end] + behind
+    if _TO_COME.search(clause) or _AGAIN.search(text, test.end, end):
+        return False
+    return tells_of_before(behind) or _OLD_BEFORE.search(before) is not None
+
+
+#: Behind a test, or right before it: it is not to be done.
+_NOT_BEHIND = re.compile(
+    r"(?: (?!but\b|and\b|or\b|then\b|while\b|with\b|sent\b"
+    r"|ordered\b)[\w'/-]+){0,4}? (?:not (?:be )?(?:needed|sent|ordered|required|reqd|req'?d"
+    r"|indicated|done|repeated|called for|warranted|necessary|requested|performed|arranged|booked)"
+    r"|unnecessary|need not"
+    r"|deferred|declined|refused|cancell?ed|on hold|held off)\b",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(
+    r"\b(?:no need (?:for|of)|skip(?:ped|ping)?|hold(?:ing)? off(?: on)?|defer(?:red|ring)?"
+    r"|declin(?:es|ed)|refus(?:es|ed)|decided against|without|avoid|not (?:order|ordering|sent"
+    r"|sending|doing|getting|request\w*))"
+    r"\s+(?:an?\s|the\s|any\s|further\s|repeat\s|for\s|on\s)*$",
+    re.IGNORECASE,
+)
+
+
+_STILL_TO_COME = re.compile(
+    r"\b(?:yet|book|schedul|order|arrang|await|wait|pend|tomorrow|tmrw|next|later|will|until|till)",
+    re.IGNORECASE,
+)
+
+
+def is_refused(text: str, test: NamedTest) -> bool:
+    """Tell whether a note says that a test is not needed, was not done or not wanted.
+
+    >>> text = "Skip dimer. A chest film is not needed. CT head, MRI deferred."
+    >>> [is_refused(text, one) for one in named_tests(text)]
+    [True, True, False, True]
+    """
+    begin, end = statement_of(text, test.start)
+    behind = _NOT_BEHIND.match(text, test.end, end)
+    rest = text[behind.end() if behind else test.end : end]
+    if _STILL_TO_COME.search(rest):  # "MRI not done yet, booked for Monday"
+        return False
+    return bool(behind or _NOT_BEFORE.search(text[begin : test.start]))
+
 
 #: Groups so large that their names tell no test: "bloods for KCNQ1" is a genetic test.
 _LARGE = word_set("imaging biopsy culture swab serology endoscopy cytology") | {
@@ -135,7 +210,7 @@ def _first_ordered(asked: NamedTest, reading: TextReading, *, in_plan: bool) -> 
 def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool:
     """Tell whether a note orders a test without doubt: in its plan, or by a word for it."""
     text = reading.text
-    begin, end = sentence_of(text, test.start)
+    begin, end = statement_of(text, test.start)
     before, behind = text[begin : test.start], text[test.end : end]
     if not _GOES_ON.match(behind):
         return False
@@ -146,7 +221,7 @@ def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool
     if names_earlier_time(behind) or _RESULT.search(behind):  # "FBC, U&E normal"
         return False
     line = text.rfind("\n", 0, test.start) + 1
-    starts = (one for one in sentence_starts(text) if line <= one <= test.start)
+    starts = (one for one in statement_starts(text) if line <= one <= test.start)
     if any(_PLAN.match(text, one, test.start) for one in starts):
         return True
     told = _IS_ORDERED.match(behind) or _ORDERS.search(before.rpartition(";")[2])
@@ -179,9 +254,9 @@ def says_nothing_of_test(feature: str, text: str, spans: Sequence[tuple[int, int
     places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
     if places and not (ordered and all(is_earlier(text, one) for one in places)):
         return False
-    told = {sentence_of(text, one.start) for one in places}
+    told = {statement_of(text, one.start) for one in places}
     return all(
-        sentence_of(text, start) in told or _names_others(asked, text[start:end])
+        statement_of(text, start) in told or _names_others(asked, text[start:end])
         for start, end in spans
     )
 
@@ -207,5 +282,5 @@ def not_ordered(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bo
     places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
     if not places or not all(is_refused(text, one) for one in places):
         return False
-    told = {sentence_of(text, one.start) for one in places}
-    return all(sentence_of(text, start) in told for start, _ in spans)
+    told = {statement_of(text, one.start) for one in places}
+    return all(statement_of(text, start) in told for start, _ in spans)
