@@ -12,8 +12,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rubricate.files import packaged_text
 from rubricate.text.quantities import quantities_of
+from rubricate.text.tables import table_rows
 from rubricate.text.words import RECENT_TEXTS
 
 #: From this age on a patient's values are those of adults.
@@ -49,10 +49,8 @@ class _AgeScale(NamedTuple):
 
 @cache
 def _age_scales() -> tuple[_AgeScale, ...]:
-    text = packaged_text("text", "child_values.tsv")
     rows = []
-    for line in text.split("\n")[1:-1]:
-        measured, *cells = line.split("\t")
+    for measured, *cells in table_rows("child_values.tsv"):
         first, end, low, normal_from, normal_to, high = (float(x or math.inf) for x in cells)
         scale = ValueScale(measured, low, normal_from, normal_to, high)
         rows.append(_AgeScale(first, end, scale))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rubricate.files import packaged_text
 from rubricate.text.senses import find_senses
+from rubricate.text.tables import reached_from, split_cell, table_rows
 from rubricate.text.words import (
     RECENT_TEXTS,
     Token,
@@ -19,7 +19,6 @@ from rubricate.text.words import (
     word_set,
 )
 
-_SEPARATOR = " | "
 #: The group of what is felt or found and may be a diagnosis too.
 _SYMPTOM = "symptom"
 
@@ -55,13 +54,8 @@ def diagnoses() -> dict[str, Diagnosis]:
     >>> diagnoses()["gout"].broader
     ('crystal arthropathy',)
     """
-    text = packaged_text("text", "diagnoses.tsv")
-    rows = [line.split("\t") for line in text.split("\n")[1:] if line]
-    return {name: Diagnosis(name, *map(_split, cells)) for name, *cells in rows}
-
-
-def _split(cell: str) -> tuple[str, ...]:
-    return tuple(cell.split(_SEPARATOR)) if cell else ()
+    rows = table_rows("diagnoses.tsv")
+    return {name: Diagnosis(name, *map(split_cell, cells)) for name, *cells in rows}
 
 
 @cache
@@ -71,14 +65,7 @@ def groups_above(name: str) -> frozenset[str]:
     >>> sorted(groups_above("pulmonary embolism"))
     ['lung disease', 'pulmonary embolism', 'venous thromboembolism']
     """
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(diagnoses()[one].broader)
-    return frozenset(found)
+    return reached_from(name, lambda one: diagnoses()[one].broader)
 
 
 def is_symptom(name: str) -> bool:

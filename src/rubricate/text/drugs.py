@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rubricate.files import packaged_text
+from rubricate.text.tables import reached_from, split_cell, table_rows
 from rubricate.text.words import Token, phrase_key
 
-_SEPARATOR = " | "
 _LONGEST = 5
 
 
@@ -38,16 +37,9 @@ def drug_classes() -> tuple[DrugClass, ...]:
     >>> next(one.members[0] for one in drug_classes() if one.name == "statin")
     'atorvastatin'
     """
-    text = packaged_text("text", "drug_classes.tsv")
-    rows = [line.split("\t") for line in text.split("\n")[1:] if line]
     return tuple(
-        DrugClass(name, _split(names), _split(broader), _split(members))
-        for name, names, broader, members in rows
+        DrugClass(name, *map(split_cell, cells)) for name, *cells in table_rows("drug_classes.tsv")
     )
-
-
-def _split(cell: str) -> tuple[str, ...]:
-    return tuple(cell.split(_SEPARATOR)) if cell else ()
 
 
 @cache
@@ -58,14 +50,7 @@ def classes_above(name: str) -> frozenset[str]:
     ['diuretic', 'loop diuretic']
     """
     broader = {one.name: one.broader for one in drug_classes()}
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(broader.get(one, ()))
-    return frozenset(found)
+    return reached_from(name, lambda one: broader.get(one, ()))
 
 
 @cache

@@ -10,15 +10,14 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubricate.files import packaged_text
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
 from rubricate.text.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
 from rubricate.text.opposites import PERSONS
+from rubricate.text.tables import split_cell, table_rows
 from rubricate.text.value_units import in_table_unit
 from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
 
-_SEPARATOR = " | "
 #: May stand between a name and its value.
 _BETWEEN = word_set(
     ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
@@ -112,20 +111,19 @@ class MeasureTable(NamedTuple):
 @cache
 def measure_table() -> MeasureTable:
     """Return the table ``measured_values.tsv``."""
-    text = packaged_text("text", "measured_values.tsv")
     scales: dict[str, ValueScale] = {}
     limits, names = {}, {}
     words: dict[str, list[tuple[ValueScale, str]]] = {}
     outside = (-math.inf, -math.inf, math.inf, math.inf)
-    for line in text.split("\n")[1:-1]:
-        measured, called, least, most, *rest = (line + "\t" * 10).split("\t")[:11]
+    for row in table_rows("measured_values.tsv"):
+        measured, called, least, most, *rest = (row + [""] * 10)[:11]
         edges = [float(x) if x else none for x, none in zip(rest[:4], outside, strict=True)]
         scale = ValueScale(measured, *edges)
         scales.setdefault(measured, scale)
         limits[measured] = float(least), float(most)
-        names.update(dict.fromkeys(called.split(_SEPARATOR) if called else (), measured))
+        names.update(dict.fromkeys(split_cell(called), measured))
         for state, cell in zip(("low", "normal", "high"), rest[4:7], strict=True):
-            for phrase in cell.split(_SEPARATOR) if cell else ():
+            for phrase in split_cell(cell):
                 words.setdefault(phrase, []).append((scale, state))
     named = {word for name in names for word in name.split()}
     said = {word for phrase in words for word in phrase.split() if not word.isdigit()}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from rubricate.files import packaged_text
 from rubricate.text.clauses import begins_item, begins_line, is_dash
+from rubricate.text.tables import table_rows
 from rubricate.text.words import Token
 
 #: A word at most so far away may tell the meaning.
@@ -41,19 +41,16 @@ def _senses() -> dict[str, list[Sense]]:
 
     A word that the table has with capitals has its meanings only where it is written so.
     """
-    text = packaged_text("text", "senses.tsv")
     found: dict[str, list[Sense]] = {}
-    for line in text.split("\n")[1:]:
-        if line:
-            word, name, means, cues = line.split("\t")
-            by_kind = {
-                kind: frozenset(cue[1:] for cue in cues.split() if cue[0] == kind) for kind in "<>~"
-            }
-            sense = Sense(
-                word, name, frozenset(means.split()), by_kind["<"], by_kind[">"], by_kind["~"],
-                ":" in cues.split(),
-            )  # fmt: skip
-            found.setdefault(word.lower(), []).append(sense)
+    for word, name, means, cues in table_rows("senses.tsv"):
+        by_kind = {
+            kind: frozenset(cue[1:] for cue in cues.split() if cue[0] == kind) for kind in "<>~"
+        }
+        sense = Sense(
+            word, name, frozenset(means.split()), by_kind["<"], by_kind[">"], by_kind["~"],
+            ":" in cues.split(),
+        )  # fmt: skip
+        found.setdefault(word.lower(), []).append(sense)
     return found
 
 

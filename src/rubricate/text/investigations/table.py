@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rubricate.files import packaged_text
+from rubricate.text.tables import reached_from, split_cell, table_rows
 from rubricate.text.words import RECENT_TEXTS, Token, phrase_key, tokens_of, word_set
 
-_SEPARATOR = " | "
 _LONGEST = 6
 #: A name that may mean something else ("iron", "flu", "PT") is marked with this in the table.
 _VAGUE = "~"
@@ -73,8 +72,10 @@ def investigations() -> dict[str, Investigation]:
     ('cbc', 'fbc')
     """
     found = {}
-    for name, names, broader, contains, region in _rows("investigations.tsv"):
-        every = [name, *_split(names)]
+    for name, names, broader, contains, region in table_rows(
+        "investigations", "investigations.tsv"
+    ):
+        every = [name, *split_cell(names)]
         plain = tuple(one for one in every if not one.startswith(_VAGUE))
         vague = tuple(one.removeprefix(_VAGUE) for one in every if one.startswith(_VAGUE))
         own = name.removeprefix(_VAGUE)
@@ -82,45 +83,26 @@ def investigations() -> dict[str, Investigation]:
             own,
             tuple(one for one in plain if one != own),
             vague,
-            _split(broader),
-            _split(contains),
-            frozenset(_split(region.removeprefix(_OF))) - {_ANY_REGION},
+            split_cell(broader),
+            split_cell(contains),
+            frozenset(split_cell(region.removeprefix(_OF))) - {_ANY_REGION},
             takes_region=region == _ANY_REGION,
             is_view=region.startswith(_OF),
         )
     return found
 
 
-def _rows(table: str) -> list[list[str]]:
-    return [
-        line.split("\t")
-        for line in packaged_text("text", "investigations", table).split("\n")[1:]
-        if line
-    ]
-
-
-def _split(cell: str) -> tuple[str, ...]:
-    return tuple(cell.split(_SEPARATOR)) if cell else ()
-
-
 @cache
 def _regions() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the regions of the body: their names, and the regions they are in."""
     return {
-        region: ((region, *_split(names)), _split(within))
-        for region, names, within in _rows("imaged_regions.tsv")
+        region: ((region, *split_cell(names)), split_cell(within))
+        for region, names, within in table_rows("investigations", "imaged_regions.tsv")
     }
 
 
 def _closure(name: str, links: dict[str, list[str]]) -> frozenset[str]:
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(links.get(one, ()))
-    return frozenset(found)
+    return reached_from(name, lambda one: links.get(one, ()))
 
 
 def _turned(pairs: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
