@@ -88,3 +88,18 @@ def test_words_beside_an_assessment_are_not_kept() -> None:
     assert said is not None
     assert [text[a:b] for a, b in said.states] == ["IBS"]
     assert judge_diagnosis("Loose stools", reading, [words]) is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "stated"),
+    [
+        ("Diagnoses cystitis", "Assessment: Acute uncomplicated cystitis.", True),
+        ("Diagnosis of acute cystitis", "Dx: cystitis", True),
+        ("Diagnoses cystitis", "Assessment: pyelonephritis", False),
+        ("Diagnoses viral hepatitis", "A: alcoholic hepatitis", False),
+    ],
+)
+def test_a_kind_is_stated_by_its_name_with_further_words(
+    feature: str, text: str, stated: bool
+) -> None:
+    assert bool(judge_assessed(feature, read_text(text)).considered) is stated

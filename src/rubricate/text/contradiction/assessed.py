@@ -233,10 +233,16 @@ def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
     return "considered" if alone else "unclear"
 
 
+#: Of a kind that is asked for these say no other kind.
+_QUALITIES = word_set("acute chronic simple uncomplicated mild moderate severe recurrent early")
+
+
 def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
     """Tell whether a name is that of a diagnosis asked for, or of a kind of it."""
     if asked.kind:
-        return said.key.removesuffix("s") == asked.kind.removesuffix("s")
+        # "Acute uncomplicated cystitis" is a cystitis.
+        words = {form.removesuffix("s") for form in asked.kind.split()} - _QUALITIES
+        return words <= {form.removesuffix("s") for form in said.key.split()}
     return any(not groups_above(one).isdisjoint(asked.meant) for one in said.meant)
 
 
