@@ -111,6 +111,15 @@ def test_what_was_found_of_an_ordered_test_stays_as_it_is() -> None:
     assert [one.spans for one in said.found] == [((6, 15),)]
 
 
+def test_a_drug_that_the_plan_begins_is_found() -> None:
+    text = "Chest pain. PLAN: heparin gtt, metoprolol"
+    said = held("Starts beta blocker", text, [], 0.3)
+    assert [text[slice(*one.spans[0])] for one in said.found] == ["metoprolol"]
+    assert said.probabilities["1"] > 0.9
+    kept = held("Starts beta blocker", text, ["gtt, metoprolol"], 0.3)
+    assert [one.spans for one in kept.found] == [((26, 41),)]
+
+
 def test_a_value_states_what_nothing_else_was_found_for() -> None:
     said = held("Hypoxia", "SpO2 86% on air", [], 0.2)
     assert [one.spans for one in said.found] == [((0, 8),)]

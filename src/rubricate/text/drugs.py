@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -83,8 +83,12 @@ def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
     >>> [(name, sorted(drug.classes)) for name, drug in drugs_among(words)]
     [('lasix', ['loop diuretic']), ('beta blocker', ['beta blocker'])]
     """
+    return [(key, drug) for key, drug, _, _ in drugs_at(words)]
+
+
+def drugs_at(words: Sequence[Token]) -> Iterator[tuple[str, DrugName, int, int]]:
+    """Yield the same with the number of the first word and of the one after the last."""
     table, firsts = _by_name(), _first_words()
-    found: list[tuple[str, DrugName]] = []
     i = 0
     while i < len(words):
         step = 1
@@ -94,11 +98,10 @@ def drugs_among(words: Sequence[Token]) -> list[tuple[str, DrugName]]:
                 if key not in table and key.endswith("s") and key != "the pills":
                     key = key[:-1]
                 if key in table:
-                    found.append((key, table[key]))
+                    yield key, table[key], i, i + length
                     step = length
                     break
         i += step
-    return found
 
 
 def other_class(asked: Sequence[DrugName], said: Sequence[tuple[str, DrugName]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -244,3 +245,18 @@ def _body_end(text: str, tokens: Sequence[Token], body: int, limit: int, *, list
     ):
         stop -= 1
     return stop
+
+
+def section_at(text: str, place: int) -> str:
+    """Return the section that a place is in, empty before the first heading.
+
+    >>> section_at("HPI: cough. Plan: CXR", 18), section_at("cough", 2)
+    ('plan', '')
+    """
+    sections = sections_of(text)
+    k = bisect_right([one.heading.start for one in sections], place) - 1
+    if k < 0:
+        return ""
+    body = sections[k].body
+    inside = body is not None and body.start <= place < body.end
+    return sections[k].name if inside else ""

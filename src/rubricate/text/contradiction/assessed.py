@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -27,7 +26,7 @@ from rubricate.text.diagnoses import (
     name_key,
 )
 from rubricate.text.earlier import names_earlier_time
-from rubricate.text.sections import sections_of
+from rubricate.text.sections import section_at, sections_of
 from rubricate.text.words import find_tokens, word_set
 
 #: Sections that tell what was, or what others have.
@@ -201,7 +200,7 @@ def in_assessment(reading: TextReading, start: int, end: int) -> bool:
     False
     """
     first, last = statement_of(reading.text, start, end)
-    section = _section_at(reading.text, start)
+    section = section_at(reading.text, start)
     thought = any(one.search(reading.text, first, last) for one in (_LISTED, _THOUGHT))
     return section in ("assessment", "plan") or thought or "?" in reading.text[first:last]
 
@@ -260,7 +259,7 @@ def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
     """Return what is said of a diagnosis at one place."""
     text = reading.text
     start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
-    section = _section_at(text, start)
+    section = section_at(text, start)
     if section in _ELSEWHERE:
         return "elsewhere"
     if any(c.scope_span.start <= start < c.scope_span.end for c in reading.contexts):
@@ -297,17 +296,6 @@ def _is_thought(before: str, behind: str) -> bool:
 
 def _assessment_begins(text: str) -> int:
     return max((x.heading.start for x in sections_of(text) if x.name == "assessment"), default=0)
-
-
-def _section_at(text: str, place: int) -> str:
-    """Return the section that a place is in, empty before the first heading."""
-    sections = sections_of(text)
-    k = bisect_right([one.heading.start for one in sections], place) - 1
-    if k < 0:
-        return ""
-    body = sections[k].body
-    inside = body is not None and body.start <= place < body.end
-    return sections[k].name if inside else ""
 
 
 Spans = Sequence[tuple[int, int]]
