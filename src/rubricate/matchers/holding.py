@@ -17,7 +17,7 @@ from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_no
 from rubricate.text.investigations.asked import asks_for_test
 from rubricate.text.investigations.ordered import find_ordered, not_ordered, says_nothing_of_test
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
-from rubricate.text.started import find_started
+from rubricate.text.planned import find_planned
 
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned.
 SURE_RULES = ("another number", "another side", "another drug", TYPE)
@@ -113,10 +113,10 @@ def _held_to_words(
         for x in own
     ]
     now = [not says_nothing_of_now(feature.text, reading.text, x.spans) for x in own]
-    begun = find_started(feature.text, reading)
-    if begun:
-        touched = any(a < z and b < y for x in own for a, y in x.spans for b, z in begun)
-        plan = [Found(feature.id, tuple(begun), STATED, "begun in the plan")]
+    planned = find_planned(feature.text, reading)
+    if planned:
+        touched = any(a < z and b < y for x in own for a, y in x.spans for b, z in planned)
+        plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
         return own if touched else plan, None, True
     named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
     if named is not None:

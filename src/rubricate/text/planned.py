@@ -1,4 +1,8 @@
-"""Drugs that a note begins: "PLAN: heparin gtt, metoprolol" states "Starts beta blocker"."""
+"""What a note's plan does: drugs that it begins, and advice when to come back.
+
+"PLAN: heparin gtt, metoprolol" states "Starts beta blocker", "RTC if fever" states "Return
+precautions given".
+"""
 
 from __future__ import annotations
 
@@ -67,16 +71,64 @@ def _drugs_in(text: str, tokens: tuple[Token, ...]) -> tuple[tuple[str, DrugName
     )
 
 
-def find_started(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+def find_planned(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+    """Return where a note surely does what a feature wants of its plan; empty where in doubt.
+
+    >>> from rubricate.text.contradiction.place import read_text
+    >>> text = "Sprain. Plan: ibuprofen. ED if foot cold or numb."
+    >>> [text[slice(*x)] for x in find_planned("Safety-net advice given", read_text(text))]
+    ['ED if foot cold or numb']
+    """
+    if not asks_when_to_return(feature):
+        return _find_started(feature, reading)
+    return [match.span() for match in _RETURN.finditer(reading.text)][:1]
+
+
+_ADVICE = r"(?:precautions?|advice|instructions?|warnings?|criteria)"
+_GIVEN = r"(?:given|provided|discussed|reviewed|explained|advised|documented)"
+#: Features that want to know whether the patient was told when to come back, and nothing else.
+_WHEN_TO_RETURN = re.compile(
+    r"(?:(?:gives?|gave|provides?|discusses|documents?|includes?|offers?|reviews?) )?"
+    r"(?:strict |clear |appropriate |explicit |any )*"
+    rf"(?:(?:return|re-?attendance|emergency|ed|er|safety[- ]?net(?:ting)?)[- ]?{_ADVICE}"
+    rf"|safety[- ]?net(?:ting|ted)?)(?: (?:was |were |are |is )?{_GIVEN})?\.?"
+    r"|(?:advises?|counsels|tells) (?:the )?(?:patient |pt )?(?:on |about )?when to (?:return"
+    r"|come back|seek care|seek help)\.?",
+    re.IGNORECASE,
+)
+_RETURN = re.compile(
+    r"\b(?:return|rtc|come back|bring (?:him|her|them|child|baby) back|call(?: 911| 999| us| back)?"
+    r"|ring(?: us)?|phone|re-?present|recontact|seek (?:\w+ ){0,2}(?:care|help|attention|advice)"
+    r"|(?:go|straight|back) to (?:the )?(?:ed|er|a&e|hospital)|ed|er|a&e|911|999)"
+    r"(?: \w+){0,3}? (?:if|should)\b(?! (?:you|possible|not needed))[^.;\n]*"
+    r"|\b(?:return|come back|rtc) (?:for|with) (?:any |new |worse|fever|severe )[^.;\n]*"
+    rf"|\b(?:return|ed|er|strict) {_ADVICE}(?: (?:given|discussed|reviewed|explained|provided))?"
+    r"|\bsafety[- ]?net(?:ted|ting|s)?(?: advice)?(?: given| provided)?"
+    r"|\bred flags? (?:given|discussed|explained|reviewed)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def asks_when_to_return(feature: str) -> bool:
+    """Tell whether a feature wants to know whether the patient was told when to come back.
+
+    >>> asks_when_to_return("Return precautions given"), asks_when_to_return("Returned to work")
+    (True, False)
+    """
+    return _WHEN_TO_RETURN.fullmatch(feature) is not None
+
+
+def _find_started(feature: str, reading: TextReading) -> list[tuple[int, int]]:
     """Return where the plan of a note begins the drug that a feature wants; empty where in doubt.
 
     A drug that the note names before its plan may be one that only goes on.
 
     >>> from rubricate.text.contradiction.place import read_text
     >>> reading = read_text("Takes atenolol. PLAN: heparin gtt, metoprolol, hold lisinopril")
-    >>> find_started("Starts anticoagulant", reading), find_started("Starts ACE inhibitor", reading)
+    >>> find_planned("Starts anticoagulant", reading), find_planned("Starts ACE inhibitor", reading)
     ([(22, 29)], [])
-    >>> find_started("Starts beta blocker", reading)
+    >>> find_planned("Starts beta blocker", reading)
     []
     """
     wanted = _wanted(feature)
