@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 #: The annotations of a feature, each with its fragments, as offsets in code points.
@@ -117,3 +117,12 @@ def _pair(text: str) -> tuple[int, int]:
     if len(pair) != 2 or not 0 <= int(pair[0]) < int(pair[1]):
         raise ValueError("spans are written as START END, e.g. 0 8;10 14|20 25")
     return int(pair[0]), int(pair[1])
+
+
+def any_overlap(some: Iterable[tuple[int, int]], others: Collection[tuple[int, int]]) -> bool:
+    """Tell whether any of some spans shares a character with any of others.
+
+    >>> any_overlap([(0, 4)], [(3, 5)]), any_overlap([(0, 4)], [(4, 5)])
+    (True, False)
+    """
+    return any(a < end and start < z for a, z in some for start, end in others)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
+from rubricate.spans import any_overlap
 from rubricate.text.contradiction import TYPE, why_contradicted_in
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagnosis
@@ -89,7 +90,7 @@ def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         if ordered := find_ordered(feature.text, reading):
             probabilities[feature.id] = max(chance or 0.0, STATED)
             against.pop(feature.id, None)
-            if any(a < z and b < y for one in own for a, y in one.spans for b, z in ordered):
+            if any(any_overlap(one.spans, ordered) for one in own):
                 continue
             found.append(Found(feature.id, tuple(ordered), STATED, "ordered in the plan"))
         elif own and all(says_nothing_of_test(feature.text, reading.text, x.spans) for x in own):
@@ -107,17 +108,16 @@ def _held_to_words(
     feature: Feature, reading: TextReading, own: Sequence[Found]
 ) -> tuple[Sequence[Found], Contradiction | None, bool]:
     """Return what may state a feature, what says otherwise, and whether it surely is stated."""
+    planned = find_planned(feature.text, reading)
+    if planned:
+        plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
+        return own if any(any_overlap(x.spans, planned) for x in own) else plan, None, True
     why = [
         why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
         or why_surely_not(feature.text, reading.text, x.spans)
         for x in own
     ]
     now = [not says_nothing_of_now(feature.text, reading.text, x.spans) for x in own]
-    planned = find_planned(feature.text, reading)
-    if planned:
-        touched = any(a < z and b < y for x in own for a, y in x.spans for b, z in planned)
-        plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
-        return own if touched else plan, None, True
     named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
     if named is not None:
         return _held_to_diagnosis(feature, named, own, why, now)

@@ -109,7 +109,9 @@ def statement_of(text: str, start: int, end: int | None = None) -> tuple[int, in
     """
     starts = statement_starts(text)
     last = bisect_right(starts, start if end is None else max(start, end - 1))
-    return starts[bisect_right(starts, start) - 1], [*starts, len(text)][last]
+    return starts[bisect_right(starts, start) - 1], starts[last] if last < len(starts) else len(
+        text
+    )
 
 
 def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:

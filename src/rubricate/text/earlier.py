@@ -14,8 +14,8 @@ _SPAN = r"(?:days?|wks?|weeks?|mths?|mos?|months?|yrs?|years?|/52|/12|/7|[dwmy])
 _EARLIER = re.compile(
     rf"\b(?:last|previous) (?:week|wk|month|mo|mth|year|yr|time|visit|{_SEASON}|{_MONTH})\b"
     rf"|\bin the (?:{_SEASON}|(?:19)?\d0'?s)\b|\bin (?:college|high school|infancy|childhood)\b"
-    rf"|\bfor years\b|{_SPAN} (?:back|earlier)\b|\bago\b|\by'?day\b|\byesterday\b|\bpreviously\b"
-    r"|\bon file\b|\bused to\b|\bearlier this\b|\balready (?:done|had)\b"
+    rf"|\bfor years\b|(?<![a-z]){_SPAN} (?:back|earlier)\b|\bago\b|\by'?day\b|\byesterday\b"
+    r"|\bpreviously\b|\bon file\b|\bused to\b|\bearlier this\b|\balready (?:done|had)\b"
     r"|(?<!\btil )(?<!\btill )(?<!\buntil )(?<![-/\d])(?:19|20)[0-2]\d\b"
     r"|\bas a (?:child|boy|girl|teen\w*)\b"
     r"|\bin (?:her|a) (?:first|second|third|last|previous|earlier) pregnancy\b"
@@ -39,6 +39,8 @@ def names_earlier_time(words: str) -> bool:
     """Tell whether words name an earlier time or place: "in 2021", "2 mths back", "at the GP's".
 
     >>> names_earlier_time("USG done outside"), names_earlier_time("USG tomorrow")
+    (True, False)
+    >>> names_earlier_time("3/52 back"), names_earlier_time("low back pain")
     (True, False)
     """
     return _EARLIER.search(words) is not None

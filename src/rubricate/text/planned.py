@@ -12,11 +12,11 @@ from functools import lru_cache
 
 from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.asked import AskedFor, read_asked
-from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.drugs import DrugName, classes_above, drugs_at
 from rubricate.text.earlier import names_earlier_time
 from rubricate.text.sections import section_at
-from rubricate.text.words import RECENT_TEXTS, Token, word_set
+from rubricate.text.words import RECENT_TEXTS, word_set
 
 _ASKS = re.compile(
     r"^(?:starts|begins|initiates|commences|prescribes|adds)\b"
@@ -63,8 +63,8 @@ def _wanted(feature: str) -> tuple[AskedFor, ...]:
 
 
 @lru_cache(maxsize=RECENT_TEXTS)
-def _drugs_in(text: str, tokens: tuple[Token, ...]) -> tuple[tuple[str, DrugName, int, int], ...]:
-    words = [token for token in tokens if token.kind != "mark"]
+def _drugs_in(text: str) -> tuple[tuple[str, DrugName, int, int], ...]:
+    words = [token for token in read_text(text).tokens if token.kind != "mark"]
     return tuple(
         (key, drug, words[first].start, words[end - 1].end)
         for key, drug, first, end in drugs_at(words)
@@ -81,7 +81,8 @@ def find_planned(feature: str, reading: TextReading) -> list[tuple[int, int]]:
     """
     if not asks_when_to_return(feature):
         return _find_started(feature, reading)
-    return [match.span() for match in _RETURN.finditer(reading.text)][:1]
+    advice = _RETURN.search(reading.text)
+    return [advice.span()] if advice else []
 
 
 _ADVICE = r"(?:precautions?|advice|instructions?|warnings?|criteria)"
@@ -142,7 +143,7 @@ def _find_started(feature: str, reading: TextReading) -> list[tuple[int, int]]:
 def _named(asked: AskedFor, reading: TextReading) -> Iterator[tuple[int, int]]:
     """Yield where a note names the drug, or one of the class, that a feature asks for."""
     (drug,) = asked.drugs
-    for key, said, start, end in _drugs_in(reading.text, tuple(reading.tokens)):
+    for key, said, start, end in _drugs_in(reading.text):
         above = frozenset().union(*map(classes_above, said.classes))
         if key in asked.drug_names or (drug.is_class and above & drug.classes):
             yield start, end

@@ -203,6 +203,7 @@ def test_earlier_times(feature: str, sentence: str) -> None:
         ("Advises return if worse", "back if worse"),
         ("Tuberculosis considered", "TB (Pune til 2021)"),
         ("Myocarditis suspected", "tight chest since last night, trop 96"),
+        ("Lumbar strain suspected", "low back strain from lifting"),
     ],
 )
 def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
@@ -28,6 +28,7 @@ from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Rubric
+from rubricate.spans import any_overlap
 
 FIRST, SECOND = "first", "second"
 #: Holds the hashes of the headers of both, which hold those of their files.
@@ -200,10 +201,6 @@ def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Found]) -> list[tuple[in
     return [(int(pieces.start[a]), int(pieces.end[z - 1])) for a, z in edges]
 
 
-def _overlap(some: Iterable[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:
-    return any(a < end and start < z for a, z in some for start, end in others)
-
-
 def _hashes(folder: Path) -> dict[str, str]:
     return {name: file_hash(folder / name / HEADER_FILE) for name in (FIRST, SECOND)}
 
@@ -225,7 +222,7 @@ def _merged(
         feature = mark.feature
         if feature not in unsure:
             kept.append(mark)
-        elif (anew[feature] or not unsure[feature]) and not _overlap(
+        elif (anew[feature] or not unsure[feature]) and not any_overlap(
             mark.spans, [*doubts.again.parts, *anew[feature]]
         ):
             kept.append(mark)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubricate.spans import any_overlap
 from rubricate.text.checklist import assessed_wording
 from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.diagnosed import (
@@ -335,14 +336,14 @@ def judge_diagnosis(
     said = judge_assessed(feature, reading)
     if not listed:
         return DiagnosisVerdict(kept=tuple(not other for other in others))
-    settled = any(_overlap((*said.denied, *said.elsewhere), spans) for spans in found)
+    settled = any(any_overlap((*said.denied, *said.elsewhere), spans) for spans in found)
     kept = tuple(
         not other and _may_be_stated(said, reading, spans, settled=settled)
         for other, spans in zip(others, found, strict=True)
     )
     if said.considered and not any(kept):
         return DiagnosisVerdict(states=said.considered, kept=kept)
-    denied = [one for spans in found for one in said.denied if _overlap([one], spans)]
+    denied = [one for spans in found for one in said.denied if any_overlap([one], spans)]
     return DiagnosisVerdict((), kept, bool(said.considered), denied[0] if denied else None)
 
 
@@ -351,7 +352,7 @@ def _may_be_stated(said: Assessed, reading: TextReading, spans: Spans, *, settle
 
     Where other words found name it and deny it, or tell of the past, it is ``settled``.
     """
-    if _overlap(said.considered, spans) or _overlap(said.unclear, spans):
+    if any_overlap(said.considered, spans) or any_overlap(said.unclear, spans):
         return True
     if settled:
         return False
@@ -359,7 +360,3 @@ def _may_be_stated(said: Assessed, reading: TextReading, spans: Spans, *, settle
     start, end = spans[0][0], spans[-1][1]
     drawn_on = start < _assessment_begins(reading.text) and not in_assessment(reading, start, end)
     return not drawn_on and not says_nothing(reading, spans)
-
-
-def _overlap(some: Spans, others: Spans) -> bool:
-    return any(a < d and c < b for a, b in some for c, d in others)
