@@ -1,0 +1,1 @@
+"""Words, phrases, values and patterns as tables: what the reader knows, and no decision."""
