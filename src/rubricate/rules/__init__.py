@@ -1,0 +1,1 @@
+"""Cases of the rules, reasons of decisions, and the effect of each rule."""
