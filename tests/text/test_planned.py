@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rubricate.files import packaged_text
 from rubricate.text.contradiction.place import read_text
-from rubricate.text.planned import asks_when_to_return, find_planned
+from rubricate.text.planned import asks_when_to_return, find_planned, only_goes_on
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,13 @@ def test_other_features_of_coming_back_are_others() -> None:
     assert not asks_when_to_return("Returned to work")
     assert not asks_when_to_return("Return precautions: new flashes or floaters")
     assert not asks_when_to_return("Hip precautions reviewed")
+
+
+def test_every_word_for_going_on_keeps_a_drug_from_being_begun() -> None:
+    for line in packaged_text("knowledge", "continued.tsv").split("\n")[1:]:
+        if line:
+            _, example = line.split("\t")
+            text = example.replace("{", "").replace("}", "")
+            start = example.index("{")
+            assert only_goes_on("Starts lisinopril", text, [(start, start + 10)]), line
+            assert not only_goes_on("Lisinopril", text, [(start, start + 10)]), line

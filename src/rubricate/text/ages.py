@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rubricate.knowledge.tables import numbers, phrases, words
 from rubricate.text.numbers import (
     DAYS_A_YEAR,
     Amount,
@@ -16,33 +17,24 @@ from rubricate.text.numbers import (
     skip_hyphen,
     time_unit,
 )
-from rubricate.text.words import Token, word_set
+from rubricate.text.words import Token
 
-_OLD = word_set("old olds o aged")
-_PEOPLE = word_set(
-    "man woman male female gentleman lady boy girl guy gal fellow m f w b g ♂ ♀ wm wf bm bf hm hf"
-)
-_WHOSE = word_set("man woman male female gentleman lady boy girl guy patient pt person")
-_AGE_CUES = word_set("age aged ages turned turning agd")
-_BEFORE_AGE = word_set(": of as is = about around ~")
-#: Between "age" and a number: what it is compared by, with "at" least and older "than".
-_YOUNGER = word_set("under below less younger < ≤ most")
-_OLDER = word_set("over above more older greater > ≥ least")
-_UP_TO_AGE = _BEFORE_AGE | _YOUNGER | _OLDER | word_set("at than")
-_BEFORE_DURATION = word_set("for x since past last over of about previous prior next within every")
-_AFTER_DURATION = word_set("history hx ago of duration course earlier before back prior later hist")
-_DECADES = {
-    "teens": 10,
-    "twenties": 20,
-    "thirties": 30,
-    "forties": 40,
-    "fifties": 50,
-    "sixties": 60,
-    "seventies": 70,
-    "eighties": 80,
-    "nineties": 90,
-}
-_DECADE_CUES = word_set("his her their my early mid late age in the")
+_OLD = words("ages.old")
+_AGED = words("ages.aged")
+_SMALL_UNITS = words("ages.no_people")
+_OTHERS = phrases("ages.of_others")
+_AFTER_AGE = words("ages.after_age")
+_PEOPLE = words("ages.people")
+_WHOSE = words("ages.whose")
+_AGE_CUES = words("ages.age_cues")
+_BEFORE_AGE = words("ages.before_age")
+_YOUNGER = words("ages.younger")
+_OLDER = words("ages.older")
+_UP_TO_AGE = _BEFORE_AGE | _YOUNGER | _OLDER | words("ages.up_to_age")
+_BEFORE_DURATION = words("ages.before_duration")
+_AFTER_DURATION = words("ages.after_duration")
+_DECADES = numbers("ages.decades")
+_DECADE_CUES = words("ages.decade_cues")
 _OLDEST = 115
 #: A number in the first words of a note is more likely an age than a duration.
 _OPENING = 12
@@ -71,7 +63,7 @@ def read_age(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityRead
     if unit is None:
         return _bare_age(tokens, amount)
     scale = days_in(unit) / DAYS_A_YEAR
-    if form in ("yo", "y/o", "m/o"):
+    if form in _AGED:
         end = j + 2 if form_at(tokens, j + 1) in ("old", "o") else j + 1
         return _age(amount, scale, amount.first, end)
     after = skip_hyphen(tokens, j + 1)
@@ -102,13 +94,13 @@ def _gender_follows(text: str, tokens: Sequence[Token], j: int, amount: Amount) 
     if form not in _PEOPLE or amount.low < 2 or amount.low != int(amount.low):
         return False
     if len(form) > 2:
-        return not form_at(tokens, j + 1).startswith(("partner", "sexual", "friend", "child"))
+        return not form_at(tokens, j + 1).startswith(_OTHERS)
     if form == "f" and (amount.low >= 100 or form_at(tokens, amount.first - 1) in ("temp", "t")):
         return False
     if amount.first == 0 and amount.low >= 10 and form in ("m", "f"):
         return True
     # Small letters are units (5 m, 3 w, 2 g); capitals and symbols are people.
-    return not text[tokens[j].start].islower() and form not in ("w", "b", "g")
+    return not text[tokens[j].start].islower() and form not in _SMALL_UNITS
 
 
 def _bare_age(tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
@@ -191,7 +183,7 @@ def _ends_phrase(tokens: Sequence[Token], end: int) -> bool:
         return True
     return tokens[end].kind == "newline" or tokens[end].form in (
         *",.;)/",
-        *("and", "from", "of", "due", "with", "w/", "father", "mother", "dad", "mom", "sister"),
+        *_AFTER_AGE,
     )
 
 

@@ -5,128 +5,44 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rubricate.knowledge.tables import pattern, words
 from rubricate.rubric import split_points
 from rubricate.text.contradiction.diagnosed import asked_diagnoses
 from rubricate.text.investigations.asked import asks_for_test
 
-#: "1. ", "b) ", "[ ] ", "* " before a feature, with a blank behind; "C. difficile" is a name.
-_LEAD = re.compile(
-    r"^\s*(?:(?:[-*•–—▪●◦·□☐✓]+|\[[ xX]?\]|#?\(?\d{1,2}[.)]|\(?[a-zA-Z]\)|Q\d{1,2}[.:)])\s+)+"
-)
-#: ": 1 pt" and the like behind it, which may be no points of it, but are nothing a note says.
-_POINTS = re.compile(
-    r"\s*[-–—:;,=|]+\s*[+]?(?:\d+(?:[.,/]\d+)?|[½¼¾])\s*(?:pts?|points?|marks?)\.?\s*$",
-    re.IGNORECASE,
-)
-#: Headings under which a checklist sorts what it asks for, and that say no more about it.
-_HEADING = re.compile(
-    r"^(?:(?:on )?(?:physical )?exam(?:ination)?|physical|PE|HPI|ROS|review of systems|subjective"
-    r"|objective|pertinent positives?|positives?)\s*(?::|\s[-–—]\s)\s*(?=\S)",
-    re.IGNORECASE,
-)
-_NEGATIVE = re.compile(r"^(?:pertinent|relevant|important) negatives?\s*[:\-–—]\s*", re.IGNORECASE)
-_DENYING = re.compile(r"^(?:no|not|non|never|denies|denied|absence|without|negative)\b", re.I)
-#: Who says so, where it is the examinee's note or the patient that says it anyway.
-_SAID = re.compile(
-    r"^(?:(?:the )?(?:student|examinee|candidate|learner|note|patient|pt)\s+)?"
-    r"(?:(?:clearly|correctly|explicitly|specifically)\s+)?"
-    r"(?:documents|states|notes|mentions|reports|endorses|indicates)\s+"
-    r"(?:that\s+)?(?:the\s+)?(?:(?:patient|pt)\s+(?:has\s+)?)?(?=\S)",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(r"^(.+?)\s*(?::\s*|\s[-–—]\s|\()(?:denied|denies|absent|none|no)\)?\.?$", re.I)
-_THERE = re.compile(r"^(.+?)\s*(?::\s*|\s[-–—]\s|\()(?:yes|present|positive)\)?\.?$", re.IGNORECASE)
-_DIFFERENTIAL = r"(?:differential(?: diagnos[ie]s)?|ddx|dd)"
-_IN_DIFFERENTIAL = re.compile(
-    r"^(?:(?:includes?|lists?|mentions?|considers?|names?|places?|puts?)\s+)?(.+?)\s+"
-    r"(?:(?:is|are|was|were|listed|included|mentioned|named|considered|documented)\s+)*"
-    rf"(?:in|on)\s+(?:the\s+|their\s+|his\s+|her\s+)?{_DIFFERENTIAL}\.?$",
-    re.IGNORECASE,
-)
-_DIFFERENTIAL_FIRST = re.compile(
-    rf"^(?:the\s+)?{_DIFFERENTIAL}(?:\s+(?:includes?|lists?|contains?|of)\b:?|\s*:)\s*(?=\S)", re.I
-)
+_LEAD = pattern("checklist.lead")
+_SMALL_WORDS = words("checklist.small_words")
+_POINTS = pattern("checklist.points")
+_HEADING = pattern("checklist.heading")
+_NEGATIVE = pattern("checklist.negative")
+_DENYING = pattern("checklist.denying")
+_SAID = pattern("checklist.said")
+_DENIED = pattern("checklist.denied")
+_THERE = pattern("checklist.there")
+_IN_DIFFERENTIAL = pattern("checklist.in_differential")
+_DIFFERENTIAL_FIRST = pattern("checklist.differential_first")
 #: Other wordings for what a writer thinks of, where nothing but diagnoses follows or precedes.
-_LEADING = (
-    r"(?:most likely|likeliest|leading|working|primary|main|principal|top|final|correct|provisional"
-    r"|presumptive)"
+_ASSESSED_FORMS = (
+    ("Diagnosis", pattern("checklist.leading_diagnosis")),
+    ("Diagnosis", pattern("checklist.is_leading")),
+    ("Differential", pattern("checklist.considers")),
+    ("Differential", pattern("checklist.considered")),
 )
-_ASSESSED = (
-    (
-        "Diagnosis",
-        rf"^(?:(?:the\s+)?{_LEADING}(?: differential)? diagnos[ie]s(?:\s+(?:is|of|as|includes?))?"
-        r"|diagnos[ie]s(?:\s+(?:is|of))?|(?:assessment|impression)(?:\s+(?:is|of))?)\s*:?\s+"
-        rf"(?P<what>\S.*?)(?:\s+as (?:the )?{_LEADING} diagnosis)?$",
-    ),
-    (
-        "Diagnosis",
-        r"^(?:(?:identifies|lists|names|states|gives|recogni[sz]es)\s+)?(?P<what>\S.*?)\s+"
-        rf"(?:(?:is|as|was)\s+)?(?:the\s+)?{_LEADING}(?:\s+diagnosis)?$",
-    ),
-    (
-        "Differential",
-        r"^(?:considers|suspects|lists|includes)\s+(?P<what>\S.*?)(?:\s+as an?\s+(?:(?:possible"
-        r"|potential|differential|likely)\s+)?(?:diagnosis|possibility|cause|differential))?$",
-    ),
-    ("Differential", r"^(?P<what>\S.*?)\s+(?:(?:is|was|are|were)\s+)?(?:considered|suspected)$"),
-)
-_ASSESSED_FORMS = tuple((head, re.compile(form, re.IGNORECASE)) for head, form in _ASSESSED)
-#: What was is no thought about what is.
-_OF_OLD = re.compile(r"\b(?:history|hx|h/o|past|prior|previous|family|known|personal)\b", re.I)
-_ORDERED = re.compile(
-    r"^(?:(?:orders|ordered)(?:\s*:)?|(?P<other>requests|checks|obtains|sends(?: off| for)?|gets"
-    r"|arranges|books|schedules|runs|draws))\s+(?:an?\s+|the\s+)?(?P<what>.+?)(?:\s*\(\d\))?\.?$",
-    re.IGNORECASE,
-)
-_ANY_OF = re.compile(
-    r"^(?:(?:lists?|includes?|mentions?|names?|states?|documents?|gives?)\s+)?"
-    r"(?:(?:at least (?:one|1)|any(?: one)?|one(?: or more)?|1(?: or more)?|either)"
-    r"(?:\s+of)?(?:\s+(?:the following|these))?\s*:"
-    r"|(?:at least (?:one|1)|any(?: one)?|one or more) of(?: the following| these)?)\s+(?=\S)",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(r"\s*[,;]\s*(?:(?:or|and)\s+)?|\s+or\s+|\s+/\s+", re.IGNORECASE)
+_OF_OLD = pattern("checklist.of_old")
+_ORDERED = pattern("checklist.ordered")
+_ANY_OF = pattern("checklist.any_of")
+_LISTED = pattern("checklist.listed")
 _LONGEST_LISTED = 6
 #: Characters; what is longer is no item of a checklist, and would take long to read as one.
 _LONGEST = 400
-#: Between blanks a slash separates wordings, unless it stands between numbers.
-_SLASH = re.compile(r"(?<=[^\W\d_])(\)?)\s+/+\s+(?=\(?[^\W\d_][^\W\d]|[^\W\d_]-)")
-_AND_OR = re.compile(r"\band\s*/\s*or\b", re.IGNORECASE)
+_GAP = pattern("checklist.gap")
+_SLASH = pattern("checklist.slash")
+_AND_OR = pattern("checklist.and_or")
 
-#: What a checklist wants to know of a symptom, in brackets: "Chest pain (onset, duration)".
-_ATTRIBUTE = (
-    r"(?:site|location|onset|duration|character|quality|severity|intensity|radiation|timing"
-    r"|frequency"
-    r"|course|progression|triggers?|(?:associated|related) symptoms|(?:aggravating|alleviating"
-    r"|relieving|exacerbating|precipitating)(?: factors)?|opqrst|socrates|oldcarts|etc)"
-)
-_ATTRIBUTES = re.compile(
-    rf"\s*\((?:e\.?g\.?,? )?{_ATTRIBUTE}(?:(?:,|/|;|\s+and|\s+or|&|,\s*and)\s*{_ATTRIBUTE})*\.?\)$",
-    re.IGNORECASE,
-)
-_IN_BRACKETS = re.compile(r"^([^()]+?)\s*\(([^()]+)\)$")
+_ATTRIBUTES = pattern("checklist.attributes")
+_IN_BRACKETS = pattern("checklist.in_brackets")
 
-_PERSON = r"(?:patient|pt|family|mother|father|parents?|wife|husband|partner|he|she|they)"
-#: What is asked about rather than found, so that to write it down is to have asked.
-_TOLD = (
-    r"(?:history|hx|status|allerg(?:y|ies)|medications?|lmp|last menstrual period|occupation"
-    r"|contacts?|exposures?|habits?)(?: \(.*\))?"
-)
-#: Features that want to know whether the examinee asked, whatever the answer was.
-_ASKED = re.compile(
-    r"(?:(?:the )?(?:student|examinee|candidate|doctor|physician|clinician) )?(?:"
-    r"(?:asks?|asked|enquires?|enquired|inquires?|inquired)(?: (?:the )?(?:patient|pt))?"
-    r" (?:about|into|regarding|re:?|on)"
-    r"|screens for|explores"
-    rf"|(?:documents|obtains|records|elicits|reviews)(?= .*{_TOLD}$)"
-    r"|takes(?= (?:.* )?(?:history|hx)$)"
-    r") (?:(?:an?|the|any|full|complete|detailed|patient's|his|her) )*(?P<behind>\S.*)"
-    rf"|(?P<before>(?:.* )?(?!{_PERSON}\b)[\w/()-]+?) (?:(?:was|were|is|are) )?"
-    r"(?:asked(?: about)?|assessed|explored|inquired about|enquired about)"
-    rf"|(?P<told>(?:.*\b)?{_TOLD}) (?:(?:was|were|is|are) )?"
-    r"(?:taken|obtained|elicited|documented|recorded|reviewed)",
-    re.IGNORECASE,
-)
+_ASKED = pattern("checklist.asked")
 
 
 @lru_cache(maxsize=4096)
@@ -138,6 +54,7 @@ def asked_topic(text: str) -> str | None:
     >>> asked_topic("Mother asked about fever"), asked_topic("Rebound tenderness elicited")
     (None, None)
     """
+    text = _without_gaps(text)
     if len(text) > _LONGEST:
         return None
     hit = _ASKED.fullmatch(_without_marks(text).strip(" ."))
@@ -163,6 +80,7 @@ def plain_wording(text: str) -> str:
     >>> plain_wording("Shortness of breath (SOB)"), plain_wording("Chest pain (onset, duration)")
     ('Shortness of breath OR SOB', 'Chest pain')
     """
+    written, text = text, _without_gaps(text)
     if len(text) > _LONGEST:
         return text
     if topic := asked_topic(text):
@@ -184,7 +102,7 @@ def plain_wording(text: str) -> str:
         ordered = f"{hit['what']} ordered"
         # "Checks locks repeatedly", "Requests sterilization": no tests.
         plain = ordered if not hit["other"] or asks_for_test(ordered) else plain
-    return plain if any(one.isalnum() for one in plain) else text
+    return plain if any(one.isalnum() for one in plain) else written
 
 
 @lru_cache(maxsize=4096)
@@ -203,7 +121,8 @@ def assessed_wording(text: str) -> tuple[str, str]:
     head, colon, named = plain.partition(": ")
     if colon and head == "Differential":
         return head, named
-    if _ANY_OF.match(plain):  # Of what, a list does not say: it may be of past illnesses.
+    # Of what, a list does not say: it may be of past illnesses.
+    if len(plain) > _LONGEST or _ANY_OF.match(plain):
         return "", ""
     hits = ((head, form.match(plain.rstrip(". "))) for head, form in _ASSESSED_FORMS)
     for head, hit in hits:
@@ -211,6 +130,11 @@ def assessed_wording(text: str) -> tuple[str, str]:
         if what and not _OF_OLD.search(what) and asked_diagnoses(what):
             return head, what
     return "", ""
+
+
+def _without_gaps(text: str) -> str:
+    """Return a text with one blank, or one line break, for each long row of them."""
+    return _GAP.sub(lambda gap: "\n" if "\n" in gap[0] else " ", text)
 
 
 def _without_marks(text: str) -> str:
@@ -261,4 +185,4 @@ def _short_and_long(text: str) -> str:
 
 
 def _of_note(words: list[str]) -> list[str]:
-    return [word for word in words if word.lower() not in ("of", "the", "and", "in", "on", "to")]
+    return [word for word in words if word.lower() not in _SMALL_WORDS]

@@ -8,25 +8,17 @@ hypotension, and high ones are left open, since they hang on height and sex.
 from __future__ import annotations
 
 import math
-import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import pattern
 from rubricate.text.quantities import quantities_of
 from rubricate.text.tables import table_rows
 from rubricate.text.words import RECENT_TEXTS
 
 #: From this age on a patient's values are those of adults.
 ADULT = 16
-#: Ages as they are written of children: "DOL 3", "3 yr 2 mo girl", "9mo M", "5/12 boy".
-_WHO = r"[ ,-]*(?:old|boy|girl|baby|infant|male|female|M|F)\b"
-_SMALL = re.compile(
-    r"\b(?:DOL|[Dd]ay of life) ?#?(?P<day>\d{1,2})\b"
-    r"|\b(?P<years>\d{1,2}) ?(?:y|yrs?|years?)[ ,]+(?:and )?(?P<more>\d{1,2})"
-    rf" ?(?:mo?|mths?|months?)(?={_WHO})"
-    rf"|\b(?P<months>\d{{1,2}}) ?(?:mo|mths?|months?|/12)(?={_WHO})"
-    rf"|\b(?P<weeks>\d{{1,2}}) ?(?:wks?|weeks?|/52)(?={_WHO})"
-)
+_SMALL = pattern("children.small")
 
 
 class ValueScale(NamedTuple):

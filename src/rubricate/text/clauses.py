@@ -5,27 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
-from rubricate.text.words import RECENT_TEXTS, Token, tokens_of, word_set
+from rubricate.knowledge.tables import words
+from rubricate.text.words import RECENT_TEXTS, Token, tokens_of
 
-#: Titles and the like: the full stop after them never ends a sentence.
-_TITLES = word_set("dr mr mrs ms prof st pt pts vs hx approx eg ie yo y/o hosp dept incl")
-#: Shortened words: the full stop after them ends a sentence only before a capital letter.
-_SHORTENED = word_set(
-    "abd acc adm appt assoc avg bilat ca cath cf cig cigs cont cp diff dx esp est etc exert ext fam"
-    " freq gen gest grad hr hrs inc info int jr lat lb lbs max med meds mgmt min mins misc mo mod"
-    " mos neg neuro occ occas oz pos poss prev prob reg resp rt rx sec sev sig sl soc sr subj surg"
-    " d sx sxs temp tx vag wk wks wt yr yrs bid tid qid prn po am pm"
-)
-#: A line that ends in one of these continues in the next.
-_OPEN_ENDS = frozenset([",", "/", "&", "and", "or", "nor", "of", "with", "the", "w/", "no", "any"])
-_BULLETS = frozenset("•·▪◦‣∙●○■□➢➤✓*")
-#: What may stand before a sentence or an item of a list.
-_BEFORE_ITEMS = frozenset(".:;-)→\n") | _BULLETS
-#: Words that begin a clause which contrasts with what was said.
-CONTRASTS = word_set(
-    "but however although though except excepting whereas while yet besides nevertheless"
-)
+_TITLES = words("sentences.titles")
+_SHORTENED = words("sentences.shortened")
+_OPEN_ENDS = words("sentences.open_ends")
+_BULLETS = words("sentences.bullets")
+_BEFORE_ITEMS = words("sentences.before_items") | {"\n"} | _BULLETS
+CONTRASTS = words("sentences.contrasts")
 _CONTRAST_PAIRS = frozenset(
     [("aside", "from"), ("apart", "from"), ("other", "than"), ("despite", "the")]
 )
@@ -86,19 +76,35 @@ def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
     return following.isspace() or following.isupper() or not following.isalnum()
 
 
+#: In characters. What stands further away says nothing of a word, and every word of a statement is
+#: looked at for every finding in it.
+LONGEST_STATEMENT = 1000
+
+
 @lru_cache(maxsize=RECENT_TEXTS)
 def statement_starts(text: str) -> tuple[int, ...]:
     """Return where the sentences, lines and parts after semicolons of a text begin.
 
+    One that is longer than `LONGEST_STATEMENT` is cut, between words where there are any.
+
     >>> statement_starts("CXR clear; no rash. Plan: CT")
     (0, 11, 20)
+    >>> statement_starts("cough " * 200)
+    (0, 996)
     """
     tokens = tokens_of(text)
     starts = [0]
     for first, end in sentence_ranges(text, tokens):
         starts.append(tokens[first].start)
         starts += [tokens[i + 1].start for i in range(first, end - 1) if tokens[i].form == ";"]
-    return tuple(sorted(set(starts)))
+    begins, cut = [token.start for token in tokens], list[int]()
+    for start, end in pairwise([*sorted(set(starts)), len(text)]):
+        cut.append(start)
+        while end - cut[-1] > LONGEST_STATEMENT:
+            furthest = cut[-1] + LONGEST_STATEMENT
+            word = bisect_right(begins, furthest) - 1
+            cut.append(begins[word] if begins[word] > cut[-1] else furthest)
+    return tuple(cut)
 
 
 def statement_of(text: str, start: int, end: int | None = None) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import words
 from rubricate.text.senses import find_senses
 from rubricate.text.tables import reached_from, split_cell, table_rows
 from rubricate.text.words import (
@@ -16,7 +17,6 @@ from rubricate.text.words import (
     phrase_key,
     phrase_words,
     tokens_of,
-    word_set,
 )
 
 #: The group of what is felt or found and may be a diagnosis too.
@@ -137,17 +137,9 @@ def _lengths() -> dict[str, tuple[int, ...]]:
     return {first: tuple(sorted(own, reverse=True)) for first, own in lengths.items()}
 
 
-#: After a name these say that it is not the illness that is spoken of: "flu shot".
-_NO_ILLNESS = word_set(
-    "vaccine vaccines vaccination vaccinations vaccinated shot shots jab jabs immunization"
-    " immunisation immunizations booster screen screening test tests testing serology titer titers"
-    " titre antibody antibodies prophylaxis precautions swab swabs questionnaire score clinic nurse"
-    " risk medication medications meds med tablets pills drug drugs inhaler inhalers specialist"
-    " bracelet plan diary foundation team unit ward surgery repair culture cultures pcr antigen"
-    " panel profile contact contacts exposure tenderness angle volume"
-)
-_NOT_IT = word_set("anti non st pr respiratory marrow cns sternal no pro bnp")
-_SPELLED = word_set("- ' .")
+_NO_ILLNESS = words("diagnosis.no_illness")
+_NOT_IT = words("diagnosis.not_it")
+_SPELLED = words("diagnosis.spelled")
 
 
 def find_diagnoses(text: str, tokens: Sequence[Token]) -> list[NamedDiagnosis]:

@@ -2,37 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from rubricate.knowledge.tables import pattern
 
-_SEASON = r"(?:spring|summer|autumn|fall|winter)"
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_SPAN = r"(?:days?|wks?|weeks?|mths?|mos?|months?|yrs?|years?|/52|/12|/7|[dwmy])"
-#: "Last night" is left out: what began then goes on.
-_EARLIER = re.compile(
-    rf"\b(?:last|previous) (?:week|wk|month|mo|mth|year|yr|time|visit|{_SEASON}|{_MONTH})\b"
-    rf"|\bin the (?:{_SEASON}|(?:19)?\d0'?s)\b|\bin (?:college|high school|infancy|childhood)\b"
-    rf"|\bfor years\b|(?<![a-z]){_SPAN} (?:back|earlier)\b|\bago\b|\by'?day\b|\byesterday\b"
-    r"|\bpreviously\b|\bon file\b|\bused to\b|\bearlier this\b|\balready (?:done|had)\b"
-    r"|(?<!\btil )(?<!\btill )(?<!\buntil )(?<![-/\d])(?:19|20)[0-2]\d\b"
-    r"|\bas a (?:child|boy|girl|teen\w*)\b"
-    r"|\bin (?:her|a) (?:first|second|third|last|previous|earlier) pregnancy\b"
-    r"|\bdone (?:outside|elsewhere|already|before|by)\b"
-    r"|\bat (?:the |his |her |their |an? )?(?:gp|pcp|urgent care|walk-?in|osh|outside|ob/?gyn"
-    r"|blood drive|surgery|screening|health check|insurance|pharmacy)\b",
-    re.IGNORECASE,
-)
-#: A month may lie ahead, unless a result is given with it.
-_IN_A_MONTH = re.compile(
-    rf"\b(?:in|from|of|since) (?:early |late |mid-?)?(?:{_MONTH}|{_SEASON})\b", re.IGNORECASE
-)
-_RESULT = re.compile(
-    r"\d|\b(?:normal|nl|wnl|nad|neg(?:ative)?|pos(?:itive)?|clear|fine|ok|okay|unremarkable|was"
-    r"|were|had|show(?:s|ed|n|ing)?|done|reveal(?:s|ed)|grew|good|stable|elevated|high|low)\b",
-    re.IGNORECASE,
-)
+_EARLIER = pattern("earlier.earlier")
+_IN_A_MONTH = pattern("earlier.in_a_month")
+_RESULT = pattern("earlier.result")
 
 
 def names_earlier_time(words: str) -> bool:

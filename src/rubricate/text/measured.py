@@ -9,10 +9,13 @@ note states a child's age, the scales of `rubricate.text.children` take their pl
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import words
 from rubricate.text.children import ValueScale, child_scale
 from rubricate.text.measurements import (
     Measurement,
@@ -22,30 +25,21 @@ from rubricate.text.measurements import (
 )
 from rubricate.text.numbers import figure
 from rubricate.text.value_units import in_table_unit
-from rubricate.text.words import find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, find_tokens
 
-_RAISED = word_set("elevated high raised increased abnormal")
-_LOWERED = word_set("low reduced decreased depressed impaired")
-#: A course, which no single value tells.
-_COURSE = word_set("rising falling")
-_ORDINARY = word_set("normal unremarkable wnl preserved")
-_ABOVE = word_set("above over > ≥ exceeding least more greater higher")
-_BELOW = word_set("below under < ≤ less most lower")
-_INCLUSIVE = word_set("≥ ≤ = equal least most or")
-_NEGATIONS = word_set("no not without non absence")
+_RAISED = words("measured.raised")
+_LOWERED = words("measured.lowered")
+_COURSE = words("measured.course")
+_ORDINARY = words("measured.ordinary")
+_ABOVE = words("measured.above")
+_BELOW = words("measured.below")
+_INCLUSIVE = words("measured.inclusive")
+_NEGATIONS = words("measured.negations")
 #: By which part of it a value may differ from the one asked for and be the same, or perhaps so;
 #: pack-years are reckoned from round numbers.
 _EXACT, _NEARLY, _ROUGHLY = 0.01, 0.03, 0.1
-#: What may be said of pack-years besides.
-_OF_SMOKING = word_set("smoking smoker smoked tobacco cigarette cigarettes history hx")
-#: Words that change nothing about which value a feature asks for.
-_FILLING = word_set(
-    "a an the of in on at is was to for by or than equal and with = : , - % ° c f exam examination"
-    " presentation triage today current currently level levels value values reading count lab labs"
-    " laboratory serum blood plasma resting rate room air ra admission arrival documented measured"
-    " recorded found during visit clinic vitals vital signs sign physical percent mmhg bpm kg m2 mg"
-    " dl degrees celsius fahrenheit present evidence score result born mmol mol l / ms umol g ng ml"
-)
+_OF_SMOKING = words("measured.of_smoking")
+_FILLING = words("measured.filling")
 
 
 class AskedValues(NamedTuple):
@@ -239,11 +233,18 @@ def only_values(text: str, spans: Sequence[tuple[int, int]]) -> bool:
     >>> only_values(text, [(9, 15)]), only_values(text, [(0, 15)]), only_values(text, [(16, 19)])
     (True, False, False)
     """
-    measured = [one.span for one in find_measurements(text)]
-    if not any(a < end and start < z for start, end in spans for a, z in measured):
+    starts, reach = _measured_places(text)
+    if not any(reach[bisect_left(starts, end)] > start for start, end in spans):
         return False
     forms = {token.form for start, end in spans for token in find_tokens(text[start:end])}
     return forms.isdisjoint(_findings())
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _measured_places(text: str) -> tuple[list[int], list[int]]:
+    """Return where measured values begin, and how far those before each of them reach."""
+    spans = sorted(one.span for one in find_measurements(text))
+    return [start for start, _ in spans], [0, *accumulate((end for _, end in spans), max)]
 
 
 @cache

@@ -4,87 +4,51 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import pattern, phrases, words
 from rubricate.text.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.text.derived_values import derive_values
 from rubricate.text.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
 from rubricate.text.opposites import PERSONS
 from rubricate.text.tables import split_cell, table_rows
 from rubricate.text.value_units import in_table_unit
-from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of, word_set
+from rubricate.text.words import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of
 
-#: May stand between a name and its value.
-_BETWEEN = word_set(
-    ": = of is was at today level levels count ( ~ about now to up down remains - s being are were"
-    " reads measures measured ran runs running came back score ! * [ ) noted be recorded shows on"
-    " room air ra oral low high elevated normal + steady stable regular reg irregular irreg fell"
-    " rose dropped climbed fallen risen comes totals totalled totaled equals"
-)
-#: "P 88" is a pulse where one of these stands near: elsewhere it may be anything.
-_VITAL_SIGNS = word_set("bp rr r t temp hr spo2 sats sat o2 resp resps")
-#: Letters that may name a temperature and a pulse.
-_LETTERS = word_set("t p")
-_PULSE_ALONE = re.compile(r" (?:[4-9]\d|1\d\d)(?: reg(?:ular)?\b|[.,;]?(?:\s|$)(?! ?[a-z%+(]))")
-#: May not stand shortly before a name: wishes, conditions, other times, other fluids, the unborn.
-_NOT_NOW = word_set(
-    "goal target keep if until maintain aim when want like reduce lower replete get threshold ideal"
-    " should desired prior previous previously old urine urinary ua dip dipstick csf lp synovial"
-    " pleural ascitic fluid iron transferrin venous ionized ionised pro fetal foetal vitamin vit"
-)
-#: Before a further number: a value of before, or one that follows.
-_EARLIER = word_set("was from prev previously prior last baseline bl before")
-_WHEN = word_set("in on last at from before previously baseline usual yesterday")
-_AND_THEN = word_set("to then now and at or x repeat rpt again later up down")
-_VITAL = word_set("pulse temperature systolic diastolic") | {
-    "blood pressure", "respiratory rate", "oxygen saturation",
-}  # fmt: skip
-_DOSES = word_set(
-    "mcg iu unit units tab tabs tablet tablets ml cap caps tsp puffs hpf times st nd cm + daily"
-)
-_OXYGEN = word_set(
-    "nc nrb bipap cpap fio2 cannula mask intubated ventilator vent liters litres liter litre l lpm"
-    " nasal nonrebreather hfnc supplemental"
-)
-#: The table is one of adults: of children these say something else.
-_CHILD = re.compile(
-    r"newborn|neonat|infant|\d[- ]?(?:months?|mos?|weeks?|wks?|days?)[- ]?old"
-    r"|\b(?:\d|1[0-5])[ -]?(?:y/?o\b|y\.o\.|years?[- ]old|yrs?[- ]old)",
-    re.IGNORECASE,
-)
-#: The same of a note that states no age.
-_CHILDISH = re.compile(
-    r"\b(?:girl|boy|baby|toddler|schoolboy|schoolgirl|napp(?:y|ies)|diapers?|apgars?|daycare|nursery"
-    r"|kindergarten|playgroup|fontanelle?)\b",
-    re.IGNORECASE,
-)
-_OF_ADULTS = word_set(
-    "pulse systolic diastolic bmi haemoglobin haematocrit creatinine neutrophils lymphocytes"
-    " bilirubin"
-) | {
-    "respiratory rate", "blood pressure", "white cells", "mean cell volume", "alkaline phosphatase",
-    "indirect bilirubin",
-}  # fmt: skip
-_PERCENT = word_set("a1c haematocrit reticulocytes") | {
-    "airflow ratio", "oxygen saturation", "ejection fraction", "red cell width",
-    "transferrin saturation",
-}  # fmt: skip
-#: Whose values are times: elsewhere a number of seconds is no result.
-_IN_SECONDS = ("partial thromboplastin time", "prothrombin time")
-_SECONDS = word_set("s sec secs second seconds")
-#: What begins an amount and is no value, and what goes on with a value in words.
-_NO_VALUE = word_set("a an few several couple some many half dozen quarter")
-_FURTHER = word_set("over / out point to or hundred thousand million and times x")
-_GRAMS = word_set("g grams gram gm kg")
+_BETWEEN = words("measuring.between")
+_PERCENTS = words("measuring.percents")
+_SMALL_NAMES = words("measuring.small_names")
+_VITAL_SIGNS = words("measuring.vital_signs")
+_LETTERS = words("measuring.letters")
+_PULSE_ALONE = pattern("measuring.pulse_alone")
+_NOT_NOW = words("measuring.not_now")
+_EARLIER = words("measuring.earlier")
+_WHEN = words("measuring.when")
+_AND_THEN = words("measuring.and_then")
+_VITAL = words("measuring.vital") | frozenset(phrases("measuring.vital_2"))
+_DOSES = words("measuring.doses")
+_OXYGEN = words("measuring.oxygen")
+_CHILD = pattern("measuring.child")
+_CHILDISH = pattern("measuring.childish")
+_OF_ADULTS = words("measuring.of_adults") | frozenset(phrases("measuring.of_adults_2"))
+_PERCENT = words("measuring.percent") | frozenset(phrases("measuring.percent_2"))
+_IN_SECONDS = phrases("measuring.in_seconds")
+_SECONDS = words("measuring.seconds")
+_NO_VALUE = words("measuring.no_value")
+_FURTHER = words("measuring.further")
+_GRAMS = words("measuring.grams")
 #: Beyond this two numbers are no pressures of two eyes.
 _HIGHEST_EYE = 80
 #: The ages at which women have children.
 _MOTHERS = (12, 60)
-_STATED_AGE = re.compile(r"(?:\w+:? )?\d+|[\w-]+")
+_STATED_AGE = pattern("measuring.stated_age")
+_LIST_MARK = pattern("measuring.list_mark")
+#: So many characters before an item the number of the one before it stands.
+_LONGEST_ITEM = 2000
 #: So many tokens after a value may hold another of the same.
 _TREND = 7
 
@@ -155,13 +119,17 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
             found += _read_values(text, tokens, named[0], i, named[1])
         i = named[1]
     starts = [token.start for token in tokens]
+    read: dict[str, list[tuple[int, int]]] = {}
+    for own in found:
+        read.setdefault(own.measured, []).append(own.span)
     for one in derive_values(text):
-        read = any(
-            x.measured == one.measured and x.span[1] >= one.span[0] and x.span[0] <= one.span[1]
-            for x in found
-        )
-        if not read and not _of_another(tokens, bisect_left(starts, one.span[0])):
+        spans = read.setdefault(one.measured, [])
+        # One name has at most so many values, and values of one kind stand one after the other.
+        near = spans[max(0, bisect_right(spans, (one.span[1], len(text))) - _TREND) :][:_TREND]
+        known = any(end >= one.span[0] and start <= one.span[1] for start, end in near)
+        if not known and not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
+            insort(spans, one.span)
     aged = first_age(text)
     stated = _STATED_AGE.match(text, aged[1]) if aged else None
     if aged and stated and _MOTHERS[0] <= aged[0] <= _MOTHERS[1]:
@@ -236,11 +204,9 @@ def _of_another(tokens: Sequence[Token], i: int) -> bool:
 def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int) -> bool:
     """Tell whether a name may be that of a value of the patient now: K and not k."""
     short = end == i + 1 and len(tokens[i].form) <= 2
-    if (
-        short
-        and not text[tokens[i].start].isupper()
-        and tokens[i].form not in ("bp", "hr", "rr", "ph")
-    ):
+    if short and not text[tokens[i].start].isupper() and tokens[i].form not in _SMALL_NAMES:
+        return False
+    if tokens[i].form in _OR_STOOL and not _is_sugar(tokens, i):
         return False
     forms = _before(tokens, i, 5)
     # "An old value" is of another time, "8-month-old" and "2 year old" are not.
@@ -249,6 +215,20 @@ def _is_name(text: str, tokens: Sequence[Token], i: int, measured: str, end: int
     if measured == "fetal heart rate":
         near -= {"fetal", "foetal"}
     return _NOT_NOW.isdisjoint(near) and not _of_another(tokens, i)
+
+
+_OR_STOOL = words("measuring.sugar_or_stool")
+#: From so high a number on it is no count of bowel movements.
+_MANY_STOOLS = 10
+
+
+def _is_sugar(tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether a number of blood sugar follows: "BM 19", "BM: 6.4", not "BM 3 per day"."""
+    k = _skip_to_number(tokens, i + 1)
+    value = form_at(tokens, k)
+    if k > i + 3 or value.count(".") > 1 or not value.replace(".", "").isdigit():
+        return False
+    return "." in value or (float(value) >= _MANY_STOOLS and form_at(tokens, k + 1) != "x")
 
 
 def _read_values(
@@ -303,7 +283,7 @@ def _read_spelled(
         if part is None or not 0 <= part.low < 10:
             return
         value, end = value + part.low / 10, part.end
-    percent = form_at(tokens, end) in ("percent", "%", "per")
+    percent = form_at(tokens, end) in _PERCENTS
     if not _is_value(text, tokens, end - 1) or form_at(tokens, end) in _FURTHER:
         return
     if measured == "blood pressure" or (percent and measured not in _PERCENT):
@@ -391,8 +371,9 @@ def _is_value(text: str, tokens: Sequence[Token], j: int) -> bool:
 def _is_list_number(text: str, tokens: Sequence[Token], i: int, j: int) -> bool:
     """Tell whether a number is that of the next line of a list: "2. TSH 3. CRP"."""
     form = tokens[j].form
-    if not form.isdecimal() or not 1 < int(form) <= 20:
+    if not form.isdecimal() or len(form) > 2 or not 1 < int(form) <= 20:
         return False
-    if not re.match(r"[.)][ \t]+\S", text[tokens[j].end :]):
+    if not _LIST_MARK.match(text, tokens[j].end):
         return False
-    return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", text[: tokens[i].start]) is not None
+    before = text[max(0, tokens[i].start - _LONGEST_ITEM) : tokens[i].start]
+    return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", before) is not None

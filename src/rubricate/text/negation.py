@@ -8,45 +8,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from rubricate.knowledge.tables import pattern, words
 from rubricate.spans import Span
 from rubricate.text.clauses import is_dash, sentence_ranges
 from rubricate.text.negation_reach import (
     COPULAS,
     NEGATION_CUES,
-    NON_WORD,
     Sentence,
     reach_after,
     reach_before,
 )
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
-from rubricate.text.words import Token, find_tokens, word_set
+from rubricate.text.words import Token, find_tokens
 
-_NON = re.compile(NON_WORD, re.IGNORECASE)
-#: Syllables that deny the rest of their word.
-_SYLLABLE = re.compile(
-    "a(?=febrile|pyrexi|symptomatic|cyanotic|traumatic)|an(?=icteric)|un(?=changed|altered)",
-    re.IGNORECASE,
-)
-_WITHIN_WORDS = word_set("non a an un less")
-_SIGNED = re.compile(r"(?:^|[\s,;(])[+\-−–][^\W\d_]")
-_SIGNED_BEHIND = re.compile(r"\w(?: ?[+\-−–](?= ?(?:[,;./)]|\n|$))|[+\-−–](?= ))")
-_ITEM_ENDS = word_set(", ; . / ) | - : ! ?")
-_BULLETS = frozenset("-•*·▪")
-_PATIENT = word_set("pt patient he she they mom mother parents who and also but i")
-#: Words before a hyphen that do not make it a minus: blood groups, and first parts of compounds.
-_NO_MINUS = word_set(
-    "a b o ab rh pre post non mid anti inter intra sub supra peri extra over under low high long"
-    " short one two three four five six half left right upper lower full self well semi multi"
-)
-_ENDING = word_set("stop stops stopped quit quits cease ceased")
-#: Words that deny what they name.
-_LESS = word_set("painless painlessly odourless odorless")
+_NON = pattern("negation.non")
+_COUNTED = words("negation.counted")
+_RANGES = words("negation.ranges")
+_OF_RESULT = words("negation.of_result")
+_EXCEPT = words("negation.except")
+_OF_AMOUNT = words("negation.of_amount")
+_SYLLABLE = pattern("negation.syllable")
+_WITHIN_WORDS = words("negation.within_words")
+_SIGNED = pattern("negation.signed")
+_SIGNED_BEHIND = pattern("negation.signed_behind")
+_ITEM_ENDS = words("negation.item_ends")
+_BULLETS = words("negation.bullets")
+_PATIENT = words("negation.patient")
+_NO_MINUS = words("negation.no_minus")
+_ENDING = words("negation.ending")
+_LESS = words("negation.less")
 #: What a cue that no table holds begins with.
 _ODD_LETTERS = frozenset("0nau-") | {form[0] for form in _LESS}
 #: What a minus behind words denies has at most so many of them.
 _LONGEST_SIGNED = 5
-#: Before "without" these undo the denial: "no night without sweats", "hardly a day w/o pain".
-_UNDOING = word_set("no not never hardly scarcely barely rarely seldom")
+_UNDOING = words("negation.undoing")
 #: So many words may stand between them and "without".
 _UNDONE_WITHIN = 6
 
@@ -204,7 +199,11 @@ class _Reader:
             if token.kind in ("mark", "newline"):
                 return False
             if token.form in _UNDOING:
-                self.found[:] = [one for one in self.found if one.cue_span.start != token.start]
+                late = len(self.found)
+                while late and self.found[late - 1].cue_span.start >= token.start:
+                    late -= 1
+                kept = [one for one in self.found[late:] if one.cue_span.start != token.start]
+                self.found[late:] = kept
                 return True
         return False
 
@@ -218,7 +217,7 @@ class _Reader:
         if form_at(self.tokens, i) != "no" or form_at(self.tokens, i + 1) not in (",", "-"):
             return False
         after = form_at(self.tokens, i + 2)
-        return after[:1].isdigit() or after in AMOUNT_STARTS or after in ("x", "once", "twice")
+        return after[:1].isdigit() or after in AMOUNT_STARTS or after in _COUNTED
 
     def _looks_back(self, cue_kind: str, i: int, stop: int) -> bool:
         """Tell whether a cue that works both ways negates what stands before it."""
@@ -240,14 +239,14 @@ class _Reader:
             self.leading_marks = self.leading_marks or opens
             return not (opens or self.leading_marks)
         if form == "none":
-            return bool(before) and after not in ("of", "at", "in", "with", "during", "since")
+            return bool(before) and after not in _OF_RESULT
         if form == "no":
             return closed and bool(before) and after not in ("/", "-")
         if form == "absent":
             return bool(before)
         if before in COPULAS:
             return True
-        return bool(before) and (closed or after in ("except", "but", "x", "and"))
+        return bool(before) and (closed or after in _EXCEPT)
 
     def _odd_cue(self, i: int) -> int:
         """Read cues that no table holds ("0 fever", "-fever", "nonsmoker"); return what is next."""
@@ -255,7 +254,7 @@ class _Reader:
         form = token.form
         after = self.tokens[i + 1] if i + 1 < self.end else None
         if form == "0" and after is not None and after.kind == "word" and len(after.form) > 1:
-            if time_unit(after.form) is None and after.form not in ("ppd", "times", "out", "mg"):
+            if time_unit(after.form) is None and after.form not in _OF_AMOUNT:
                 self._add((i, i + 1), (i + 1, reach_after(self.sentence, i + 1, "listing")))
         elif form == "non" and after is not None:
             begin = i + 2 if after.form == "-" else i + 1
@@ -291,7 +290,7 @@ class _Reader:
         return (
             joined
             and after == " "
-            and following not in ("and", "or", "to")
+            and following not in _RANGES
             and (self.signed_lines.several_behind())
         )
 

@@ -6,77 +6,26 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import number, numbers, parts, phrases, values, words
 from rubricate.text.words import Token
 
+_TENS = numbers("numbers.tens")
+_NO_UNITS = words("numbers.no_units")
+_SMALL = numbers("numbers.small")
+_CARDINALS = {**_SMALL, **_TENS, **numbers("numbers.further")}
+_ORDINALS = {form: int(value) for form, value in values("numbers.ordinals").items()}
+_VAGUE = {form: (number(low), number(high)) for form, (low, high) in parts("numbers.vague").items()}
+_FRACTIONS = numbers("numbers.fractions")
+_ARTICLES = words("numbers.articles")
+_RANGE_WORDS = words("numbers.range_words")
 
-def _listed(words: str) -> list[str]:
-    return words.split()
-
-
-_ONES = _listed(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen"
-)
-_TENS = {
-    word: 20 + 10 * i
-    for i, word in enumerate(_listed("twenty thirty forty fifty sixty seventy eighty ninety"))
-}
-_SMALL = {word: i for i, word in enumerate(_ONES)}
-_CARDINALS: dict[str, float] = {**_SMALL, **_TENS, "fourty": 40, "hundred": 100}
-_ORDINALS = {
-    **{word + "th": i for i, word in enumerate(_ONES) if i > 3},
-    **{word[:-1] + "ieth": value for word, value in _TENS.items()},
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fifth": 5,
-    "eighth": 8,
-    "ninth": 9,
-    "twelfth": 12,
-}
-#: Vague amounts as ranges: what a reader would accept as "a few".
-_VAGUE: dict[str, tuple[float, float]] = {
-    "couple": (2, 2),
-    "pair": (2, 2),
-    "few": (2, 5),
-    "several": (3, 8),
-    "dozen": (12, 12),
-    "half": (0.5, 0.5),
-    "quarter": (0.25, 0.25),
-    "many": (3, 30),
-    "single": (1, 1),
-}
-_FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125}
-_ARTICLES = frozenset(["a", "an"])
-_RANGE_WORDS = frozenset(["-", "to", "or", "until", "till", "through"])
+#: Numbers with more digits before the point are no amounts: floats do not hold them exactly.
+MOST_DIGITS = 15
 
 DAYS_A_YEAR = 365.25
-#: Days in each unit of time.
-_DAYS = {
-    "second": 1 / 86400,
-    "minute": 1 / 1440,
-    "hour": 1 / 24,
-    "day": 1.0,
-    "week": 7.0,
-    "fortnight": 14.0,
-    "month": DAYS_A_YEAR / 12,
-    "year": DAYS_A_YEAR,
-    "decade": 10 * DAYS_A_YEAR,
-}
-_UNIT_FORMS = {
-    "second": "second seconds sec secs s",
-    "minute": "minute minutes min mins minuet minuets",
-    "hour": "hour hours hr hrs h",
-    "day": "day days d dy dys night nights",
-    "week": "week weeks wk wks w wek",
-    "fortnight": "fortnight fortnights",
-    "month": "month months mo mos mon mnth mnths mth mths moths m/o",
-    "year": "year years yr yrs y yo y/o",
-    "decade": "decade decades",
-}
-_UNIT_BY_FORM = {form: unit for unit, forms in _UNIT_FORMS.items() for form in forms.split()}
-#: Units written out, against which a misspelt unit is compared.
-_SPELT = ("minute", "minutes", "hours", "week", "weeks", "month", "months", "year", "years")
+_DAYS = numbers("numbers.days")
+_UNIT_BY_FORM = values("numbers.units")
+_SPELT = phrases("numbers.spelt")
 
 
 class Amount(NamedTuple):
@@ -138,7 +87,7 @@ def time_unit(form: str) -> str | None:
     """
     if form in _UNIT_BY_FORM:
         return _UNIT_BY_FORM[form]
-    if len(form) < 4 or not form.isalpha() or form in ("tears", "ears", "mouth", "mouths"):
+    if len(form) < 4 or not form.isalpha() or form in _NO_UNITS:
         return None
     for spelt in _SPELT:
         if form[0] == spelt[0] and _one_slip(form, spelt):
@@ -163,14 +112,16 @@ def _one_slip(form: str, spelt: str) -> bool:
 def figure(form: str) -> float | None:
     """Return the value of one number token; None for fractions, dates and ordinals.
 
-    >>> figure("1,000"), figure("98.6"), figure("½"), figure("7/10")
-    (1000.0, 98.6, 0.5, None)
+    A number of more than `MOST_DIGITS` digits has no value either.
+
+    >>> figure("1,000"), figure("98.6"), figure("½"), figure("7/10"), figure("9" * 400)
+    (1000.0, 98.6, 0.5, None, None)
     """
     if form in _FRACTIONS:
         return _FRACTIONS[form]
-    if form.isdecimal():
-        return float(form)
     cleaned = form.replace(",", "")
+    if not cleaned[:1].isdecimal() or len(cleaned.partition(".")[0]) > MOST_DIGITS:
+        return None
     try:
         return float(cleaned)
     except ValueError:
@@ -199,7 +150,8 @@ def ordinal(form: str) -> int | None:
     """
     if form[:1].isdigit():
         digits = form.rstrip("stndrh")
-        return int(digits) if digits != form and digits.isdecimal() else None
+        known = digits != form and digits.isdecimal() and len(digits) <= MOST_DIGITS
+        return int(digits) if known else None
     return _ORDINALS.get(form)
 
 

@@ -4,72 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rubricate.knowledge.tables import phrases, words
 from rubricate.text.clauses import CONTRASTS
 from rubricate.text.numbers import form_at
-from rubricate.text.words import Token, word_set
+from rubricate.text.words import Token
 
-RELATIVES = word_set(
-    "ma mother mothers mom moms mum mums mommy mama father fathers dad dads daddy papa brother"
-    " brothers bro sister sisters sis sibling siblings son sons daughter daughters dtr aunt aunts"
-    " auntie uncle uncles cousin cousins niece nephew grandmother grandmothers grandma gran granny"
-    " nan nana grandfather grandfathers grandpa granddad grandad grandparent grandparents parent"
-    " parents mgm mgf pgm pgf twin grandson granddaughter relative relatives stepmother stepfather"
-    " bros"
-)
-#: People who share no genes with the patient: what is theirs is neither the patient's nor family
-#: history.
-OTHERS = word_set(
-    "wife wifes husband husbands spouse partner partners boyfriend girlfriend fiance fiancee friend"
-    " friends coworker coworkers colleague colleagues roommate roommates neighbor neighbour"
-    " classmate classmates teammate flatmate housemate boss"
-)
-MEN = word_set("husband father dad son brother boyfriend uncle grandfather grandpa grandad")
-#: Where what is said of a person ends.
-STOPS = CONTRASTS | word_set("patient pt pts himself herself myself otherwise")
-#: A person who speaks, sees or accompanies is a witness; what follows is about the patient.
-WITNESS_VERBS = word_set(
-    "calls notice alarmed c/o came informed complained historian corrects reports report"
-    " reported reporting says said say states stated noticed notices notes noted mentioned that"
-    " thinks thought told tells describes described worried worries concerned brought brings"
-    " accompanied accompanies supplies provides believes found finds saw witnessed called"
-    " timed wants confirms denies denied insists adds adding recalls remembers mentions heard"
-    " present here drove comments commented suggests suggested encouraged asked urges fears worry"
-    " estimates gives describing corroborates helps giving observed advised"
-    " convinced complains gave measured hears sure telling tell bring informing deny state"
-    " remarked remarks recorded records confirmed confirm agree agrees agreed lists attends"
-    " attended attending calling rang phoned phones showed shows counts counted watched see"
-    " recalled recall claims swears wonders wondered explains explained unsure suspects correct"
-    " corrected filmed upset describe mention complaining confirming recognised recognized spotted"
-    " noticing"
-)
-#: After "is" or "was" only these make a witness: a relative who "was found to have" is a subject.
-WITNESS_STATES = word_set(
-    "concerned worried alarmed present here adamant historian reporting told informed upset calling"
-    " telling informing attending unsure sure certain"
-)
-#: After "Mom:" these begin what she says of the patient; so do quotes and most verbs.
-_SPOKEN = word_set(
-    "he she it his her him pt patient baby child infant no not never none denies wont doesnt didnt"
-    " hasnt cant isnt has had was is hot cold out always often very"
-)
-#: Plurals that name what a relative has, not what a patient does: "Mother: migraines".
-_ILLS = word_set(
-    "diabetes migraines stones gallstones seizures fibroids clots allergies strokes aids herpes"
-    " polyps moles ulcers cysts cataracts headaches measles mumps shingles varices"
-)
-_ENDS_OF_ILLS = ("ss", "us", "is", "as", "oses", "mas")
+RELATIVES = words("people.relatives")
+OTHERS = words("people.others")
+MEN = words("people.men")
+STOPS = CONTRASTS | words("people.stops")
+WITNESS_VERBS = words("people.witness_verbs")
+WITNESS_STATES = words("people.witness_states")
+_SPOKEN = words("people.spoken")
+_ILLS = words("people.ills")
+_ENDS_OF_ILLS = phrases("people.ends_of_ills")
 _SHORTEST_VERB = 4
-#: Before another's things these say that the patient has them: "took his wife's tablets".
-TAKING = word_set(
-    "took take takes taking taken tried tries trying used uses using borrowed borrows borrowing"
-    " swallowed swallows ate put puts putting applied applies applying shares shared sharing stole"
-)
-#: Before a word for a parent or a child these say how old the patient is: "29 yo mom".
-_AGED = word_set("old yo y/o yr yrs year years")
-_WHOSE = word_set("his her their my our with and & has of")
-_YOUNG = word_set("son daughter child baby boy girl twin grandson granddaughter")
+TAKING = words("people.taking")
+_AGED = words("people.aged")
+_WHOSE = words("people.whose")
+_YOUNG = words("people.young")
 _FAR = 11
-_BRINGING = word_set("brings brought bring bringing attends attended attending calling")
+_BRINGING = words("people.bringing")
 
 
 def speaks_after_colon(tokens: Sequence[Token], i: int, end: int, *, kin: bool) -> bool:

@@ -7,46 +7,24 @@ precautions given".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 
+from rubricate.knowledge.tables import pattern, words
+from rubricate.spans import any_overlap
 from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.asked import AskedFor, read_asked
 from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.drugs import DrugName, classes_above, drugs_at
 from rubricate.text.earlier import names_earlier_time
 from rubricate.text.sections import section_at
-from rubricate.text.words import RECENT_TEXTS, word_set
+from rubricate.text.tables import table_rows
+from rubricate.text.words import RECENT_TEXTS, CueTable, tokens_of
 
-_ASKS = re.compile(
-    r"^(?:starts|begins|initiates|commences|prescribes|adds)\b"
-    r"|\b(?:started|begun|initiated|commenced|prescribed)\.?$",
-    re.IGNORECASE,
-)
-#: What a feature may say beside a drug and still ask for nothing but it.
-_BESIDE = word_set(
-    "starts begins initiates commences prescribes adds started begun initiated commenced prescribed"
-    " a an the or therapy treatment medication medicine drug drugs agent course of with for empiric"
-    " appropriate on is was"
-)
-#: Beside a drug these leave a doubt whether it is begun.
-_DOUBT = re.compile(
-    r"\b(?:no|not|nor|never|without|w/o|avoid\w*|hold\w*|held|stop\w*|d/?c\w*|discontinu\w*|off"
-    r"|declin\w*|refus\w*|defer\w*|withh\w+|if|unless|consider\w*|may|might|could|would|should|once"
-    r"|discuss\w*|offer\w*|continu\w*|cont|resum\w*|restart\w*|increas\w*|decreas\w*|taper\w*|wean\w*"
-    r"|switch\w*|chang\w*|allerg\w*|intoleran\w*|react\w*|levels?|refill\w*|already|keep|still"
-    r"|instead|rather|prefer\w*|leaflet|until|after|pending|plan to|will need|next visit|later"
-    r"|when|to begin"
-    r"|mother|father|wife|husband|sister|brother|son|daughter)\b|\?|n['’]t\b",
-    re.IGNORECASE,
-)
-#: What may follow a drug that is begun: a dose, a way, how often, or the next item.
-_GOES_ON = re.compile(
-    r"\s*(?:[,.;:+/)(\n]|$|\d|(?:gtt|drip|infusion|bolus|iv|im|po|sc|sl|pr|top\w*|oral\w*|neb\w*|inh\w*"
-    r"|bid|bd|tid|tds|qid|qds|od|daily|qd|qhs|nightly|nocte|prn|x|for|today|now|tonight|stat|and|low"
-    r"|tabs?|cream|ointment|drops|patch|spray|inhaler|course)\b)",
-    re.IGNORECASE,
-)
+_ASKS = pattern("planned.asks")
+_BESIDE = words("planned.beside")
+_DOUBT = pattern("planned.doubt")
+_GOES_ON = pattern("planned.goes_on")
 
 
 @lru_cache(maxsize=4096)
@@ -85,29 +63,8 @@ def find_planned(feature: str, reading: TextReading) -> list[tuple[int, int]]:
     return [advice.span()] if advice else []
 
 
-_ADVICE = r"(?:precautions?|advice|instructions?|warnings?|criteria)"
-_GIVEN = r"(?:given|provided|discussed|reviewed|explained|advised|documented)"
-#: Features that want to know whether the patient was told when to come back, and nothing else.
-_WHEN_TO_RETURN = re.compile(
-    r"(?:(?:gives?|gave|provides?|discusses|documents?|includes?|offers?|reviews?) )?"
-    r"(?:strict |clear |appropriate |explicit |any )*"
-    rf"(?:(?:return|re-?attendance|emergency|ed|er|safety[- ]?net(?:ting)?)[- ]?{_ADVICE}"
-    rf"|safety[- ]?net(?:ting|ted)?)(?: (?:was |were |are |is )?{_GIVEN})?\.?"
-    r"|(?:advises?|counsels|tells) (?:the )?(?:patient |pt )?(?:on |about )?when to (?:return"
-    r"|come back|seek care|seek help)\.?",
-    re.IGNORECASE,
-)
-_RETURN = re.compile(
-    r"\b(?:return|rtc|come back|bring (?:him|her|them|child|baby) back|call(?: 911| 999| us| back)?"
-    r"|ring(?: us)?|phone|re-?present|recontact|seek (?:\w+ ){0,2}(?:care|help|attention|advice)"
-    r"|(?:go|straight|back) to (?:the )?(?:ed|er|a&e|hospital)|ed|er|a&e|911|999)"
-    r"(?: \w+){0,3}? (?:if|should)\b(?! (?:you|possible|not needed))[^.;\n]*"
-    r"|\b(?:return|come back|rtc) (?:for|with) (?:any |new |worse|fever|severe )[^.;\n]*"
-    rf"|\b(?:return|ed|er|strict) {_ADVICE}(?: (?:given|discussed|reviewed|explained|provided))?"
-    r"|\bsafety[- ]?net(?:ted|ting|s)?(?: advice)?(?: given| provided)?"
-    r"|\bred flags? (?:given|discussed|explained|reviewed)",
-    re.IGNORECASE,
-)
+_WHEN_TO_RETURN = pattern("planned.when_to_return")
+_RETURN = pattern("planned.return")
 
 
 @lru_cache(maxsize=4096)
@@ -157,3 +114,34 @@ def _is_begun(text: str, start: int, end: int) -> bool:
     if _GOES_ON.match(text, end, last) is None:
         return False
     return not _DOUBT.search(item) and not names_earlier_time(item)
+
+
+@cache
+def _continued() -> CueTable:
+    rows = table_rows("continued.tsv", folder="knowledge")
+    return CueTable({row[0]: "continued" for row in rows})
+
+
+def only_goes_on(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether all words found say that a drug goes on which a feature wants to be begun.
+
+    >>> only_goes_on("Starts lisinopril", "Continue lisinopril 10 mg.", [(9, 19)])
+    True
+    >>> only_goes_on("Starts lisinopril", "Continue diet, lisinopril 10 mg.", [(15, 25)])
+    False
+    """
+    reading = read_text(text)
+    named = [
+        (start, end)
+        for one in _wanted(feature)
+        for start, end in _named(one, reading)
+        if any_overlap(spans, [(start, end)])
+    ]
+    return bool(named) and all(_goes_on(text, *place) for place in named)
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    begin, _ = statement_of(text, start, end)
+    item = begin + text[begin:start].rfind(",") + 1
+    tokens = [token for token in tokens_of(text) if item <= token.start < end]
+    return any(_continued().at(tokens, i) is not None for i in range(len(tokens)))

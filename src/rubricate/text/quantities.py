@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rubricate.knowledge.tables import number, parts, pattern, words
 from rubricate.spans import Span
 from rubricate.text.ages import AGE_STARTS, read_age, read_age_cue, read_birthday
 from rubricate.text.numbers import (
@@ -31,36 +31,26 @@ from rubricate.text.times import (
     read_frequency_cue,
     read_slashed,
 )
-from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of
 
-#: Each form of a unit with its kind, the unit that values are converted to, and the factor.
-_UNITS: dict[str, tuple[str, str, float]] = {
-    **dict.fromkeys(("mg", "mgs", "milligram", "milligrams"), ("dose", "mg", 1.0)),
-    **dict.fromkeys(("mcg", "ug", "microgram", "micrograms", "mcgs"), ("dose", "mg", 0.001)),
-    **dict.fromkeys(("g", "gm", "gms", "gram", "grams"), ("dose", "mg", 1000.0)),
-    **dict.fromkeys(("ml", "mls", "cc", "ccs"), ("dose", "ml", 1.0)),
-    **dict.fromkeys(("iu", "units", "unit"), ("dose", "units", 1.0)),
-    **dict.fromkeys(("lb", "lbs", "pound", "pounds", "lbd"), ("weight", "kg", 0.45359237)),
-    **dict.fromkeys(("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"), ("weight", "kg", 1.0)),
-    **dict.fromkeys(("stone", "stones"), ("weight", "kg", 6.35029318)),
-    **dict.fromkeys(("cm", "cms", "centimeter", "centimetre"), ("length", "cm", 1.0)),
-    **dict.fromkeys(("mm", "millimeter", "millimetre"), ("length", "cm", 0.1)),
-    **dict.fromkeys(("inch", "inches"), ("length", "cm", 2.54)),
-    **dict.fromkeys(("ft", "feet", "foot"), ("length", "cm", 30.48)),
-    **dict.fromkeys(("mile", "miles"), ("length", "cm", 160934.4)),
-    **dict.fromkeys(("km", "kms", "kilometer", "kilometers", "kilometre"), ("length", "cm", 1e5)),
-    **dict.fromkeys(("meter", "meters", "metre", "metres"), ("length", "cm", 100.0)),
-    "%": ("percent", "%", 1.0),
-    "percent": ("percent", "%", 1.0),
-    "ppd": ("tobacco", "packs/day", 1.0),
-    "py": ("tobacco", "pack-years", 1.0),
-    "pyh": ("tobacco", "pack-years", 1.0),
-    "pky": ("tobacco", "pack-years", 1.0),
+_UNITS = {
+    form: (kind, unit, number(factor))
+    for form, (kind, unit, factor) in parts("quantities.units").items()
 }
-_PACKS = word_set("pack packs pk pks packet packets")
-_HOT = word_set("temp temps temperature fever fevers tmax t")
-_DEGREES = word_set("° º degrees degree deg")
-_SCORE = re.compile(r"(\d+(?:\.\d+)?)/(10|5)")
+_PACKS = words("quantities.packs")
+_OF_CIGARETTES = words("quantities.of_cigarettes")
+_YEARS = words("quantities.years")
+_DAILY = words("quantities.daily")
+_NO_VAGUE_UNITS = words("quantities.no_units")
+_OUT_OF = words("quantities.out_of")
+_PER = words("quantities.per")
+_RATES = words("quantities.rates")
+_SCALES = words("quantities.temperature_scales")
+_LESS_THAN = words("quantities.less_than")
+_MORE_THAN = words("quantities.more_than")
+_HOT = words("quantities.hot")
+_DEGREES = words("quantities.degrees")
+_SCORE = pattern("quantities.score")
 
 
 def read_score(tokens: Sequence[Token], i: int) -> QuantityReading | None:
@@ -84,7 +74,7 @@ def read_score(tokens: Sequence[Token], i: int) -> QuantityReading | None:
     if amount is None or tokens[i].form in ("a", "an") or not 0 <= amount.high <= 10:
         return None
     k = amount.end
-    while form_at(tokens, k) in ("out", "of", "on", "a", "over") and k < amount.end + 3:
+    while form_at(tokens, k) in _OUT_OF and k < amount.end + 3:
         k += 1
     if k > amount.end and form_at(tokens, k) in ("10", "ten") and form_at(tokens, k - 1) != "a":
         return QuantityReading("score", amount.low, amount.high, "of 10", i, k + 1)
@@ -120,15 +110,15 @@ def read_measurement(tokens: Sequence[Token], amount: Amount) -> QuantityReading
 
 def _smoking(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityReading | None:
     k = skip_hyphen(tokens, j + 1)
-    while form_at(tokens, k) in ("of", "cigarettes", "cigs", "cigarette"):
+    while form_at(tokens, k) in _OF_CIGARETTES:
         k += 1
     form, after = form_at(tokens, k), form_at(tokens, k + 1)
     low, high = amount.low, amount.high
-    if form in ("year", "years", "yr", "yrs", "y"):
+    if form in _YEARS:
         return QuantityReading("tobacco", low, high, "pack-years", amount.first, k + 1)
-    if form in ("daily", "qd", "nightly"):
+    if form in _DAILY:
         return QuantityReading("tobacco", low, high, "packs/day", amount.first, k + 1)
-    if form in ("/", "per", "a", "each", "every") and after in ("day", "d", "week", "wk", "w"):
+    if form in _PER and after in _RATES:
         days = 1 if after in ("day", "d") else 7
         return QuantityReading("tobacco", low / days, high / days, "packs/day", amount.first, k + 2)
     return None
@@ -141,7 +131,7 @@ def _temperature(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityRea
     scale = form_at(tokens, end)
     value = amount.low
     hot = any(form_at(tokens, amount.first - k) in _HOT for k in (1, 2, 3))
-    if scale in ("f", "fahrenheit", "c", "celsius", "centigrade") and (end > j or value >= 30):
+    if scale in _SCALES and (end > j or value >= 30):
         end += 1
     elif end == j and not hot:
         return None
@@ -152,10 +142,10 @@ def _temperature(tokens: Sequence[Token], amount: Amount, j: int) -> QuantityRea
 
 
 _STARTS = AMOUNT_STARTS | AGE_STARTS | DURATION_STARTS | FREQUENCY_STARTS | ORDINALS
-_LESS = word_set("< ≤ under below")
-_MORE = word_set("> ≥ exceeding")
-_THOUSAND = word_set("k grand thousand")
-_NOT_COUNTED = word_set("no any every this that which some each the")
+_LESS = words("quantities.less")
+_MORE = words("quantities.more")
+_THOUSAND = words("quantities.thousand")
+_NOT_COUNTED = words("quantities.not_counted")
 
 #: By how much two numbers for the same thing may differ ("about 3 weeks").
 SLACK = 1.1
@@ -239,7 +229,7 @@ def _read_number(text: str, tokens: Sequence[Token], amount: Amount) -> Quantity
     )
     if reading is not None:
         return _compared(tokens, reading)
-    if tokens[amount.first].form in ("a", "an", "single", "half", "quarter", "few", "many"):
+    if tokens[amount.first].form in _NO_VAGUE_UNITS:
         return None
     if tokens[amount.first].form == "one" and form_at(tokens, amount.first - 1) in _NOT_COUNTED:
         return None
@@ -266,13 +256,13 @@ def _compared(tokens: Sequence[Token], reading: QuantityReading) -> QuantityRead
     before, earlier = form_at(tokens, i - 1), form_at(tokens, i - 2)
     if before == "=" and earlier in ("<", ">"):
         before, earlier, i = earlier, "", i - 1
-    if before == "than" and earlier in ("less", "fewer", "shorter", "younger"):
+    if before == "than" and earlier in _LESS_THAN:
         return reading._replace(low=0.0, first=i - 2)
     if (before, earlier) in (("to", "up"), ("most", "at")):
         return reading._replace(low=0.0, first=i - 2)
     if before in _LESS:
         return reading._replace(low=0.0, first=i - 1)
-    if before == "than" and earlier in ("more", "greater", "longer", "older"):
+    if before == "than" and earlier in _MORE_THAN:
         return reading._replace(high=math.inf, first=i - 2)
     if (before, earlier) == ("least", "at"):
         return reading._replace(high=math.inf, first=i - 2)

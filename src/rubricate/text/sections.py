@@ -7,75 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rubricate.knowledge.tables import values, words
 from rubricate.spans import Span
 from rubricate.text.clauses import is_dash, sentence_ranges
-from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, find_tokens, tokens_of
 
-_HEADINGS = {
-    "chief_complaint": "cc|pc|chief complaint|presenting complaint|chief concern|reason for visit"
-    "|complaint|presentation|c/o|cc/hpi",
-    "history": "hpi|hpc|hopi|hx|history|history of present illness|history of presenting complaint"
-    "|history of presenting illness|history of the present illness|present illness|interval history"
-    "|interval hx|subjective|s|present history|story",
-    "past_medical": "pmh|pmhx|pmhs|pmx|mhx|phx|ph|past medical history|past medical hx|past medical"
-    "|past history|past hx|previous medical history|medical history|medical hx|medical problems"
-    "|past med hx|past illnesses|background|comorbidities|prev hx|past|pmhx/pshx|medical",
-    "past_surgical": "psh|pshx|past surgical history|past surgical hx|past surgical"
-    "|surgical history|surgical hx|surgeries|surgery|operations|surg|surg hx|surghx|surgical",
-    "hospitalizations": "hospitalizations|hospitalisations|hosp|hospital stays|hospitalization"
-    "|admissions|past hospitalizations",
-    "family": "fh|fhx|fmh|fmhx|famhx|fam hx|fam|family|family history|family hx|fam history"
-    "|family medical history|f hx|fx hx|f/h",
-    "social": "sh|shx|soc|social|social history|social hx|soc hx|sochx|s hx|habits|substance use"
-    "|personal history|lifestyle|home|occupation|job|work|s/h",
-    "medications": "meds|medications|medication|med|current meds|current medications|home meds"
-    "|home medications|drugs|dh|dhx|drug history|drug hx|rx|medicines|medicine|current medication"
-    "|meds at home|daily meds|tablets|medication history",
-    "allergies": "all|allergies|allergy|allx|allerg|nka|drug allergies|allergic|allergic history"
-    "|allergies to meds|medication allergies",
-    "review_of_systems": "ros|review of systems|systems review|systemic enquiry|systems|se|s/e"
-    "|system review|associated symptoms|assoc sx|associated sx",
-    "obstetric": "ob|obhx|ob hx|obstetric history|obstetric|gyn|gynhx|gyn hx|ob gyn|obgyn|ob gyn hx"
-    "|gynecologic history|gynaecological history|menstrual history|menstrual hx|menses|lmp|o&g"
-    "|obgyn hx|ob gyn history|gynecological history|pregnancies|pregnancy history",
-    "sexual": "sexual history|sexual hx|sex hx|sexual|sexhx",
-    "birth": "birth history|birth hx|birth|bhx|development|developmental history|developmental hx"
-    "|perinatal history",
-    "immunizations": "immunizations|immunisations|vaccines|vaccinations|imm|imms|iutd",
-    "diet": "diet|nutrition|appetite|diet history",
-    "psychiatric": "psych|psych hx|psychiatric history|psychiatric hx|past psychiatric history|pph"
-    "|mental health",
-    "vitals": "vitals|vs|vital signs|obs|observations",
-    "exam": "pe|px|exam|physical|physical exam|physical examination|examination|o/e|oe|objective"
-    "|mse|o",
-    "tests": "labs|lab|tests|investigations|ix|imaging|workup|w/u|work up|results|bloods",
-    "assessment": "assessment|impression|imp|a|a/p|ap|assessment and plan|ddx|dx|diagnosis"
-    "|diagnoses|differential|differential diagnosis|differentials|differential diagnoses|a&p|dd"
-    "|ass",
-    "plan": "plan|p|management|mx|tx|treatment",
-    "negatives": "pertinent negatives|negatives|denies|neg|pertinent neg|denied|negative"
-    "|negative for|pertinent negs|relevant negatives|negs|important negatives|neg for|absent|no"
-    "|none of|no hx of",
-    "positives": "pertinent positives|positives|pos|reports|endorses|admits|positive|positive for"
-    "|pertinent pos|admits to|complains of|present",
-}
-#: Heading to section; keys are word forms joined by spaces.
-_BY_PHRASE = {
-    phrase.replace("&", " "): name for name, text in _HEADINGS.items() for phrase in text.split("|")
-}
+_BY_PHRASE = values("sections.headings")
 _FIRST_WORDS = frozenset(phrase.split(" ")[0] for phrase in _BY_PHRASE)
-#: Headings that need no colon: at the start of a sentence they are rarely anything else.
-_BARE = word_set(
-    "hpi hpc hopi pmh pmhx psh pshx fh fhx fmh fmhx famhx sh shx sochx dhx dh ros obhx meds soc"
-    " gynhx"
-)
-#: Sections that may take several lines; the others end with their line.
-_LONG = word_set("history review_of_systems exam assessment plan chief_complaint other")
-#: Marks after which a heading may begin in the middle of a sentence.
-_SEPARATORS = frozenset("/|,;-(•")
-_BULLETS = frozenset("-•*·▪")
-_JOINTS = frozenset(["/", ",", "&", "and", "+"])
-_PRONOUNS = word_set("he she it they i we this that the there")
+_BARE = words("sections.bare")
+_LONG = words("sections.long")
+_SEPARATORS = words("sections.separators")
+_BULLETS = words("sections.bullets")
+_JOINTS = words("sections.joints")
+_PRONOUNS = words("sections.pronouns")
 _LONGEST = 5
 _LONGEST_UNKNOWN = 3
 
@@ -94,7 +38,7 @@ class NoteSection:
         return self.names[0]
 
 
-SECTION_NAMES = (*_HEADINGS, "other")
+SECTION_NAMES = (*dict.fromkeys(_BY_PHRASE.values()), "other")
 
 
 def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[NoteSection]:
@@ -247,6 +191,11 @@ def _body_end(text: str, tokens: Sequence[Token], body: int, limit: int, *, list
     return stop
 
 
+@lru_cache(maxsize=RECENT_TEXTS)
+def _heading_starts(text: str) -> tuple[int, ...]:
+    return tuple(one.heading.start for one in sections_of(text))
+
+
 def section_at(text: str, place: int) -> str:
     """Return the section that a place is in, empty before the first heading.
 
@@ -254,7 +203,7 @@ def section_at(text: str, place: int) -> str:
     ('plan', '')
     """
     sections = sections_of(text)
-    k = bisect_right([one.heading.start for one in sections], place) - 1
+    k = bisect_right(_heading_starts(text), place) - 1
     if k < 0:
         return ""
     body = sections[k].body

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import words
 from rubricate.text.clauses import begins_item, begins_line, is_dash
 from rubricate.text.tables import table_rows
 from rubricate.text.words import Token
 
 #: A word at most so far away may tell the meaning.
 NEAR = 7
-#: What ends the reach of words that tell a meaning.
-_STOPS = frozenset(".;!?\n")
+_STOPS = words("senses.stops") | {"\n"}
 #: How much the kinds of cues count: a heading, a word beside it, a word near it.
 _HEADING, _BESIDE, _NEAR = 3, 2, 1
 

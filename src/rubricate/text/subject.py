@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rubricate.knowledge.tables import cues, words
 from rubricate.spans import Span
 from rubricate.text.clauses import sentence_ranges
 from rubricate.text.numbers import AMOUNT_STARTS, form_at, time_unit
@@ -23,60 +24,26 @@ from rubricate.text.people import (
     speaks_after_colon,
 )
 from rubricate.text.sections import sections_of
-from rubricate.text.words import RECENT_TEXTS, CueTable, Token, cue_kinds, tokens_of, word_set
+from rubricate.text.words import RECENT_TEXTS, CueTable, Token, tokens_of
 
-#: Words before a person that make them company, witness or cause rather than the subject.
-COMPANY = word_set(
-    "with w/ w by per from to told lives living for of and like between than visiting & via @ asked"
-    " sees toward towards without w/o about near around against bib"
-)
-#: Words that may stand between a person and the word that decides their role.
-FILLERS = word_set(
-    "his her their my the a an own older younger elder eldest oldest youngest maternal paternal"
-    " also who both only little big great half first late identical"
-)
-#: After "in the family" these make it a place.
-_FAMILY_PLACES = word_set(
-    "garage kitchen home house car van room bed doctor gp practice medicine business shop farm"
-)
-#: The newborn of whom a note speaks, beside a parent: "Mom O+, baby A+".
-_NEWBORN = word_set("baby babe infant neonate newborn")
-STOP_MARKS = frozenset(".;!?•*▪|\n")
-#: After a comma these show that the patient is spoken of again.
-BACK_TO_PATIENT = word_set(
-    "he she i patient pt his her my denies reports smokes drinks lives works married takes"
-    " nonsmoker presents nkda meds smoker single sexually uses the they"
-)
-#: In notes without punctuation these begin the patient's own story again.
-PATIENT_VERBS = word_set("smokes drinks lives works denies nkda meds nonsmoker no ø lmp etoh")
-#: Cue phrases and the kind of context each opens, with its side: ``>`` after, ``<`` before.
-CONTEXT_CUES = CueTable(
-    {
-        **cue_kinds(
-            family_after="family history of|family hx of|family history|family hx|fam hx of|fam hx"
-            "|fhx of|fhx|fh of|fmhx|famhx|strong family history of|family h/o",
-            family_before="runs in the family|run in the family|in the family|in family"
-            "|in his family|in her family|in my family|on mothers side|on fathers side|on moms side"
-            "|on dads side",
-            past_after="h/o|history of|hx of|past history of|prior history of|previous history of"
-            "|previously|previous|prior|past|formerly|former|ex|used to|s/p|status post|childhood"
-            "|remote|quit|gave up|hx",
-            past_before="in the past|as a child|as a kid|as a teen|as a teenager|as a baby|as child"
-            "|as an infant|in childhood|as an adolescent|when he was young|when she was young"
-            "|when he was a child|when she was a child|when he was a kid|when she was a kid"
-            "|when he was little|when she was little|since resolved|now resolved|years back",
-            hypothetical_after="concern for|concerned about|concern about|worried about|worry about"
-            "|worries about|worried for|worried that|fear of|fears|afraid of|scared of|rule out|r/o"
-            "|risk of|risk for|screen for|screening for|return if|call if|come back if|wonders if"
-            "|asks if|in case|to prevent|prevention of|prophylaxis for|ddx|differential|consider"
-            "|tested for|test for|anxious about|anxious re|worried re|asking about|checked for"
-            "|worries|come back|advised to|should he|should she|in the event of|as if|as though",
-            uncertain_after="possible|possibly|maybe|may have|might have|might|probable|probably"
-            "|perhaps|likely|unsure|unsure if|unsure about|not sure|not certain|unclear"
-            "|questionable|suspected|suspects|could be|query|presumed|presumably|may be|thinks|?",
-        )
-    }
-)
+COMPANY = words("subject.company")
+_TIMED = words("subject.timed")
+_COPULAS = words("subject.copulas")
+_GUESSED = words("subject.guessed")
+_TRAILING = words("subject.trailing") | {"\n"}
+_LEADING = words("subject.leading")
+_KINDS_OF_HISTORY = words("subject.kinds_of_history")
+_PATIENT = words("subject.patient")
+_NO_PAST = words("subject.no_past")
+_ROLE_FILLERS = words("subject.role_fillers")
+_PAIRING = words("subject.pairing")
+FILLERS = words("subject.fillers")
+_FAMILY_PLACES = words("subject.family_places")
+_NEWBORN = words("subject.newborn")
+STOP_MARKS = words("subject.stop_marks") | {"\n"}
+BACK_TO_PATIENT = words("subject.back_to_patient")
+PATIENT_VERBS = words("subject.patient_verbs")
+CONTEXT_CUES = CueTable(cues("subject.context_cues"))
 
 _SECTION_KINDS = {
     "family": "family",
@@ -84,8 +51,7 @@ _SECTION_KINDS = {
     "past_surgical": "past",
     "hospitalizations": "past",
 }
-#: Cues that reach a few words only, and never past a comma.
-_SHORT = word_set("previously previous prior past formerly former ex quit remote childhood gave ?")
+_SHORT = words("subject.short")
 #: Characters between two relatives of a list: a full stop and a line's end or a dash.
 _GAP = 3
 _LONGEST_SHORT = 6
@@ -121,14 +87,17 @@ def find_contexts(text: str) -> list[Context]:
         if name in _SECTION_KINDS and section.body is not None
     ]
     ranges = sentence_ranges(text, tokens)
-    found = [_within_family(text, tokens, ranges, context) for context in found]
+    headed = [_within_family(text, tokens, ranges, context) for context in found]
+    found = _Contexts([one for one in headed if one.kind == "family"])
     for first, end in ranges:
         i = first
         while i < end:
             opens = tokens[i].form in _OPENING
             i = _read_cue(tokens, first, i, end, found) if opens else i + 1
     # A heading such as "FHx:" is found both as a section and as a cue.
-    unique = {(context.kind, context.scope_span): context for context in reversed(found)}
+    unique = {
+        (context.kind, context.scope_span): context for context in reversed([*headed, *found])
+    }
     return sorted(
         unique.values(), key=lambda context: (context.cue_span, context.scope_span, context.kind)
     )
@@ -161,7 +130,31 @@ def _within_family(
     return context
 
 
-def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: list[Context]) -> int:
+class _Contexts(list[Context]):
+    """The contexts that cues open, one after the other, and the family histories with a heading."""
+
+    def __init__(self, histories: Sequence[Context]) -> None:
+        super().__init__()
+        self._histories = histories
+
+    def in_family(self, start: int) -> bool:
+        """Tell whether a character lies in a family history, or where its next relative begins.
+
+        There a colon says whose an illness is: "Father: MI at 60. Mother: no DM".
+        """
+        k = bisect_right(self._histories, start, key=lambda one: one.scope_span.start)
+        # No cue reaches further than the next few.
+        for one in (*self._histories[max(0, k - 4) : k], *self[-4 * _LONGEST :]):
+            scope = one.scope_span
+            # "Parents redo the house. Mom: ..." is no list: there is no mark behind the parents.
+            listed = scope.start - one.cue_span.end > 1
+            reach = scope.end + (_GAP if listed else -1)
+            if one.kind == "family" and scope.start <= start <= reach:
+                return True
+        return False
+
+
+def _read_cue(tokens: Sequence[Token], first: int, i: int, end: int, found: _Contexts) -> int:
     """Append what the token at ``i`` opens, if anything; return the next token to look at."""
     form = tokens[i].form
     if form == "dtr" and names_reflexes(form, *(one.form for one in tokens[i + 1 : i + 3])):
@@ -193,26 +186,26 @@ def _is_meant(tokens: Sequence[Token], i: int, stop: int, end: int) -> bool:
     """Tell whether a cue phrase is used in the sense the table gives it."""
     form, before, after = tokens[i].form, form_at(tokens, i - 1), form_at(tokens, stop)
     if form in ("history", "hx"):
-        if before in ("family", "fam", "f", "social", "present", "sexual") or after == ":":
+        if before in _KINDS_OF_HISTORY or after == ":":
             return False
         # "a 3 week history of pain" is now, not past; so is "history of 3 weeks".
         timed = bool(before) and (time_unit(before) is not None or before[0].isdigit())
         return not (timed or after in ("present", "presenting") or after[:1].isdigit())
-    if form in ("past", "prior", "previous", "in"):
+    if form in _TIMED:
         return not (after in AMOUNT_STARTS or after[:1].isdigit() or time_unit(after)) and (
-            after not in ("to", "medical", "surgical", "the") and after not in _FAMILY_PLACES
+            after not in _NO_PAST and after not in _FAMILY_PLACES
         )
     if form == "?":
         return stop < end and tokens[stop].start == tokens[i].end
     if form == "thinks":
-        return after in ("maybe", "it", "possibly")
+        return after in _GUESSED
     if form == "ex":
         return after == "-" or after.startswith("smok")
     return True
 
 
 def _read_person(
-    tokens: Sequence[Token], first: int, i: int, end: int, kind: str, found: list[Context]
+    tokens: Sequence[Token], first: int, i: int, end: int, kind: str, found: _Contexts
 ) -> None:
     """Append what is said of a person, unless they only speak for or accompany the patient."""
     before = i - 1
@@ -223,11 +216,10 @@ def _read_person(
     follow = form_at(tokens, after) if after < end else ""
     if is_patient(tokens, first, i, before) or (lead in TAKING and tokens[i].form.endswith("s")):
         return
-    if speaks_after_colon(tokens, i, end, kin=kind == "family") and not _in_family(
-        tokens[i].start, found
-    ):
+    spoken = speaks_after_colon(tokens, i, end, kin=kind == "family")
+    if spoken and not found.in_family(tokens[i].start):
         return
-    copula = form_at(tokens, after - 1) in ("is", "was", "are", "were")
+    copula = form_at(tokens, after - 1) in _COPULAS
     if follow in (WITNESS_STATES if copula else WITNESS_VERBS):
         return
     if acts_on_patient(tokens, i, after, end):
@@ -242,26 +234,12 @@ def _read_person(
         or (lead == "-" and alone and before > first)
     ):
         _add(found, kind, tokens, (i, i + 1), (_reach_back(tokens, first, before), before))
-    elif lead in COMPANY and not (lead in ("and", "&", "of") and _paired(tokens, before, first)):
+    elif lead in COMPANY and not (lead in _PAIRING and _paired(tokens, before, first)):
         return
     begin = i + 1
     while begin < end and tokens[begin].form in (":", "-", "=", ","):
         begin += 1
     _add(found, kind, tokens, (i, i + 1), (begin, _reach(tokens, begin, end, tokens[i].form)))
-
-
-def _in_family(start: int, found: Sequence[Context]) -> bool:
-    """Tell whether a character lies in a family history, or where its next relative begins.
-
-    There a colon says whose an illness is: "Father: MI at 60. Mother: no DM".
-    """
-    for one in found:
-        scope = one.scope_span
-        # "Parents redo the house. Mom: ..." is no list: there is no mark behind the parents.
-        listed = scope.start - one.cue_span.end > 1
-        if one.kind == "family" and scope.start <= start <= scope.end + (_GAP if listed else -1):
-            return True
-    return False
 
 
 def _skip(tokens: Sequence[Token], i: int, end: int) -> int:
@@ -271,7 +249,7 @@ def _skip(tokens: Sequence[Token], i: int, end: int) -> int:
         form, after = tokens[i].form, form_at(tokens, i + 1)
         if form in ("and", "&", "+") and (after in RELATIVES or after in OTHERS):  # "mom and dad"
             i += 2
-        elif form in FILLERS or form in ("side", "is", "was", "are", "were", "have", "has"):
+        elif form in FILLERS or form in _ROLE_FILLERS:
             i += 1
         else:
             break
@@ -300,14 +278,14 @@ def _reach(tokens: Sequence[Token], begin: int, end: int, cue: str) -> int:
         after = form_at(tokens, i + 1)
         if form == "," and (short or after in BACK_TO_PATIENT):
             break
-        if form == "and" and after in ("he", "she", "patient", "pt", "i"):
+        if form == "and" and after in _PATIENT:
             break
         if person and (form in _NEWBORN or (i > begin + 1 and form in PATIENT_VERBS)):
             break
         if form == "/" and form_at(tokens, i + 2) == ":":
             break
         i += 1
-    while i > begin and tokens[i - 1].form in (",", "and", "or", "/", "(", "-", "\n", ":"):
+    while i > begin and tokens[i - 1].form in _TRAILING:
         i -= 1
     return i
 
@@ -320,7 +298,7 @@ def _reach_back(tokens: Sequence[Token], first: int, i: int) -> int:
         if form in STOP_MARKS or form in STOPS or form in (",", ":", "("):
             break
         start -= 1
-    while start < i and tokens[start].form in ("and", "or", "-", "/", ")"):
+    while start < i and tokens[start].form in _LEADING:
         start += 1
     return start
 

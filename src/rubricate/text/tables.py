@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
+from rubricate.errors import Fault, InputError
 from rubricate.files import packaged_text
 
 _SEPARATOR = " | "
 
 
-def table_rows(*path: str) -> list[list[str]]:
-    """Return the rows below the header of a table in this folder, cell by cell.
+def table_rows(*path: str, folder: str = "text") -> list[list[str]]:
+    """Return the rows below the header of a table in a folder of the package, cell by cell.
 
     >>> table_rows("drug_classes.tsv")[0][0]
     'ace inhibitor'
     """
-    text = packaged_text("text", *path)
+    text = packaged_text(folder, *path)
     return [line.split("\t") for line in text.split("\n")[1:] if line]
+
+
+def check_rows(
+    table: str,
+    rows: Sequence[list[str]],
+    n_keys: int,
+    fault_of: Callable[[list[str]], str | None],
+) -> None:
+    """Raise an error that names every row that stands twice or whose example does not hold.
+
+    ``n_keys``: the first cells that make an entry. ``fault_of``: says what is wrong with a row,
+    or nothing.
+    """
+    often = Counter(tuple(row[:n_keys]) for row in rows)
+    InputError.raise_any(
+        [
+            Fault(what, Path(table), number, "row")
+            for number, row in enumerate(rows, start=2)
+            if (what := "stands twice" if often[tuple(row[:n_keys])] > 1 else fault_of(row))
+        ]
+    )
 
 
 def split_cell(cell: str) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from rubricate.knowledge.tables import numbers, pattern, values, words
 from rubricate.text.numbers import (
     Amount,
     QuantityReading,
@@ -16,19 +16,22 @@ from rubricate.text.numbers import (
     skip_hyphen,
     time_unit,
 )
-from rubricate.text.words import Token, word_set
+from rubricate.text.words import Token
 
-#: British shorthand: 3/52 is three weeks, 3/12 three months, 3/7 three days, 6/24 six hours.
-_BY_DENOMINATOR = {"7": "day", "52": "week", "12": "month", "24": "hour"}
-_SLASHED = re.compile(r"(\d+(?:\.\d+)?)/(7|52|12|24)")
+_BY_DENOMINATOR = values("times.by_denominator")
+_QUALITIES = words("times.qualities")
+_UP_TO = words("times.up_to")
+_BETWEEN = words("times.between")
+_PARTS_OF_DAY = words("times.parts_of_day")
+_SLASHED = pattern("times.slashed")
 #: From the first of these numbers to the second "21/7" is a day of July.
 _DAY_OF_JULY = (14, 31)
-_PAST = word_set("past last previous prior preceding this")
-_SINGULAR = word_set("day night week wk month mo mth year yr fortnight hour hr decade")
-_MONTH_CUES = word_set("x for past last over since")
-_JOINED = word_set("to - & and until till")
+_PAST = words("times.past")
+_SINGULAR = words("times.singular")
+_MONTH_CUES = words("times.month_cues")
+_JOINED = words("times.joined")
 
-DURATION_STARTS = (_PAST - {"this"}) | {"yesterday", "fortnight", "overnight"}
+DURATION_STARTS = _PAST - {"this"} | words("times.duration_starts")
 
 
 def read_duration(text: str, tokens: Sequence[Token], amount: Amount) -> QuantityReading | None:
@@ -65,7 +68,7 @@ def read_duration(text: str, tokens: Sequence[Token], amount: Amount) -> Quantit
 def _unit_after(text: str, tokens: Sequence[Token], amount: Amount) -> tuple[str | None, int]:
     j = skip_hyphen(tokens, amount.end)
     form = form_at(tokens, j)
-    if form in ("full", "whole", "long", "more", "solid", "straight", "consecutive", "odd"):
+    if form in _QUALITIES:
         j += 1
         form = form_at(tokens, j)
     if form == "m":
@@ -102,9 +105,9 @@ def _is_range(
     """Tell whether "A unit to B unit" is one range rather than two durations."""
     if second.low <= amount.low * days:
         return False
-    if tokens[joint].form in ("to", "-", "until", "till"):
+    if tokens[joint].form in _UP_TO:
         return True
-    return form_at(tokens, amount.first - 1) in ("between", "b/w", "btw", "from")
+    return form_at(tokens, amount.first - 1) in _BETWEEN
 
 
 def read_slashed(tokens: Sequence[Token], i: int) -> QuantityReading | None:
@@ -152,44 +155,15 @@ def read_duration_cue(tokens: Sequence[Token], i: int) -> QuantityReading | None
     return QuantityReading("duration", days, days, "day", i, i + 2)
 
 
-#: How many times per day one-word frequencies are.
-_ADVERBS = {
-    "hourly": 24.0,
-    "daily": 1.0,
-    "nightly": 1.0,
-    "everyday": 1.0,
-    "weekly": 1 / 7,
-    "fortnightly": 1 / 14,
-    "monthly": 1 / days_in("month"),
-    "yearly": 1 / days_in("year"),
-    "annually": 1 / days_in("year"),
-    "qd": 1.0,
-    "qday": 1.0,
-    "qhs": 1.0,
-    "qam": 1.0,
-    "qpm": 1.0,
-    "qn": 1.0,
-    "qod": 0.5,
-    "qwk": 1 / 7,
-    "bid": 2.0,
-    "bd": 2.0,
-    "tid": 3.0,
-    "tds": 3.0,
-    "qid": 4.0,
-    "qds": 4.0,
-}
+_ADVERBS = numbers("times.adverbs")
 #: Prescribers' words say how often a dose is taken, never how many of the number before.
 _PRESCRIBED = frozenset(form for form in _ADVERBS if form[0] in "qbt")
-_ONCE = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_PER = word_set("/ per a an each every")
-_TIMES = word_set("x times time")
-_EVERY = word_set("every each q")
-#: Words that show that what follows does not belong to the number before.
-_BREAKS = word_set(
-    "lasting last lasts lasted for in over within since ago and or but with w/ has had is was to on"
-    " at the from until than past"
-)
-_COMPACT = re.compile(r"q(\d+)(h|hr|hrs|d|w|wk|wks|mo|min)?")
+_ONCE = numbers("times.once")
+_PER = words("times.per")
+_TIMES = words("times.times")
+_EVERY = words("times.every")
+_BREAKS = words("times.breaks")
+_COMPACT = pattern("times.compact")
 _MOST_NOUNS = 3
 
 FREQUENCY_STARTS = frozenset(_ADVERBS) | frozenset(_ONCE) | _EVERY | {"x"}
@@ -257,7 +231,7 @@ def _interval_at(tokens: Sequence[Token], i: int) -> tuple[float, int] | None:
     if times is not None and times > 1:
         unit = time_unit(form_at(tokens, i + 1)) if form_at(tokens, i + 1) else None
         return (times * days_in(unit), i + 2) if unit else None
-    if form in ("morning", "evening", "am", "pm", "hs", "noc"):
+    if form in _PARTS_OF_DAY:
         return 1.0, i + 1
     unit = time_unit(form) if form else None
     if unit is not None:

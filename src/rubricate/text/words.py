@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     r"|(?P<number>\d+(?:[.,]\d+)*(?:(?:st|nd|rd|th|ST|ND|RD|TH)\b|(?:/\d+)+)?|[¼½¾⅓⅔⅛])"
     r"|(?P<word>[xX](?=\d)"
     r"|[yY]/?[oO](?=[mMfFwWbB]\b)"
-    r"|[a-zA-Z](?:/[a-zA-Z])+(?![\w/])"
+    r"|[a-zA-Z](?:/[a-zA-Z]){1,8}(?![\w/])"
     r"|[wW]/"
     r"|[a-zA-Z](?:\.[a-zA-Z])+(?!\w)\.?"
     r"|[^\W\d_](?:[\w\u0300-\u036f]|['’](?=[^\W\d_]))*)"
@@ -198,15 +198,6 @@ class CueTable:
             ):
                 return kind, end
         return None
-
-
-def cue_kinds(**phrases: str) -> dict[str, str]:
-    """Return the kind of each phrase from texts of phrases separated by ``|``, one text per kind.
-
-    >>> cue_kinds(listing="no|denies")
-    {'no': 'listing', 'denies': 'listing'}
-    """
-    return {phrase.strip(): kind for kind, text in phrases.items() for phrase in text.split("|")}
 
 
 #: What British spelling writes differently, only inside medical or common stems.

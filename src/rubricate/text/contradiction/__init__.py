@@ -9,6 +9,7 @@ from rubricate.text.contradiction.meant import not_meant, not_now
 from rubricate.text.contradiction.persons import another_person, not_kin
 from rubricate.text.contradiction.place import SpokenPlace, TextReading, find_place, read_text
 from rubricate.text.contradiction.polarity import denied, normal
+from rubricate.text.contradiction.reasons import Reason, in_words, is_on
 from rubricate.text.contradiction.values import (
     another_drug,
     another_number,
@@ -41,7 +42,8 @@ def why_contradicted(
     >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
     'says 3 months'
     """
-    return why_contradicted_in(read_text(text), feature, spans, rules)
+    why = why_contradicted_in(read_text(text), feature, spans, rules)
+    return None if why is None else in_words(why)
 
 
 def why_contradicted_in(
@@ -50,8 +52,8 @@ def why_contradicted_in(
     spans: Sequence[tuple[int, int]],
     rules: Collection[str] | None = None,
     meant: frozenset[str] = frozenset(),
-) -> str | None:
-    """Return the same as `why_contradicted` for a text that was read before.
+) -> Reason | None:
+    """Return the reason of `why_contradicted` for a text that was read before.
 
     ``meant`` are words of the feature that the spans are known to stand for: "LOC" for "loss of
     consciousness".
@@ -70,17 +72,18 @@ def why_contradicted_in(
 
 def broken_rule(
     asked: AskedFor, place: SpokenPlace, rules: Collection[str] | None = None
-) -> tuple[str, str] | None:
+) -> tuple[str, Reason] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
     for rule in RULES if rules is None else rules:
-        if said := _CHECKS[rule](asked, place):
+        said = _CHECKS[rule](asked, place)
+        if said and is_on(said.code):
             return rule, said
     return None
 
 
 #: The rule about what is denied, or is there where a feature denies it.
 DENIED = "denied or there"
-_CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], str | None]] = {
+_CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], Reason | None]] = {
     "another person": another_person,
     DENIED: denied,
     "normal": normal,
@@ -99,7 +102,7 @@ RULES = tuple(_CHECKS)
 TYPE = "another type"
 
 
-def _another_kind(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_kind(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return another_type(asked, place) or not_kin(asked, place)
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from rubricate.knowledge.tables import numbers, pattern, values, words
 from rubricate.rubric import Feature
 from rubricate.text import opposites
 from rubricate.text.drugs import DrugName, drugs_among
 from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity
 from rubricate.text.wordings import ReadWording, read_wording
-from rubricate.text.words import Token, stem, word_set
+from rubricate.text.words import Token, stem
 
-EMPTY_WORDS = word_set(
-    "a an the of in on at to for with and or by from as is are was were be been has have had his"
-    " her their my he she they it patient pt any some does did do"
-)
+EMPTY_WORDS = words("asked.empty_words")
+_WITHIN = words("asked.within")
+_STRETCHES = words("asked.stretches")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,42 +84,20 @@ def _read_alternative(text: str) -> AskedFor:
     )
 
 
-#: Features that are themselves about advice, plans, wishes, fears or what is only possible.
-_ABOUT_ADVICE = re.compile(
-    r"\b(?:advi[cs]|afraid|agree|anxi|asks\b|attempt|avoids\b|await|barrier|belie[fv]|candidate\b"
-    r"|chosen\b|concern|consider|contempl|counsel|decided\b|declin|desir|differential\b|discuss|due\b"
-    r"|educat|encourag|explain|fear|follow|future\b|goal|hop(?:e|es|ed|ing)\b|if\b|instruct|inten[dt]"
-    r"|motivat|needs?\b|next\b|offer|order(?:s|ed)?\b|overdue\b|pending\b|plan(?:s|ned|ning)?\b"
-    r"|possible\b|precaution|prescri|prevent|prophyla|read[iy]|reassur|recommend|reduce\b|refer|refus"
-    r"|reluct|request|requires\b|return|risk|safety\b|schedul|screen|seek|stopped\b|stress\b|suggest"
-    r"|suspect|thinks\b|told\b|turned\b|upcoming\b|up\b|urge[ds]?\b|waiting\b|wants?\b|wanted\b|warn"
-    r"|wish|worr|would\b|rule[ds]? out|exclu|evaluat|assess)",
-    re.IGNORECASE,
-)
+_ABOUT_ADVICE = pattern("asked.about_advice")
 
-#: Shorthand for types of diabetes.
-_TYPES = {
-    **dict.fromkeys(("t1dm", "dm1", "t1d", "iddm", "dmi"), "1"),
-    **dict.fromkeys(("t2dm", "dm2", "t2d", "niddm", "dmii"), "2"),
-}
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "one": "1", "two": "2"}
-_NUMBERED = word_set("type stage class grade")
+_TYPES = values("asked.types")
+_ROMAN = values("asked.roman")
+_NUMBERED = words("asked.numbered")
 
 
-#: Scales that are named without the word for their steps: "NYHA III", "CKD 3b".
-_SCALES = {
-    "asa": "class", "nyha": "class", "killip": "class", "ckd": "stage", "bipolar": "type",
-}  # fmt: skip
-#: What is counted by ordinals before it: "second-degree burn".
-_ORDINAL = {
-    **dict.fromkeys(("first", "1st"), 1), **dict.fromkeys(("second", "2nd"), 2),
-    **dict.fromkeys(("third", "3rd"), 3), **dict.fromkeys(("fourth", "4th"), 4),
-}  # fmt: skip
-_BY_ORDINAL = word_set("degree trimester")
-_STEP = re.compile(r"(iv|v|i{1,3}|[1-5])[abc]?")
-_OR = word_set("or and / - to")
-_UPWARDS = word_set("worse higher more above greater")
-_DOWNWARDS = word_set("better lower less below")
+_SCALES = values("asked.scales")
+_ORDINAL = numbers("asked.ordinal")
+_BY_ORDINAL = words("asked.by_ordinal")
+_STEP = pattern("asked.step")
+_OR = words("asked.or")
+_UPWARDS = words("asked.upwards")
+_DOWNWARDS = words("asked.downwards")
 
 
 def types_in(forms: Sequence[str]) -> frozenset[str]:
@@ -167,7 +145,7 @@ def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
     return None if value is None else (before in _ABOVE, value)
 
 
-_ABOVE, _BELOW = word_set("above over > exceeding"), word_set("below under <")
+_ABOVE, _BELOW = words("asked.above"), words("asked.below")
 
 
 def _plainly_negated(forms: Sequence[str]) -> bool:
@@ -179,40 +157,23 @@ def _plainly_negated(forms: Sequence[str]) -> bool:
     return forms[1] not in _NOT_PLAIN and not _NOT_PLAIN_ANYWHERE & set(forms)
 
 
-_PLAIN_DENIALS = word_set("no denies denied nil absence never without")
-_NOT_PLAIN = word_set(
-    "more less longer relief change changes improvement better worse response benefit need effect"
-    " help tears one difference increase decrease missed other prior previous recent new known"
-)
+_PLAIN_DENIALS = words("asked.plain_denials")
+_NOT_PLAIN = words("asked.not_plain")
 
-_NOT_PLAIN_ANYWHERE = word_set("when despite without unless except only other than until")
+_NOT_PLAIN_ANYWHERE = words("asked.not_plain_anywhere")
 
-_AT_MOST = word_set(
-    "within last past recent recently under before younger below less up smaller fewer shorter"
-    " thinner narrower lighter slower"
-)
+_AT_MOST = words("asked.at_most")
 
-_AT_LEAST = word_set(
-    "over more least greater exceeding beyond older above after longer larger bigger thicker wider"
-    " deeper heavier taller faster"
-)
+_AT_LEAST = words("asked.at_least")
 
-_COMPARING = _AT_MOST | _AT_LEAST | word_set("or to only almost nearly about")
+_COMPARING = _AT_MOST | _AT_LEAST | words("asked.comparing")
 
-_NUMBER_WORDS = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-    "twenty",
-]  # fmt: skip
 
-_SAME_NUMBER = {
-    **{word: str(i) for i, word in enumerate(_NUMBER_WORDS)},
-    "once": "1", "twice": "2", "thrice": "3", "a": "1", "an": "1", "single": "1", "second": "2",
-    "third": "3", "first": "1", "fourth": "4", "couple": "2", "thirty": "30", "forty": "40",
-    "fifty": "50", "sixty": "60",
-}  # fmt: skip
+_SAME_NUMBER = values("asked.same_number")
 
 _MINUTE = 1 / 24 / 60
+#: So many words before a number may say that it is the least or the most.
+_FAR_BEFORE = 40
 
 
 def numerals_of(forms: Sequence[str]) -> frozenset[str]:
@@ -228,19 +189,22 @@ def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
     """Return what a feature asks for in numbers; "within 4 weeks" asks for at most as much."""
     found: list[Quantity] = []
     tokens = wording.tokens
+    starts, ends = [token.start for token in tokens], [token.end for token in tokens]
     for quantity in wording.quantities:
         if quantity.kind == "number" or (
             quantity.kind == "duration" and quantity.high < 0.9 * _MINUTE
         ):
             continue
-        earlier = [token.form for token in tokens if token.end <= quantity.span.start]
+        first = bisect_right(ends, quantity.span.start)
+        end = bisect_left(starts, quantity.span.end)
+        earlier = [token.form for token in tokens[max(0, first - _FAR_BEFORE) : first]]
         before = set(earlier) - ({"last"} if _is_lasting(earlier) else set())
-        after = [token.form for token in tokens if token.start >= quantity.span.end][:2]
+        after = [token.form for token in tokens[end : end + 2]]
         if after[:1] == ["ago"]:  # "Last drink 24 hours ago"
             before -= {"last"}
         # "5 days or longer"; "or" alone begins another alternative.
         bound = set(after[1:]) if after[:1] == ["or"] else set()
-        if before & _AT_MOST or bound & _AT_MOST or _in_the_last(tokens, quantity):
+        if before & _AT_MOST or bound & _AT_MOST or _in_the_last(tokens[max(0, end - 5) : end]):
             quantity = replace(quantity, low=0.0)
         # "10 lb over 3 months" took 3 months; "pain over 3 months" more than that.
         over_a_time = quantity.kind == "duration" and bool(found) and "over" in before
@@ -248,12 +212,7 @@ def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
             quantity = replace(quantity, high=math.inf)
         if quantity.kind == "frequency":
             # Who does it three times a day does it daily.
-            own = [
-                t.form
-                for t in tokens
-                if t.end > quantity.span.start and t.start < quantity.span.end
-            ]
-            plain = not numerals_of(own)
+            plain = not numerals_of([token.form for token in tokens[first:end]])
             quantity = replace(quantity, high=math.inf) if plain else quantity
         found.append(quantity)
     return tuple(found)
@@ -267,20 +226,16 @@ def _is_lasting(forms: Sequence[str]) -> bool:
     )
 
 
-_NO_PLURAL = word_set("is was has this his its does ms us menses")
+_NO_PLURAL = words("asked.no_plural")
 
 
-def _in_the_last(tokens: Sequence[Token], quantity: Quantity) -> bool:
+def _in_the_last(tokens: Sequence[Token]) -> bool:
     """Tell whether a time is one that something lies in: "in the past year", "in first 24 h"."""
-    forms = [t.form for t in tokens if t.start < quantity.span.end]
-    near = [form for form in forms[-5:] if form != "the"]
-    return any(
-        one in ("in", "within", "during") and other in ("past", "last", "first", "previous")
-        for one, other in pairwise(near)
-    )
+    near = [token.form for token in tokens if token.form != "the"]
+    return any(one in _WITHIN and other in _STRETCHES for one, other in pairwise(near))
 
 
-def values_named(table: dict[str, str], forms: Sequence[str]) -> frozenset[str]:
+def values_named(table: Mapping[str, str], forms: Sequence[str]) -> frozenset[str]:
     """Return the values that word forms have in a table."""
     return frozenset(table[form] for form in forms if form in table)
 
@@ -345,13 +300,11 @@ def _is_thing(token: Token) -> bool:
     return named and time_unit(token.form) is None
 
 
-#: Between a number and what is counted: "two previous miscarriages".
-_EARLIER = word_set("previous prior past earlier separate different other more")
-_TENS = word_set("- / to twenty thirty forty fifty sixty seventy eighty ninety")
+_EARLIER = words("asked.earlier")
+_TENS = words("asked.tens")
 
-_NO_COUNT = word_set("a an second first third fourth single once twice thrice")
-#: Smoking is a quantity, with its own units: "40 pack-years".
-_NO_THING = word_set("pack packs pk")
+_NO_COUNT = words("asked.no_count")
+_NO_THING = words("asked.no_thing")
 
 
 def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
@@ -378,8 +331,8 @@ def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozen
     return frozenset(found)
 
 
-_DOMINANT = word_set("dominant dominance dominated preference")
-_SIDED = frozenset(opposites.SITES) | frozenset(opposites.HEIGHTS) | word_set("sided side -")
+_DOMINANT = words("asked.dominant")
+_SIDED = frozenset(opposites.SITES) | frozenset(opposites.HEIGHTS) | words("asked.sided")
 
 
 def _is_eye(text: str, tokens: Sequence[Token], i: int) -> bool:
@@ -389,4 +342,4 @@ def _is_eye(text: str, tokens: Sequence[Token], i: int) -> bool:
     return written.isupper() and before.kind != "number" and before.form not in _DOSES
 
 
-_DOSES = word_set("mg mcg g ml units unit tab tabs tablet drops")
+_DOSES = words("asked.doses")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from rubricate.spans import any_overlap
+from rubricate.knowledge.tables import pattern, words
+from rubricate.spans import any_overlap, which_overlap
 from rubricate.text.checklist import assessed_wording
 from rubricate.text.clauses import statement_of
 from rubricate.text.contradiction.diagnosed import (
@@ -16,7 +18,7 @@ from rubricate.text.contradiction.diagnosed import (
     named_in,
     says_nothing,
 )
-from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.diagnoses import (
     NamedDiagnosis,
     diagnoses,
@@ -28,97 +30,26 @@ from rubricate.text.diagnoses import (
 )
 from rubricate.text.earlier import names_earlier_time
 from rubricate.text.sections import section_at, sections_of
-from rubricate.text.words import find_tokens, word_set
+from rubricate.text.words import RECENT_TEXTS, find_tokens
 
-#: Sections that tell what was, or what others have.
-_ELSEWHERE = word_set(
-    "past_medical past_surgical hospitalizations family social medications allergies obstetric"
-    " sexual birth immunizations psychiatric vitals"
-)
+_ELSEWHERE = words("assessment.elsewhere")
 
 
-def _any_of(*cues: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
-    """Return a pattern for any of the cues, whatever their case, as whole words."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(cues)}){behind}", re.IGNORECASE)
-
-
-#: These open a list of what the writer thinks of, within the sentence.
-_LISTED = _any_of(
-    "ddx|dx|dd|diff|differentials?|diagnos[ie]s|impressions?|imp|assessment|considerations",
-    "r/o|rule out|ruling out|vs|versus",
-)
-#: The writer thinks: right before a diagnosis, or right behind it.
-_THOUGHT = _any_of(
-    "likely|likelier|possib(?:le|ly|ility)|poss|probabl[ey]|prob|presumed|presumptive|provisional",
-    "suspect(?:ed|s)?|suspicion|suspicious|c/f|concern(?:ed|ing)? (?:for|about)|concern is|fear",
-    "consider(?:ed|s|ing)?|considerations?|query|queried|exclude|r/o|rule out|vs|versus",
-    "think|thought|believe|favou?r(?:s|ed)?|wonder(?:ing|s)? (?:about|if)|worr(?:y|ied) about",
-    "consistent with|c/w|suggest(?:s|ive|ing)?|in keeping with|compatible with|picture is",
-    "could be|may be|might be|must be|weigh(?:ed|ing|s)?|alternatives?|until prove[dn]",
-    "(?:top|head) of (?:the|my) list|(?:heads|tops) (?:the|my) list|to be assumed|i would put",
-    "working diagnosis|is the diagnosis|(?:be|been) looked for|also check for|evaluate for",
-    "work-?up for|(?:chief|main|my) worry|attribut(?:e|ed) (?:this|it|that) to|come after that",
-    "on (?:the |my )?list|another thought",
-)
-_RANKED = re.compile(
-    r"^\s*(?:comes?\s+|is\s+|a\s+|distant\s+)*(?:second|third|next|last)"
-    r"\s*(?:[.,;(]|$|and\b|then\b)|^\s*\?",
-    re.IGNORECASE,
-)
-_QUERIED = re.compile(r"\?$|^\s*\?\s*$")
+_LISTED = pattern("assessment.listed")
+_THOUGHT = pattern("assessment.thought")
+_RANKED = pattern("assessment.ranked")
+_QUERIED = pattern("assessment.queried")
 #: So far a thought reaches, in characters.
 _BEFORE, _BEHIND = 45, 70
-#: The first of several thoughts, those after it, and what says that there are several.
-_FIRST = _any_of(
-    "most likely|likeliest|(?:top|head) of (?:the|my) list|(?:heads|tops) (?:the|my) list",
-    "front[- ]runner|number one|leading|working diagnosis|main diagnosis|fits best|first thought",
-)
-_LATER = re.compile(
-    r"^[\s,(:-]*(?:(?:is|are|comes?|as|a|the|being|my|distant)\s+)*"
-    r"(?:second|third|fourth|next|last|less likely|unlikely|behind|also possible)\b",
-    re.IGNORECASE,
-)
-_LESS = _any_of("less likely", "unlikely", behind=r"\s+$")
-_DOUBTED = re.compile(
-    r"\b(?:r/o|rule out|less likely|unlikely|vs|versus|possibl[ey]|exclude|consider|or|ddx"
-    r"|differential|second|third|could|might|may|alternatively|other|also|then|even|query|wonder)\b"
-    r"|\?",
-    re.IGNORECASE,
-)
-#: It is over, or was then: these settle that a diagnosis is no thought about today.
-_PAST = _any_of(
-    "history of|hx(?: of)?|h/o|pmhx?|previous|prior|past|treated for|resolved|had|since",
-    r"as an? (?:kid|baby|student)|childhood|status post|s/p|was (?:diagnosed|treated)|'\d\d",
-    r"in (?:his|her|their) (?:\w+ )?(?:teens|twenties|thirties|forties|fifties|[2-9]0s)",
-)
-_PEOPLE = (
-    "wife|husband|mother|father|mum|mom|dad|sister|brother|son|daughter|aunt|uncle|partner|friend"
-    "|cousin|grandmother|grandfather|neighbou?r"
-)
-_OTHERS = _any_of(rf"(?:{_PEOPLE})(?:['’]s|\s+has|\s+had|\s+with)", behind=r"\b[^,.;]{0,25}$")
-#: What takes a diagnosis out of the running, right behind it or right before it.
-_OUT_BEHIND = re.compile(
-    r"^[\s,:(-]*(?:(?:is|was|has been|have been|are|being|now|already|since|therefore|thus"
-    r"|effectively|can be|looks|seems|been)\s+)*"
-    r"(?:ruled[- ]out|r/o['’]?d|excluded|out of the running|off the table|discounted|dismissed"
-    r"|not (?:likely|supported|present|seen|found|felt|suspected)|disproved|refuted|negative|neg\b"
-    r"|considered (?:and|but|then) (?:rejected|dismissed|discarded|excluded)|out\b(?! of))",
-    re.IGNORECASE,
-)
-_IT_IS = r"(?: (?:that|this|it|she|he|they|is|has|have|to|be|an?))*"
-_OUT_BEFORE = _any_of(
-    "ruled out|rules out|excludes|excluded|discounted|dismissed|not|no|doubt|rather than|than",
-    rf"(?:do(?:es)? not|don['’]t|doesn['’]t) (?:believe|think|suspect|feel){_IT_IS}",
-    "nothing to suggest|nothing suggesting|unlikely to be",
-    "no (?:evidence|sign|signs|suggestion|suspicion|features|concern) (?:of|for)",
-    behind=r"(?: (?:an?|any|the|acute|active))*\s*$",
-)
-#: It cannot be left out: "cannot exclude", "need to rule out", "not ruled out".
-_OPEN = _any_of(
-    r"(?:can(?:no|['’])?t|could not|couldn['’]t|not|unable to|cannot be|yet to|to|must|should)"
-    r"\s+(?:be\s+|yet\s+|been\s+)*(?:fully\s+|entirely\s+|completely\s+)?"
-    r"(?:excluded?|ruled? out|r/o)"
-)
+_FIRST = pattern("assessment.first")
+_LATER = pattern("assessment.later")
+_LESS = pattern("assessment.less")
+_DOUBTED = pattern("assessment.doubted")
+_PAST = pattern("assessment.past")
+_OTHERS = pattern("assessment.others")
+_OUT_BEHIND = pattern("assessment.out_behind")
+_OUT_BEFORE = pattern("assessment.out_before")
+_OPEN = pattern("assessment.open")
 
 
 class Assessed(NamedTuple):
@@ -218,23 +149,39 @@ def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
         return "considered"
     if _DOUBTED.search(text, first, start) or _DOUBTED.search(near[1]):
         return "unclear"
-    begin = next(
-        (x.body.start for x in sections_of(text) if x.body and x.body.start <= start < x.body.end),
-        first,
-    )
-    earlier = (
-        name
-        for other in named_in(reading)
-        if begin <= reading.tokens[other.first].start < start
-        for name in other.meant
-    )
-    others = (name for name in earlier if not is_symptom(name))
+    named = _first_named(text, *(_body_at(text, start) or (first, last)))
+    others = (name for name, at in named.items() if at < start and not is_symptom(name))
     alone = all(may_be_meant(name, own) for name in others for own in one.meant)
     return "considered" if alone else "unclear"
 
 
-#: Of a kind that is asked for these say no other kind.
-_QUALITIES = word_set("acute chronic simple uncomplicated mild moderate severe recurrent early")
+def _body_at(text: str, place: int) -> tuple[int, int] | None:
+    """Return where the text of the section begins and ends that a place is in, if it is in one."""
+    bodies = _bodies(text)
+    k = bisect_right(bodies, (place, len(text))) - 1
+    return bodies[k] if k >= 0 and place < bodies[k][1] else None
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _bodies(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((one.body.start, one.body.end) for one in sections_of(text) if one.body)
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _first_named(text: str, begin: int, end: int) -> dict[str, int]:
+    """Return the diagnoses named from one place to another, with where each is named first."""
+    reading, found = read_text(text), dict[str, int]()
+    named = named_in(reading)
+    for one in named[bisect_left(named, begin, key=lambda own: reading.tokens[own.first].start) :]:
+        start = reading.tokens[one.first].start
+        if start >= end:
+            break
+        for name in one.meant:
+            found.setdefault(name, start)
+    return found
+
+
+_QUALITIES = words("assessment.qualities")
 
 
 def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
@@ -263,7 +210,8 @@ def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
     section = section_at(text, start)
     if section in _ELSEWHERE:
         return "elsewhere"
-    if any(c.scope_span.start <= start < c.scope_span.end for c in reading.contexts):
+    about = (one.scope_span for one in reading.contexts_at([one.first]))
+    if any(span.start <= start < span.end for span in about):
         return "elsewhere"
     first, last = statement_of(text, start, end)
     before, behind = text[first:start], text[end:last]
@@ -295,6 +243,7 @@ def _is_thought(before: str, behind: str) -> bool:
     )
 
 
+@lru_cache(maxsize=RECENT_TEXTS)
 def _assessment_begins(text: str) -> int:
     return max((x.heading.start for x in sections_of(text) if x.name == "assessment"), default=0)
 
@@ -336,26 +285,22 @@ def judge_diagnosis(
     said = judge_assessed(feature, reading)
     if not listed:
         return DiagnosisVerdict(kept=tuple(not other for other in others))
-    settled = any(any_overlap((*said.denied, *said.elsewhere), spans) for spans in found)
+    settled = any(which_overlap(found, (*said.denied, *said.elsewhere)))
+    named = which_overlap(found, (*said.considered, *said.unclear))
     kept = tuple(
-        not other and _may_be_stated(said, reading, spans, settled=settled)
-        for other, spans in zip(others, found, strict=True)
+        not other and (own or (not settled and _may_be_thought(reading, spans)))
+        for other, own, spans in zip(others, named, found, strict=True)
     )
     if said.considered and not any(kept):
         return DiagnosisVerdict(states=said.considered, kept=kept)
-    denied = [one for spans in found for one in said.denied if any_overlap([one], spans)]
-    return DiagnosisVerdict((), kept, bool(said.considered), denied[0] if denied else None)
+    deny = which_overlap(found, said.denied)
+    first = found[deny.index(True)] if True in deny else ()
+    denied = next((one for one in said.denied if any_overlap([one], first)), None)
+    return DiagnosisVerdict((), kept, bool(said.considered), denied)
 
 
-def _may_be_stated(said: Assessed, reading: TextReading, spans: Spans, *, settled: bool) -> bool:
-    """Tell whether words found may state a diagnosis of the assessment.
-
-    Where other words found name it and deny it, or tell of the past, it is ``settled``.
-    """
-    if any_overlap(said.considered, spans) or any_overlap(said.unclear, spans):
-        return True
-    if settled:
-        return False
+def _may_be_thought(reading: TextReading, spans: Spans) -> bool:
+    """Tell whether words found without a name may state a diagnosis of the assessment."""
     # No name that is known: what stands before a headed assessment is not what the writer thinks.
     start, end = spans[0][0], spans[-1][1]
     drawn_on = start < _assessment_begins(reading.text) and not in_assessment(reading, start, end)

@@ -5,42 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rubricate.knowledge.tables import words
 from rubricate.text import opposites
 from rubricate.text.contradiction.place import TextReading, find_place, read_text
+from rubricate.text.contradiction.reasons import Reason
 from rubricate.text.diagnoses import NamedDiagnosis, find_diagnoses, is_symptom, may_be_meant
 from rubricate.text.wordings import read_wording
-from rubricate.text.words import RECENT_TEXTS, word_set
+from rubricate.text.words import RECENT_TEXTS
 
-#: What a feature may say beside a diagnosis and still ask for nothing but it.
-_FRAME = word_set(
-    "a an the of in on with and or for as is are was has had have his her their patient pt any at"
-    " history hx h/o past prior previous previously known personal medical family familial maternal"
-    " paternal relative relatives first degree parent parents sibling siblings child member"
-    " diagnosis diagnoses diagnosed dx differential ddx dd include includes included including list"
-    " lists listed consider considers considered considering name names named mention mentions"
-    " mentioned likely most leading top working main probable possible suspected suspects suspect"
-    " concern assessment impression assesses identifies identified recognizes recognises due to"
-    " new newly onset recent recently current currently active ongoing acute chronic recurrent"
-    " mild moderate severe confirmed underlying existing pre preexisting longstanding comorbid"
-    " presence present condition left right bilateral sided side both lower upper leg calf type"
-    " documented reported noted uncontrolled controlled poorly well treated untreated symptomatic"
-    " established exacerbation acutely least one either comorbidity"
-)
-#: What may stand among words that name other diagnoses without saying anything of its own.
-_BESIDE = _FRAME | word_set(
-    "r/o c/f c/w rule out ruling vs versus also than then less more unlikely likelier query"
-    " pmh pmhx phx psh mh fh fhx shx comorbidities problems problem since x ago years year yrs yr y"
-    " yo months month mo weeks week wk days day age aged from by i ii iii iv my we think thinks"
-    " believe thought feel this that it its be may might could would can number two three four"
-    " second third fourth next lastly finally favored favoured favour favor suspicion suspicious"
-    " imp a/p ap ass s/p status post old long standing term stable not no nor denies denied without"
-    " took died dxd diet only too he she w/ w plus head heads tops front runner put concerned"
-    " do does did yesterday today now"
-)
+_FRAME = words("diagnosis.frame")
+_BESIDE = _FRAME | words("diagnosis.beside")
 
 
-#: Between items of a list.
-_JOINTS = word_set(", ; / + & vs versus or and with : . (")
+_JOINTS = words("diagnosis.joints")
 
 
 @lru_cache(maxsize=4096)
@@ -85,7 +62,7 @@ def _named_in(text: str) -> list[NamedDiagnosis]:
 
 def another_diagnosis(
     feature: str, reading: TextReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
-) -> str | None:
+) -> Reason | None:
     """Return the diagnosis said where a feature asks for another, and the words name only others.
 
     They do not contradict the feature: what a list names beside others is not mentioned. Of what
@@ -94,7 +71,7 @@ def another_diagnosis(
     >>> from rubricate.text.contradiction.place import read_text
     >>> said = read_text("DDx: GERD, gastritis")
     >>> another_diagnosis("Differential: PUD", said, [(5, 20)])
-    'names gerd'
+    Reason(code='diagnosis.other', said='gerd')
     >>> another_diagnosis("Differential: dyspepsia", said, [(5, 20)]) is None
     True
     """
@@ -110,5 +87,6 @@ def another_diagnosis(
     inside -= {i for one in said for i in range(one.first, one.end)}
     forms = [reading.tokens[i].form for i in inside]
     if not all(_is_beside(form, _BESIDE) for form in forms):
-        return f"names {said[0].key}" if listed and _JOINTS.isdisjoint(forms) else None
-    return f"names {said[0].key}"
+        further = listed and _JOINTS.isdisjoint(forms)
+        return Reason("diagnosis.other", said[0].key) if further else None
+    return Reason("diagnosis.other", said[0].key)

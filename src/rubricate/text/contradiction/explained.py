@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rubricate.knowledge.tables import words
 from rubricate.text import opposites
 from rubricate.text.contradiction import DENIED, RULES, broken_rule
 from rubricate.text.contradiction.asked import (
@@ -22,44 +23,44 @@ from rubricate.text.contradiction.asked import (
 from rubricate.text.contradiction.meant import cue_within
 from rubricate.text.contradiction.place import SpokenPlace, find_place, forms_at, read_text
 from rubricate.text.contradiction.polarity import WELL
+from rubricate.text.contradiction.reasons import Reason
 from rubricate.text.quantities import Quantity, quantities_of, same_quantity
-from rubricate.text.words import word_set
 
 #: Of so few words a quotation is a reason.
 _SHORT = 4
-_ONE_SIDED = word_set("unilateral unilaterally one")
-_NEGATIVE = word_set("denies denied no not never without negative neg nil none afebrile")
-_LACK = word_set("without not no never lack absence absent")
+_ONE_SIDED = words("explained.one_sided")
+_NEGATIVE = words("explained.negative")
+_LACK = words("explained.lack")
 _BESIDE_NUMBERS = tuple(rule for rule in RULES if rule != "another number")
-#: Words that say that all is as it should be.
-_IN_ORDER = WELL | word_set("ok okay wnl nad unchanged steady same comfortable fully")
+_IN_ORDER = WELL | words("explained.in_order")
 
 
-def explain_contradiction(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> str:
+def explain_contradiction(
+    feature: str, text: str, spans: Sequence[tuple[int, int]]
+) -> Reason | None:
     """Return how words of a note contradict a feature, when it is known that they do.
 
     It takes what `rubricate.text.contradiction.why_contradicted` takes; the words are those that
     contradict the feature.
 
     What `why_contradicted` says; where that is nothing, the first thing within the words that
-    differs, and where none is known the words if they are few, else "says otherwise". Empty where
-    there are no words.
+    differs, and where none is known the words if they are few. None where there are no words.
 
     >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
-    'denied'
+    Reason(code='polarity.denied', said='')
     >>> explain_contradiction("Works full time", "Part time only", [(0, 9)])
-    'says Part time'
+    Reason(code='words.quoted', said='Part time')
     """
     place = find_place(read_text(text), spans)
     if place is None:
-        return ""
+        return None
     asked = read_asked(feature)
     # Words that open with a denial are denied, whoever is spoken of around them.
     first = place.reading.tokens[place.inside[0]].form in _NEGATIVE
     rules = (DENIED, *RULES) if first else RULES
     broken = [found[1] for one in asked if (found := broken_rule(one, place, rules))]
     differing = (said for one in asked if (said := _first_difference(one, place)))
-    return broken[0] if broken else next(differing, "") or _quotation(place)
+    return broken[0] if broken else next(differing, None) or _quotation(place)
 
 
 def gives_asked_number(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
@@ -117,66 +118,70 @@ def _quantities_within(place: SpokenPlace) -> list[Quantity]:
     return [one for one in place.reading.quantities if own[0].start <= one.span.start < own[-1].end]
 
 
-def _first_difference(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _first_difference(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return how the words differ from what is asked for, in a few words; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
     return next((said for look in looks if (said := look(asked, place))), None)
 
 
-def _quotation(place: SpokenPlace) -> str:
-    """Return the words themselves if few and of one sentence, else "says otherwise"."""
+def _quotation(place: SpokenPlace) -> Reason:
+    """Return the words themselves if few and of one sentence."""
     tokens = [place.reading.tokens[i] for i in place.inside]
     words = place.reading.text[tokens[0].start : tokens[-1].end]
     one = not any(mark in words for mark in ("\n", ". "))
-    return f"says {words}" if len(tokens) <= _SHORT and one else "says otherwise"
+    few = len(tokens) <= _SHORT and one
+    return Reason("words.quoted", words) if few else Reason("words.otherwise")
 
 
-def _another_value(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_value(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     reading = place.reading
     own = [reading.tokens[i] for i in place.inside]
     within = _quantities_within(place)
     for wanted in asked.quantities:
         said = [q for q in within if (q.kind, q.unit) == (wanted.kind, wanted.unit)]
         if said and not any(same_quantity(wanted, q) for q in said):
-            return f"says {said[0].span.text(reading.text)}"
+            return Reason("value.number", said[0].span.text(reading.text))
     counted = dict(counts_in(own))
     for thing, number in sorted(asked.counts):
         if counted.get(thing, number) != number:
-            return f"says {counted[thing]}"
+            return Reason("value.count", counted[thing])
     sides = sides_in(reading.text, reading.tokens, place.inside)
     if sides and asked.forms & _ONE_SIDED:
-        return "says both" if "both" in sides or len(sides) > 1 else None
+        both = "both" in sides or len(sides) > 1
+        return Reason("side.other", "both") if both else None
     if sides and asked.sides and sides.isdisjoint(asked.sides):
-        return f"says {min(sides)}"
+        return Reason("side.other", min(sides))
     return None
 
 
-def _said_otherwise(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _said_otherwise(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     inside = forms_at(place, place.inside)
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
         said = next((form for form in inside if form in table), None)
         if said is not None and table[said] not in values:
-            return f"says {table[said]}"
+            return Reason("value.opposite", table[said])
     return None
 
 
-def _another_polarity(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_polarity(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     reading = place.reading
     cued = any(reading.cue[i] >= 0 or reading.scope[i] >= 0 for i in place.inside)
     if asked.negated or not _LACK.isdisjoint(asked.forms):
-        return None if cued else "says it is there"
+        return None if cued else Reason("polarity.affirmed")
     inside = set(forms_at(place, place.inside))
     if cue := cue_within(place):
         return cue
-    return "denied" if cued or inside & _NEGATIVE else None
+    return Reason("polarity.denied") if cued or inside & _NEGATIVE else None
 
 
-def _another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_person(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
-    return f"{min(said)}'s" if said and not opposites.persons_fit(asked.persons, said) else None
+    if not said or opposites.persons_fit(asked.persons, said):
+        return None
+    return Reason("person.other", min(said))
 
 
-def _in_order(_asked: AskedFor, place: SpokenPlace) -> str | None:
+def _in_order(_asked: AskedFor, place: SpokenPlace) -> Reason | None:
     said = next((form for form in forms_at(place, place.inside) if form in _IN_ORDER), None)
-    return f"says {said}" if said else None
+    return Reason("polarity.normal", said) if said else None

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from rubricate.knowledge.tables import values, words
 from rubricate.text import opposites
 from rubricate.text.contradiction.asked import EMPTY_WORDS, AskedFor, persons_in
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, TextReading, forms_at
+from rubricate.text.contradiction.reasons import Reason
 from rubricate.text.subject import Context
-from rubricate.text.words import stem, word_set
+from rubricate.text.words import stem
 
-#: Features that speak of people around the patient, or that a parent tells or does for a child.
-_SHARED = word_set(
-    "lives living live with partner sexual sexually carer caregiver cares caring contraception"
-    " condoms birth born delivery pregnancy pressure given gives breastfed contact contacts"
-    " exposure exposed sick ill widow widowed married marriage bereavement grief death died abuse"
-    " violence support supportive vaccination transplant travel relationship conflict stress home"
-    " alone maternal paternal consanguinity consanguineous social household cesarean caesarean lscs"
-    " witnessed collateral interpreter accompanied smoke secondhand passive village rural visiting"
-    " visit stay stays staying holiday trip"
-)
+_SHARED = words("persons.shared")
+_OWNERS = words("persons.owners") | {""}
 
-_CHILDREN = word_set("son daughter child baby boy girl twin")
+_CHILDREN = words("persons.children")
 
-_SIDE_OF_FAMILY = word_set("mothers fathers lives living law")
+_SIDE_OF_FAMILY = words("persons.side_of_family")
 
 
-def another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_person(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return whose matter it is when it is not the person's the feature asks about."""
     reading = place.reading
     start, end = reading.starts[place.inside[0]], reading.tokens[place.inside[-1]].end
@@ -35,22 +29,20 @@ def another_person(asked: AskedFor, place: SpokenPlace) -> str | None:
     if not _SHARED.isdisjoint(asked.forms):
         return None
     middle = reading.starts[place.inside[len(place.inside) // 2]]
-    for context in reading.contexts:
-        if context.scope_span.start > end:
-            break
+    for context in reading.contexts_at((place.inside[0], place.inside[len(place.inside) // 2])):
         inside = context.scope_span.start <= start and end <= context.scope_span.end + 1
         if inside or context.scope_span.start <= middle < context.scope_span.end:
             cue = context.cue_span.text(reading.text).lower().removesuffix("'s")
             if _is_the_patient(reading, context):
                 continue
             if context.kind == "family" and (owners := _owners(asked, place)):
-                return f"{min(owners)}'s"
+                return Reason("person.other", min(owners))
             person = opposites.PERSONS.get(cue)
             if person is None and context.kind == "family":
                 own = persons_in(reading.tokens, place.around(REACH))
                 person = min(own) if own else None
-                return f"{person}'s" if person else "family history"
-            return f"{person or cue}'s"
+                return Reason("person.other", person) if person else Reason("person.family")
+            return Reason("person.other", person or cue)
     return None
 
 
@@ -58,10 +50,10 @@ def _is_the_patient(reading: TextReading, context: Context) -> bool:
     """Tell whether a context's person is the patient: "your son" in a letter to parents."""
     i = bisect_left(reading.starts, context.cue_span.start)
     before = reading.tokens[i - 1].form if i else ""
-    return reading.tokens[i].form in _CHILDREN and before in ("your", "our", "the", "their", "")
+    return reading.tokens[i].form in _CHILDREN and before in _OWNERS
 
 
-def _another_relative(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_relative(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     said = _owners(asked, place)
     if not said:
         said = persons_in(place.reading.tokens, place.inside)
@@ -72,11 +64,12 @@ def _another_relative(asked: AskedFor, place: SpokenPlace) -> str | None:
     if side := _other_side(asked, place):
         return side
     if asked.persons and not asked.any_relative and not asked.forms & _SIDE_OF_FAMILY:
-        return None if opposites.persons_fit(asked.persons, said) else f"{min(said)}'s"
+        fit = opposites.persons_fit(asked.persons, said)
+        return None if fit else Reason("person.other", min(said))
     return _not_kin(asked, said)
 
 
-def not_kin(asked: AskedFor, place: SpokenPlace) -> str | None:
+def not_kin(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return whose matter it is where a feature asks for the family and it is no relative's."""
     if not asked.any_relative:
         return None
@@ -84,33 +77,27 @@ def not_kin(asked: AskedFor, place: SpokenPlace) -> str | None:
     return _not_kin(asked, said) if said else None
 
 
-def _not_kin(asked: AskedFor, said: frozenset[str]) -> str | None:
+def _not_kin(asked: AskedFor, said: frozenset[str]) -> Reason | None:
     of_family = {"family", "history"} <= asked.forms or not asked.forms.isdisjoint(("fh", "fhx"))
     near = "degree 1" in asked.types and not asked.forms.isdisjoint(("relative", "relatives"))
     others = opposites.NOT_FIRST_DEGREE if near else opposites.NOT_KIN
     asks = (of_family or near) and not asked.persons
-    return f"{min(said)}'s" if asks and said <= others else None
+    return Reason("person.no_kin", min(said)) if asks and said <= others else None
 
 
-#: Words that say on which side of the family a relative is.
-_SIDE = {
-    **dict.fromkeys(("maternal", "mat", "mothers", "moms", "mums", "mgm", "mgf"), "maternal"),
-    **dict.fromkeys(("paternal", "pat", "fathers", "dads", "pgm", "pgf"), "paternal"),
-}
+_SIDE = values("persons.side")
 
 
-def _other_side(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _other_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the side of the family said where the feature asks for the other one."""
     if len(wanted := asked.forms & {"maternal", "paternal"}) != 1 or not asked.persons:
         return None
     said = {_SIDE[form] for form in forms_at(place, place.around(NEAR)) if form in _SIDE}
-    return f"says {min(said)}" if len(said) == 1 and said != wanted else None
+    other = len(said) == 1 and said != wanted
+    return Reason("person.side_of_family", min(said)) if other else None
 
 
-_NO_MATTER = word_set(
-    "well healthy neg negative fine alive ok okay fit no nil none not denies without died d age"
-    " aged deceased dead clear also too only older younger elder"
-)
+_NO_MATTER = words("persons.no_matter")
 
 
 def _owners(asked: AskedFor, place: SpokenPlace) -> frozenset[str]:
@@ -181,5 +168,5 @@ def _best_part(
     return best[0] if len(best) == 1 and most else matter
 
 
-_IN = word_set("in of (")
-_JOINS = word_set(", and & / + both his her older younger elder maternal paternal")
+_IN = words("persons.in")
+_JOINS = words("persons.joins")

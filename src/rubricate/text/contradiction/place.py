@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -16,6 +16,9 @@ from rubricate.text.words import RECENT_TEXTS, Token, tokens_of
 
 #: So many words around the spans are looked at, and only within their clauses.
 REACH = 30
+
+#: So many tokens of the spans are looked at; no words that state a feature are nearly as many.
+MOST_TOKENS = 200
 
 #: A number or side outside the spans counts if at most so many words lie between.
 NEAR = 3
@@ -36,10 +39,10 @@ class TextReading:
     quantity_starts: list[int]
     clauses: list[tuple[int, int]]
 
-    @property
-    def contexts(self) -> list[Context]:
-        """Where the text speaks of relatives and others."""
-        return _others(self.text)
+    def contexts_at(self, where: Iterable[int]) -> list[Context]:
+        """Return where the text speaks of relatives and others, and holds or touches a token."""
+        contexts, by_token = _others(self.text)
+        return [contexts[i] for i in sorted({i for t in where for i in by_token.get(t, ())})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,16 @@ def read_text(text: str) -> TextReading:
 
 
 @lru_cache(maxsize=RECENT_TEXTS)
-def _others(text: str) -> list[Context]:
-    return [one for one in contexts_of(text) if one.kind in ("family", "other")]
+def _others(text: str) -> tuple[list[Context], dict[int, list[int]]]:
+    """Return where a text speaks of relatives and others, and the numbers of these by token."""
+    starts = read_text(text).starts
+    contexts = [one for one in contexts_of(text) if one.kind in ("family", "other")]
+    by_token: dict[int, list[int]] = {}
+    for number, one in enumerate(contexts):
+        first = max(0, bisect_right(starts, one.scope_span.start) - 1)
+        for t in range(first, bisect_right(starts, one.scope_span.end)):
+            by_token.setdefault(t, []).append(number)
+    return contexts, by_token
 
 
 def _cover(starts: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -123,6 +134,7 @@ def find_place(
         inside += range(first, bisect_left(reading.starts, end))
     if not inside:
         return None
+    del inside[MOST_TOKENS:]
     clause, before, after = reading.clause, inside[0], inside[-1]
     first = bisect_left(clause, clause[before], max(0, before - REACH), before)
     end = bisect_right(clause, clause[after], after, min(len(clause), after + REACH))

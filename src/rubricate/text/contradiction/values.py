@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rubricate.knowledge.tables import groups, pattern, phrases, words
 from rubricate.text import opposites
 from rubricate.text.contradiction.asked import (
     AskedFor,
@@ -18,49 +18,22 @@ from rubricate.text.contradiction.asked import (
     values_named,
 )
 from rubricate.text.contradiction.place import NEAR, REACH, SpokenPlace, forms_at
+from rubricate.text.contradiction.reasons import Reason
 from rubricate.text.drugs import drugs_among, other_class
 from rubricate.text.numbers import figure, time_unit
 from rubricate.text.quantities import Quantity, same_quantity
-from rubricate.text.words import stem, word_set
+from rubricate.text.words import stem
 
-#: A feature with such a word is stated by another drug too: "Pain controlled without opioids",
-#: "Steroid-induced diabetes".
-_NOT_TAKEN = word_set(
-    "without not limits limit instead caused unnecessary induced malignant syndrome toxicity"
-    " deficiency deficient resistant resistance withdrawal related associated secondary indicated"
-    " avoid avoids avoided avoidance sparing interaction washout tapered non antibody cough from"
-)
-#: Features of how much a weight has changed, and the least that is a body's own, in kg.
-_CHANGE = word_set("loss lost losing gain gained gaining regain down up change")
+_NOT_TAKEN = words("drugs.not_taken")
+_CHANGE = words("drugs.change")
 _LEAST_WEIGHT = 35
-#: A dose "daily" is the sum of all of a day.
-_IN_A_DAY = word_set("daily day /d /24h weekly week")
-_CYCLE = word_set("cycle cycles menses periods menstrual")
-#: What stands in the middle, and the words that say so.
-_MIDDLE_PARTS = word_set("uvula trachea tongue windpipe")
-_MIDDLE = word_set("midline central")
-#: Names of one drug: its spellings, or what the body makes of the other.
-_SAME_DRUG = (
-    word_set("prednisone prednisolone"),
-    word_set("furosemide frusemide"),
-    word_set("torsemide torasemide"),
-    word_set("bendroflumethiazide bendrofluazide"),
-    word_set("aciclovir acyclovir"),
-    word_set("valaciclovir valacyclovir"),
-    word_set("beclometasone beclomethasone"),
-)
-#: How generic names of drugs end.
-_GENERIC = re.compile(
-    "(?:olol|alol|ilol|pril|sartan|statin|azole|dipine|oxetine|aline|pram|taxel|floxacin|cillin|mycin"
-    "|cycline|zepam|zolam|gliptin|gliflozin|glutide|xaban|parin|dronate|setron|triptan|mab|tinib"
-    "|profen|oxicam|sone|solone|terol|tidine|semide|thiazide|renone|lactone|codone|morphone|azine"
-    "|triptyline|platin|rubicin|mustine|tropium|lukast|dopa|vir|gabalin|trigine|racetam)$"
-)
-#: Brand names that end like generic ones.
-_BRANDS = word_set(
-    "tapazole thorazine compazine stelazine norvir adriamycin garamycin vibramycin bicillin"
-    " terramycin"
-)
+_IN_A_DAY = frozenset(phrases("drugs.in_a_day"))
+_CYCLE = words("drugs.cycle")
+_MIDDLE_PARTS = words("drugs.middle_parts")
+_MIDDLE = words("drugs.middle")
+_SAME_DRUG = tuple(groups("drugs.same").values())
+_GENERIC = pattern("drugs.generic")
+_BRANDS = words("drugs.brands")
 
 
 def _tells_change(forms: Sequence[str]) -> bool:
@@ -84,7 +57,7 @@ def number_agrees(asked: AskedFor, place: SpokenPlace) -> bool:
     )
 
 
-def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_number(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the number said where the feature asks for another of its kind."""
     if asked.negated:  # "No steroids in the past year": two years since the last.
         return None
@@ -110,17 +83,17 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> str | None:
         if said and not asked.numerals & numerals_of(
             forms_at(place, _outside(place, around, kind))
         ):
-            return f"says {said[0].span.text(place.reading.text)}"
+            return Reason("value.number", said[0].span.text(place.reading.text))
     return _beyond_limit(asked, place) or _another_count(asked, place)
 
 
 def _is_last_of_several(place: SpokenPlace, quantity: Quantity) -> bool:
     """Tell whether a length is the last side of several: "14 x 11 x 9 cm" is 14 cm large."""
-    before = place.reading.text[: quantity.span.start].rstrip()
+    before = place.reading.text[max(0, quantity.span.start - 20) : quantity.span.start].rstrip()
     return before.endswith(("x", "×", "X")) and before[-2:-1] in (" ", *"0123456789")
 
 
-def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the number said where the feature asks for one above or below another: "CK 410"."""
     if asked.limit is None:
         return None
@@ -133,7 +106,8 @@ def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> str | None:
     if value is None:
         return None
     above, limit = asked.limit
-    return f"says {said[0]}" if (value < limit if above else value > limit) else None
+    beyond = value < limit if above else value > limit
+    return Reason("value.limit", said[0]) if beyond else None
 
 
 def _is_repeated(quantities: Sequence[Quantity]) -> bool:
@@ -141,7 +115,7 @@ def _is_repeated(quantities: Sequence[Quantity]) -> bool:
     return any(one.kind == "frequency" for one in quantities)
 
 
-def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _another_count(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the number of the same things said: 1 pillow for three pillows."""
     if not asked.counts:
         return None
@@ -153,12 +127,12 @@ def _another_count(asked: AskedFor, place: SpokenPlace) -> str | None:
     for thing, number in sorted(asked.counts):
         said = sorted(n for one, n in near if one == thing)
         if said and (thing, number) not in around:
-            return f"says {said[0]}"
+            return Reason("value.count", said[0])
     return None
 
 
-def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return "says x7" of "detox x7" where a feature asks for two: "Two prior detox admissions"."""
+def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+    """Return "x7" of "detox x7" where a feature asks for two: "Two prior detox admissions"."""
     if len(asked.counts) != 1 or len(asked.numerals) != 1:
         return None
     (number,) = asked.numerals
@@ -170,7 +144,7 @@ def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> str | None:
         after = tokens[i + 2].form if i + 2 < len(tokens) else ""
         # "Vomiting x3 days" is a time, "14 x 11" a size.
         if said.isdecimal() and not time_unit(after) and not after[:1].isdigit() and after != "x":
-            return f"says x{said}" if said != number else None
+            return Reason("value.times", f"x{said}") if said != number else None
     return None
 
 
@@ -185,7 +159,7 @@ def _outside(place: SpokenPlace, quantities: Sequence[Quantity], kind: str) -> l
     ]
 
 
-def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the side said where the feature asks for another."""
     if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
         return _not_midline(place)
@@ -197,35 +171,36 @@ def another_side(asked: AskedFor, place: SpokenPlace) -> str | None:
         return None
     said = sides_in(reading.text, reading.tokens, place.around(NEAR))
     if {"left", "right"} <= said:
-        return None if asked.sides == {"both"} else "says both"
-    return f"says {min(said)}" if said else None
+        return None if asked.sides == {"both"} else Reason("side.other", "both")
+    return Reason("side.other", min(said)) if said else None
 
 
-def _not_midline(place: SpokenPlace) -> str | None:
+def _not_midline(place: SpokenPlace) -> Reason | None:
     """Return the side to which something is said to be that should be in the middle."""
     reading = place.reading
     said = sides_in(reading.text, reading.tokens, place.inside)
     around = forms_at(place, range(place.first, place.end))
-    return f"says {min(said)}" if len(said) == 1 and _MIDDLE.isdisjoint(around) else None
+    beside = len(said) == 1 and _MIDDLE.isdisjoint(around)
+    return Reason("side.midline", min(said)) if beside else None
 
 
-def another_site(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_site(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the place of the body said where the feature asks for another."""
     inside = forms_at(place, place.inside)
     around = forms_at(place, range(place.first, place.end))
     if len(asked.heights) == 1:
         said = values_named(opposites.HEIGHTS, inside)
         if said and asked.heights.isdisjoint(values_named(opposites.HEIGHTS, around)):
-            return f"says {min(said)}"
+            return Reason("side.site", min(said))
     if not asked.sites:
         return None
     said = opposites.sites_named(inside)
     if not said or opposites.places_fit(asked.sites, opposites.sites_named(around)):
         return None
-    return f"says {min(said)}"
+    return Reason("side.site", min(said))
 
 
-def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_drug(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the class of the drugs said where the feature asks for another."""
     if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
         return None
@@ -235,7 +210,7 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
         return None
     other = other_class(asked.drugs, said)
     if other:
-        return f"another drug class: {other}"
+        return Reason("drug.class", other)
     # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
     names = [name for name, _ in said]
     drugs = (*asked.drugs, *(drug for _, drug in said))
@@ -243,26 +218,24 @@ def another_drug(asked: AskedFor, place: SpokenPlace) -> str | None:
     same = any(one & asked.drug_names and not one.isdisjoint(names) for one in _SAME_DRUG)
     two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & both
     two = two and not any(drug.is_class for drug in drugs)
-    return f"another drug: {names[0]}" if two else None
+    return Reason("drug.other", names[0]) if two else None
 
 
-#: A feature with one of these may be stated by a kind that it names: "Non-malignant polyp".
-_NO_KIND = word_set("no not non without than or")
-#: Ordinals beyond the first.
-_LATER = re.compile(r"(?:[2-9]|1\d|20)(?:nd|rd|th)|third|fourth|fifth|sixth|seventh|recurrent")
+_NO_KIND = words("drugs.no_kind")
+_LATER = pattern("drugs.later")
 
 
-def another_type(asked: AskedFor, place: SpokenPlace) -> str | None:
+def another_type(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the type said where the feature asks for another."""
     kinds = {one.split()[0] for one in asked.types}
     named = types_in(forms_at(place, place.around(NEAR))) if kinds else frozenset()
     said = {one for one in named if one.split()[0] in kinds}
     if said and said.isdisjoint(asked.types):
-        return f"says {min(said)}"
+        return Reason("value.type", min(said))
     return _excluding_word(asked, place)
 
 
-def _excluding_word(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _excluding_word(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the kind said where the feature asks for one that it excludes: severe for mild."""
     if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
         return None
@@ -275,31 +248,32 @@ def _excluding_word(asked: AskedFor, place: SpokenPlace) -> str | None:
         said = {table[form] for form in affirmed if form in table}
         around = forms_at(place, range(place.first, place.end))
         if said and values.isdisjoint(values_named(dict(table), around)):
-            return f"says {min(said)}"
+            return Reason("value.type", min(said))
     return None
 
 
-def _not_the_first(asked: AskedFor, place: SpokenPlace) -> str | None:
+def _not_the_first(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the ordinal said where the feature asks for the first of its kind."""
     if "first" not in asked.forms or asked.negated:
         return None
     near = forms_at(place, place.around(NEAR))
     later = [form for form in near if _LATER.fullmatch(form)]
-    return f"says {later[0]}" if later and not {"first", "1st"} & set(near) else None
+    only_later = later and not {"first", "1st"} & set(near)
+    return Reason("value.first", later[0]) if only_later else None
 
 
-def _other_weight(asked: AskedFor, place: SpokenPlace) -> str | None:
-    """Return "says down" where a weight should have risen, and the like."""
+def _other_weight(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+    """Return "down" where a weight should have risen, and the like."""
     wanted = dict(asked.matters).get("weight", frozenset())
     said = {"up": "gain", "down": "loss"}
     near = {form for form in forms_at(place, place.around(1)) if form in said}
     if len(near) != 1 or asked.negated:
         return None
     (form,) = near
-    return f"says {form}" if wanted and said[form] not in wanted else None
+    return Reason("value.weight", form) if wanted and said[form] not in wanted else None
 
 
-def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
+def opposite(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     """Return the word said that excludes one of the feature's: better for worse."""
     if other := another_type(asked, place) or _not_the_first(asked, place):
         return other
@@ -324,5 +298,5 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> str | None:
         if len(said) == 1 and not denied and not asked.negated:
             near = {table[form] for form in around if form in table}
             if values.isdisjoint(near):
-                return f"says {min(said)}"
+                return Reason("value.opposite", min(said))
     return None

@@ -7,9 +7,12 @@ ordered: such words say nothing of the feature.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
+from rubricate.knowledge.tables import pattern, phrases, words
 from rubricate.rubric import Feature
 from rubricate.text.clauses import statement_of, statement_starts
 from rubricate.text.contradiction.place import TextReading, find_place
@@ -23,28 +26,13 @@ from rubricate.text.investigations.asked import (
     says_only_tests,
 )
 from rubricate.text.investigations.table import NamedTest, may_be, named_tests, states
-from rubricate.text.words import word_set
+from rubricate.text.words import RECENT_TEXTS
 
-#: Says of a test that it is to be done, or is being done.
-_TO_COME = re.compile(
-    r"\b(?:re-?)?(?:order|request|repeat|check|send|sent|book|arrang|schedul|plan|refer|recommend"
-    r"|suggest|need|due|will|would|should|shall|must|ask|get|obtain|next|today|now|tomorrow|tmrw"
-    r"|await|pend|gone"
-    r"|taken|drawn|start|going|again|want|for\b|follow|f/u|rpt|until|if\b|update|recheck|overdue|to)\w*",
-    re.IGNORECASE,
-)
-#: Ends what is said of a test; a date may follow a comma: "a scan in her pregnancy, in 2021, …".
-_BREAK = re.compile(r",(?!\s*(?:in|on|from|of) (?:\w+ )?(?:19|20)\d\d)|[;(\n→]|\.\s|\s-\s")
-#: What was measured, with what else was: "Na 134, Cr 0.9 at the GP's".
-_VALUES = re.compile(r"\s*[<>]?\d[\d./]*(?:\s*,\s*[A-Za-z]\w*\s+[<>]?\d[\d./]*)+")
-_OLD_BEFORE = re.compile(
-    r"\b(?:yesterday'?s|last (?:week|month|year|night)'?s|previous|prior|old|outside|earlier)\s*$",
-    re.IGNORECASE,
-)
-#: "Last year clear, repeat it today"; with another name behind it is another test's.
-_AGAIN = re.compile(
-    r"\b(?:repeat|rpt|re-?check)(?: (?:it|this|today|now|in|at|next|tomorrow)\b|(?! \w))", re.I
-)
+_TO_COME = pattern("ordered.to_come")
+_BREAK = pattern("ordered.break")
+_VALUES = pattern("ordered.values")
+_OLD_BEFORE = pattern("ordered.old_before")
+_AGAIN = pattern("ordered.again")
 _FAR = 50
 
 
@@ -66,28 +54,11 @@ def is_earlier(text: str, test: NamedTest) -> bool:
     return tells_of_before(behind) or _OLD_BEFORE.search(before) is not None
 
 
-#: Behind a test, or right before it: it is not to be done.
-_NOT_BEHIND = re.compile(
-    r"(?: (?!but\b|and\b|or\b|then\b|while\b|with\b|sent\b"
-    r"|ordered\b)[\w'/-]+){0,4}? (?:not (?:be )?(?:needed|sent|ordered|required|reqd|req'?d"
-    r"|indicated|done|repeated|called for|warranted|necessary|requested|performed|arranged|booked)"
-    r"|unnecessary|need not"
-    r"|deferred|declined|refused|cancell?ed|on hold|held off)\b",
-    re.IGNORECASE,
-)
-_NOT_BEFORE = re.compile(
-    r"\b(?:no need (?:for|of)|skip(?:ped|ping)?|hold(?:ing)? off(?: on)?|defer(?:red|ring)?"
-    r"|declin(?:es|ed)|refus(?:es|ed)|decided against|without|avoid|not (?:order|ordering|sent"
-    r"|sending|doing|getting|request\w*))"
-    r"\s+(?:an?\s|the\s|any\s|further\s|repeat\s|for\s|on\s)*$",
-    re.IGNORECASE,
-)
+_NOT_BEHIND = pattern("ordered.not_behind")
+_NOT_BEFORE = pattern("ordered.not_before")
 
 
-_STILL_TO_COME = re.compile(
-    r"\b(?:yet|book|schedul|order|arrang|await|wait|pend|tomorrow|tmrw|next|later|will|until|till)",
-    re.IGNORECASE,
-)
+_STILL_TO_COME = pattern("ordered.still_to_come")
 
 
 def is_refused(text: str, test: NamedTest) -> bool:
@@ -105,60 +76,16 @@ def is_refused(text: str, test: NamedTest) -> bool:
     return bool(behind or _NOT_BEFORE.search(text[begin : test.start]))
 
 
-#: Groups so large that their names tell no test: "bloods for KCNQ1" is a genetic test.
-_LARGE = word_set("imaging biopsy culture swab serology endoscopy cytology") | {
-    "blood test", "urine test", "stool test", "nuclear scan", "cardiac workup", "endocrine workup",
-}  # fmt: skip
-#: A line of the plan.
-_PLAN = re.compile(
-    r"\s*(?:\d+[.)]\s*)?(?:plan|p|a ?/ ?p|a ?& ?p|ix|inv(?:estigations?|x)?|w/?u|work-?up|orders?"
-    r"|adv(?:ice|ised)?|recs?|recommend\w*|to do|next steps?|(?:diagnostic )?(?:tests|studies)"
-    r"|(?:assessment|impression) (?:and|&) plan|diagnostic work-?up|bloods|labs)\s*[:\-–]",
-    re.IGNORECASE,
-)
-#: Words of who orders a test.
-_ORDERS = re.compile(
-    r"\b(?:orders?|ordered|ordering|requests?|requested|requesting|check|checking|recheck|send"
-    r"|sending|obtain|get|getting|book|booked|arranged?|arranging|scheduled?|asked for|will need"
-    r"|needs|repeat"
-    r"|repeated|repeating|rpt|refer(?:red)? for|draw|drawing|to have|organi[sz]ed?)\b",
-    re.IGNORECASE,
-)
-#: Words that leave a doubt whether a test named beside them is ordered.
-_DOUBT = re.compile(
-    r"\b(?:no|not|nor|neither|never|(?:without|w/o)(?! con)|declin\w*|refus\w*|defer\w*|if|unless"
-    r"|only|consider\w*|might|maybe|could|may|would|until|till|hold|cancel\w*|skip\w*|later"
-    r"|instead|place|rather|avoid\w*|unnecessary|last|previous\w*|prior|ago|already|was|were|had"
-    r"|normal|nl|wnl|nad|neg|negative|once|whether|discuss\w*|offer\w*|wait|pending|old|yesterday"
-    r"|after|when|should|results?|show\w*|review\w*|husband|wife|mother|father|mum|mom|dad"
-    r"|daughter|son|brother|sister|friend|back|outside"
-    r"|done|clear|fine|think|next|contraindicated|revisit|declines|pcp|gp)\b|[?∅]|n['’]t\b",
-    re.IGNORECASE,
-)
-#: What may follow the name of a test that is ordered.
-_GOES_ON = re.compile(
-    r"\s*(?:[,.;:+&/)(\n]|$|-\s|(?:and|or|now|today|tonight|tomorrow|tmrw|stat|asap|with|w/?|for"
-    r"|to|x ?\d|of|on|urgently|ordered|requested|sent|booked|arranged|scheduled|level|panel|test"
-    r"|scan|screen|in|at|by"
-    r"|ha(?:s|ve) (?:gone|been (?:ordered|requested|sent))|gone|through|via|under)\b)",
-    re.IGNORECASE,
-)
-#: Says behind a test that it is ordered.
-_IS_ORDERED = re.compile(
-    r"\s*(?:(?:is|are|has been|have been|being) )?(?:ordered|requested|booked|arranged|scheduled"
-    r"|organi[sz]ed"
-    r"|ha(?:s|ve) gone)\b",
-    re.IGNORECASE,
-)
-#: At the end of a list: what came of all tests in it.
-_RESULT = re.compile(
-    r"\b(?:normal|nl|wnl|nad|unremarkable|all (?:neg\w*|fine|ok|clear|good))\b", re.IGNORECASE
-)
-#: Ends what is said of a test, unless a condition follows: "CT, if no better".
-_ITEM_END = re.compile(r"[,;](?! ?(?:but |and |or )?(?:if|unless|only|once|when|not|pending)\b)")
-_ALL_OF = re.compile(r",|&|\band\b", re.IGNORECASE)
-#: Features with one of these ask for more than that a test be ordered.
-_MORE = re.compile(r"\d|\b(?:left|right|both|bilateral|repeat\w*|follow|weeks?|months?)\b", re.I)
+_LARGE = words("ordered.large") | frozenset(phrases("ordered.large_2"))
+_PLAN = pattern("ordered.plan")
+_ORDERS = pattern("ordered.orders")
+_DOUBT = pattern("ordered.doubt")
+_GOES_ON = pattern("ordered.goes_on")
+_IS_ORDERED = pattern("ordered.is_ordered")
+_RESULT = pattern("ordered.result")
+_ITEM_END = pattern("ordered.item_end")
+_ALL_OF = pattern("ordered.all_of")
+_MORE = pattern("ordered.more")
 
 
 @lru_cache(maxsize=4096)
@@ -177,9 +104,9 @@ def _wanted(feature: str) -> tuple[tuple[NamedTest, ...], ...]:
 
 def _beside_names(text: str) -> str:
     """Return what stands beside the names of tests: nothing of "24-hour urine"."""
-    for one in reversed(named_tests(text)):
-        text = text[: one.start] + text[one.end :]
-    return text
+    named = named_tests(text)
+    starts, ends = [*(one.start for one in named), len(text)], [0, *(one.end for one in named)]
+    return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 def find_ordered(feature: str, reading: TextReading) -> list[tuple[int, int]]:
@@ -221,11 +148,18 @@ def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool
     if names_earlier_time(behind) or _RESULT.search(behind):  # "FBC, U&E normal"
         return False
     line = text.rfind("\n", 0, test.start) + 1
-    starts = (one for one in statement_starts(text) if line <= one <= test.start)
-    if any(_PLAN.match(text, one, test.start) for one in starts):
+    plans = _plan_starts(text)
+    k = bisect_left(plans, line)
+    if k < len(plans) and plans[k] <= test.start and _PLAN.match(text, plans[k], test.start):
         return True
     told = _IS_ORDERED.match(behind) or _ORDERS.search(before.rpartition(";")[2])
     return told is not None and not in_plan
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _plan_starts(text: str) -> tuple[int, ...]:
+    """Return the statements of a text that begin as a line of the plan does."""
+    return tuple(one for one in statement_starts(text) if _PLAN.match(text, one))
 
 
 def _is_denied(reading: TextReading, test: NamedTest) -> bool:
@@ -249,12 +183,10 @@ def says_nothing_of_test(feature: str, text: str, spans: Sequence[tuple[int, int
     True
     """
     asked, ordered = read_tests(feature)
-    if not asked:
+    named = _named_so(feature, text)
+    if not asked or not (named.earlier and (ordered or not named.statements)):
         return False
-    places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
-    if places and not (ordered and all(is_earlier(text, one) for one in places)):
-        return False
-    told = {statement_of(text, one.start) for one in places}
+    told = named.statements
     return all(
         statement_of(text, start) in told or _names_others(asked, text[start:end])
         for start, end in spans
@@ -278,9 +210,27 @@ def not_ordered(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bo
     >>> not_ordered("D-dimer ordered", "Skip dimer, CTPA now.", [(0, 10)])
     True
     """
+    named = _named_so(feature, text)
+    if not named.statements or not named.refused:
+        return False
+    return all(statement_of(text, start) in named.statements for start, _ in spans)
+
+
+class _NamedSo(NamedTuple):
+    """The statements that name the test a feature asks for, and what all of them say of it."""
+
+    statements: frozenset[tuple[int, int]]
+    earlier: bool
+    refused: bool
+
+
+@lru_cache(maxsize=4 * RECENT_TEXTS)
+def _named_so(feature: str, text: str) -> _NamedSo:
+    """Return how a text names the test a feature asks for; every finding of it asks again."""
     asked, _ = read_tests(feature)
     places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
-    if not places or not all(is_refused(text, one) for one in places):
-        return False
-    told = {statement_of(text, one.start) for one in places}
-    return all(statement_of(text, start) in told for start, _ in spans)
+    return _NamedSo(
+        frozenset(statement_of(text, one.start) for one in places),
+        all(is_earlier(text, one) for one in places),
+        all(is_refused(text, one) for one in places),
+    )

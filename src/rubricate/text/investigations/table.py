@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import words
 from rubricate.text.tables import reached_from, split_cell, table_rows
-from rubricate.text.words import RECENT_TEXTS, Token, phrase_key, tokens_of, word_set
+from rubricate.text.words import RECENT_TEXTS, Token, phrase_key, tokens_of
 
 _LONGEST = 6
 #: A name that may mean something else ("iron", "flu", "PT") is marked with this in the table.
@@ -212,15 +213,8 @@ def _region_names() -> dict[str, str]:
     return {phrase_key(name): region for region, (names, _) in _regions().items() for name in names}
 
 
-#: Marks within a name: "x-ray", "PT/INR", "U&E".
-_JOINING = word_set("- / & ' +")
-#: Stand between a test and what it shows: "CT scan of the left knee with contrast".
-_BETWEEN = word_set(
-    "scan scans imaging of the her his left right l r lt rt bilateral both b/l w/ with without w/o"
-    " contrast con noncontrast non enhanced unenhanced iv oral po and plain view views series only"
-    " stat urgent protocol noncon wo w 2 3 gross single dual phase weight bearing standing upright"
-    " portable repeat formal bedside departmental limited complete bilat limb focused targeted"
-)
+_JOINING = words("tests.joining")
+_BETWEEN = words("tests.between")
 
 
 class _Words:
