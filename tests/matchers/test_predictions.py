@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from rubricate import CorpusBuilder, Feature, Note, Rubric
+from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
+from rubricate.matchers import fit_matcher
 from rubricate.matchers.predictions import (
     Found,
     NoteFindings,
+    check_rubrics,
     in_plain_words,
     predict_corpus,
+    read_notes,
+    read_predicted,
+    read_with,
     take_answers,
 )
 from rubricate.rows import Contradiction
@@ -81,3 +87,53 @@ def test_predictions_keep_the_rubrics_own_wording() -> None:
     assert [feature.text for feature in predicted.features] == ["1. Documents fever"]
     predict_corpus(corpus, "m", find)
     assert asked[1:] == ["1. Documents fever"]
+
+
+def test_a_matcher_of_another_package_is_asked_by_its_corpus() -> None:
+    class OfAnotherPackage:
+        name = "other"
+
+        def predict(self, corpus: Corpus) -> Corpus:
+            def find(rubric: Rubric, notes: Sequence[Note]) -> list[NoteFindings]:
+                spans = ((0, 5),)
+                return [NoteFindings([Found("1", spans, 0.5, "r")], {"1": 0.5}) for _ in notes]
+
+            return predict_corpus(corpus, self.name, find)
+
+    rubric = Rubric("c", (Feature("1", "c", "Fever"),))
+    notes = [Note("same", "c", "Fever."), Note("same", "c", "Fever again.")]
+    matcher: Any = OfAnotherPackage()
+    check_rubrics(matcher, [rubric])
+    found = list(read_with(matcher, rubric, notes))
+    assert [[one.spans for one in said.found] for said in found] == [[((0, 5),)]] * 2
+    assert [said.probabilities for said in found] == [{"1": 0.5}] * 2
+
+
+def test_what_is_read_directly_is_what_a_corpus_gets() -> None:
+    corpus = load_corpus("open-notes").select(cases=["30"])
+    matcher = fit_matcher("lexicon", Corpus((), corpus.rubrics))
+    (rubric,) = corpus.rubrics
+    read = list(read_with(matcher, rubric, corpus.notes))
+    predicted = list(read_predicted(matcher.predict(corpus)))
+    for own, other in zip(read, predicted, strict=True):
+        spans = sorted((one.feature, one.spans) for one in own.found)
+        assert spans == sorted((one.feature, one.spans) for one in other.found)
+        assert own.contradictions == other.contradictions
+
+
+def test_what_has_no_word_is_not_put_to_a_matcher_that_has_not_learned_it() -> None:
+    rubric = Rubric("c", (Feature("a", "c", "Fever"), Feature("b", "c", "-")))
+    asked: list[list[str]] = []
+
+    def find(rubric: Rubric, notes: Sequence[Note]) -> list[NoteFindings]:
+        asked.append([feature.id for feature in rubric])
+        return [NoteFindings([], {feature.id: 0.5 for feature in rubric}) for _ in notes]
+
+    note = Note("n", "c", "Cough - fever")
+    (said,) = read_notes(rubric, [note], find, lambda _: False)
+    assert dict(said.probabilities) == {"a": 0.5, "b": 0.0}
+    (said,) = read_notes(rubric, [note], find, lambda _: True)
+    assert dict(said.probabilities) == {"a": 0.5, "b": 0.5}
+    (said,) = read_notes(Rubric("c", rubric.features[1:]), [note], find, lambda _: False)
+    assert dict(said.probabilities) == {"b": 0.0}
+    assert asked == [["a"], ["a", "b"]]

@@ -1,14 +1,18 @@
 """Matchers are estimators, as far as that makes sense for texts and rubrics."""
 
+import copy
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
+from sklearn.utils import estimator_checks
 
 from rubricate import Corpus, load_corpus
-from rubricate.errors import UnknownNameError
+from rubricate.errors import InputError, UnknownNameError
 from rubricate.matchers import MATCHERS, make_matcher
+from rubricate.measures import evaluate
 
 CHANGED: dict[str, dict[str, Any]] = {
     "exact": {"window": 5},
@@ -65,3 +69,60 @@ def test_a_grid_of_parameters_can_be_searched() -> None:
     grid = ParameterGrid({"window": [5, 60]})
     found = [clone(make_matcher("exact")).set_params(**own).fit(empty) for own in grid]
     assert [one.get_params()["window"] for one in found] == [5, 60]
+
+
+def test_scikit_learn_searches_and_validates_on_a_corpus() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"], annotators=["reference"])[:24]
+    matcher = make_matcher("exact")
+    search = GridSearchCV(matcher, {"window": [0, 60]}, cv=2).fit(corpus)
+    assert search.best_params_ in ({"window": 0}, {"window": 60})
+    assert search.score(corpus) == search.best_estimator_.score(corpus)
+    folds = cross_val_score(matcher, corpus, cv=2)
+    assert folds.shape == (2,) and ((folds > 0) & (folds <= 1)).all()
+    fold = clone(matcher).fit(corpus[12:]).score(corpus[:12])
+    expected = evaluate(corpus[:12], clone(matcher).fit(corpus[12:]).predict(corpus[:12]))
+    assert fold == expected.characters.total().f1 == folds[0]
+    assert search.predict(corpus).notes == corpus.notes
+    with pytest.raises(InputError):
+        matcher.fit(corpus).score(Corpus(corpus.notes, corpus.rubrics))
+
+
+def test_a_corpus_is_divided_by_places_slices_and_masks() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    assert corpus.shape == (len(corpus.notes),)
+    places = [3, 5, 8]
+    mask = np.isin(np.arange(len(corpus.notes)), places)
+    wanted = corpus.select(notes=[corpus.notes[k].id for k in places])
+    for how in (places, np.array(places), mask, (places, ...)):
+        assert corpus[how] == wanted
+    assert corpus[-1].notes == corpus.notes[-1:]
+    assert [len(one.notes) for one in corpus[:3]] == [1, 1, 1]
+    with pytest.raises(IndexError):
+        corpus[len(corpus.notes)]
+
+
+#: The checks of scikit-learn that need no table of numbers.
+CHECKS = (
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_get_params_invariance",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+)
+
+
+@pytest.mark.parametrize("name", ["exact", "fuzzy", "synonyms", "lexicon", "encoder", "cascade"])
+def test_scikit_learn_finds_no_fault_in_parameters(name: str) -> None:
+    for check in CHECKS:
+        getattr(estimator_checks, check)(type(make_matcher(name)).__name__, make_matcher(name))
+
+
+@pytest.mark.parametrize("name", ["exact", "lexicon"])
+def test_copies_find_what_the_matcher_finds(name: str) -> None:
+    corpus = load_corpus("open-notes").select(cases=["30"])
+    matcher = make_matcher(name).fit(corpus)
+    found = matcher.predict(corpus)
+    assert copy.copy(matcher).predict(corpus) == found
+    assert copy.deepcopy(matcher).predict(corpus) == found

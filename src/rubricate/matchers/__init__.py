@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
-from rubricate.files import near_paths
+from rubricate.errors import ArgumentError, InputError, option
+from rubricate.files import PACKAGE, file_hash, near_paths, shown_path
+from rubricate.matchers.apart import (
+    NOTE_SECONDS,
+    FailedNote,
+    Predicted,
+    failures_in_words,
+    fit_apart,
+    notes_at_once,
+    predict_in_parts,
+)
 from rubricate.matchers.matcher import Matcher, check_parameters
 from rubricate.matchers.model_files import read_header, reading_model
 from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
-from rubricate.rows import Rows
 
 __all__ = [
     "MATCHERS",
+    "NOTE_SECONDS",
     "SHIPPED_MODELS",
+    "UNFITTED",
+    "FailedNote",
     "Matcher",
+    "Predicted",
+    "ShippedModel",
     "default_matcher",
+    "failures_in_words",
+    "fit_apart",
     "fit_matcher",
     "load_matcher",
     "make_matcher",
+    "model_of_name",
     "notes_at_once",
     "predict_in_parts",
+    "refuse_matcher_of_model",
 ]
 
 #: Every matcher by name; installed packages add theirs to the group ``rubricate.matchers``.
@@ -49,6 +71,38 @@ SHIPPED_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "accurate": ("encoder", {"network": "accurate"}),
     "cascade": ("cascade", {}),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedModel:
+    """A model that comes with the package, by name: a run names it and copies nothing."""
+
+    name: str
+    matcher: str
+    parameters: Mapping[str, Any]
+
+    def make(self) -> Matcher:
+        """Return the matcher, which reads the networks from where they are installed."""
+        return make_matcher(self.matcher, **self.parameters)
+
+    @property
+    def hash(self) -> str:
+        """A hash of the networks it reads, and of its parameters."""
+        networks = (
+            ("fast", "accurate") if self.matcher == "cascade" else (self.parameters["network"],)
+        )
+        said = [self.matcher, dict(self.parameters), [network_hash(name) for name in networks]]
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def network_hash(name: str) -> str:
+    """Return the hash of a network that comes with the package."""
+    return file_hash(PACKAGE / "neural" / "models" / name)
+
+
+#: The shipped model that a matcher is where nothing was learned.
+UNFITTED = {"cascade": "cascade", "encoder": "fast"}
 _DIAL = re.compile(r"cascade=(0?\.\d+|[01]),(0?\.\d+|[01])(?:,(\d{1,6}(?:\.\d+)?))?", re.ASCII)
 
 
@@ -61,6 +115,20 @@ def default_matcher() -> str:
 
     runs = all(find_spec(name) is not None for name in ("onnxruntime", "tokenizers"))
     return "cascade" if runs else "lexicon"
+
+
+def refuse_matcher_of_model(matcher: object, model: object) -> None:
+    """Raise ArgumentError if a matcher is named beside a model, which has its own.
+
+    >>> refuse_matcher_of_model("lexicon", "fast")
+    Traceback (most recent call last):
+    rubricate.errors.ArgumentError: model and matcher cannot be used together. Give one of them.
+    """
+    if matcher and model:
+        raise ArgumentError(
+            f"{option('--model')} and {option('--matcher')} cannot be used together. Give one of "
+            "them."
+        )
 
 
 def make_matcher(name: str, **parameters: Any) -> Matcher:
@@ -109,47 +177,6 @@ def fit_matcher(
     return make_matcher(name, **parameters).fit(corpus, annotator=annotator, progress=progress)
 
 
-def notes_at_once(matcher: Matcher) -> int:
-    """Return how many notes a matcher is given together: few where they take long, for the bar.
-
-    A number of its own, not one that follows the clock: what a matcher adds up over several notes
-    may differ in the last digit with the notes that are searched together.
-    """
-    return getattr(matcher, "notes_at_once", 200)
-
-
-def predict_in_parts(
-    matcher: Matcher, corpus: Corpus, *, size: int | None = None, progress: Progress = silent
-) -> Corpus:
-    """Return what ``matcher.predict(corpus)`` does, some notes at a time.
-
-    Matchers look at one note at a time, so the result is the same; memory stays low and progress
-    can be shown.
-
-    ``size``: notes of a part; by default `notes_at_once`.
-    ``progress``: called with how many notes are done, how many there are, and ``"matching"``.
-
-    >>> from rubricate import load_corpus
-    >>> corpus = load_corpus("open-notes").select(cases=["30"])
-    >>> matcher = fit_matcher("exact", corpus)
-    >>> predict_in_parts(matcher, corpus, size=3) == matcher.predict(corpus)
-    True
-    """
-    n_notes, size = len(corpus.notes), size or notes_at_once(matcher)
-    progress(0, n_notes, "matching")
-    if n_notes <= size:
-        predicted = matcher.predict(corpus)
-        progress(n_notes, n_notes, "matching")
-        return predicted
-    found = []
-    for first in range(0, n_notes, size):
-        part = range(first, min(first + size, n_notes))
-        predicted = matcher.predict(corpus.select(notes={corpus.notes[i].id for i in part}))
-        found.append(predicted.rows.relabel(note=list(part)))
-        progress(part.stop, n_notes, "matching")
-    return corpus.with_rows(Rows.concatenate(found), predicted.annotators)
-
-
 def shipped_model(model: object) -> tuple[str, dict[str, Any]] | None:
     """Return matcher and parameters of a model that comes with the package; None of others.
 
@@ -166,10 +193,22 @@ def shipped_model(model: object) -> tuple[str, dict[str, Any]] | None:
     """
     if not isinstance(model, str) or Path(model).exists():
         return None
-    if dial := _DIAL.fullmatch(model):
+    known = model_of_name(model)
+    return None if known is None else (known.matcher, dict(known.parameters))
+
+
+def model_of_name(name: str) -> ShippedModel | None:
+    """Return the shipped model of this name, whatever folders there are; None if there is none.
+
+    >>> model_of_name("cascade=0.2,0.8").make().get_params()["low"]
+    0.2
+    """
+    if dial := _DIAL.fullmatch(name):
         named = zip(("low", "high", "wrong"), dial.groups(), strict=True)
-        return "cascade", {name: float(value) for name, value in named if value is not None}
-    return SHIPPED_MODELS.get(model)
+        parameters = {key: float(value) for key, value in named if value is not None}
+        return ShippedModel(name, "cascade", parameters)
+    known = SHIPPED_MODELS.get(name)
+    return None if known is None else ShippedModel(name, *known)
 
 
 def no_such_model(name: str | Path) -> str:
@@ -181,7 +220,9 @@ cascade, cascade=LOW,HIGH,WRONG
     """
     known = ", ".join((*SHIPPED_MODELS, "cascade=LOW,HIGH,WRONG"))
     near = near_paths(Path(name), *SHIPPED_MODELS)
-    return f"{name}: no such folder{near} Give a model of `fit`, or one of: {known}"
+    return (
+        f"{shown_path(Path(name))}: no such folder{near} Give a model of `fit`, or one of: {known}"
+    )
 
 
 def load_matcher(path: str | Path) -> Matcher:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
+from rubricate.knowledge.tables import pattern
 from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
@@ -14,15 +17,43 @@ from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagnosis
 from rubricate.text.contradiction.explained import gives_asked_number
 from rubricate.text.contradiction.place import TextReading
+from rubricate.text.contradiction.reasons import Reason, in_words, is_on
 from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
 from rubricate.text.investigations.asked import asks_for_test
 from rubricate.text.investigations.ordered import find_ordered, not_ordered, says_nothing_of_test
 from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
-from rubricate.text.planned import find_planned
+from rubricate.text.planned import asks_when_to_return, find_planned, only_goes_on
 
 #: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned.
 SURE_RULES = ("another number", "another side", "another drug", TYPE)
-_STRAY = re.compile(r"[\W_]*|\d{1,2}|[a-z]")
+_STRAY = pattern("holding.stray")
+
+
+class Held(NamedTuple):
+    """The findings of a matcher in a note, before and after the sure rules."""
+
+    before: NoteFindings
+    after: NoteFindings
+
+
+_WATCHED: ContextVar[list[Held] | None] = ContextVar("watched", default=None)
+
+
+@contextmanager
+def watching() -> Iterator[list[Held]]:
+    """Keep what `hold_to_values` is given and leaves, for those who explain a decision.
+
+    >>> with watching() as held:
+    ...     pass
+    >>> held
+    []
+    """
+    held: list[Held] = []
+    token = _WATCHED.set(held)
+    try:
+        yield held
+    finally:
+        _WATCHED.reset(token)
 
 
 def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
@@ -40,6 +71,13 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     >>> [one.spans for one in said.found], said.contradictions["2"].reason
     ([((8, 14),)], 'says T 36.9')
     """
+    said = _held(rubric, reading, findings)
+    if (watched := _WATCHED.get()) is not None:
+        watched.append(Held(findings, said))
+    return said
+
+
+def _held(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
     findings = _hold_to_tests(rubric, reading, findings)
     text, by_feature = reading.text, dict[str, list[Found]]()
     for one in findings.found:
@@ -51,14 +89,15 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         own, other, sure = _held_to_words(feature, reading, before)
         if not own and feature.id in against:
             own = _reckoned(feature, text, against[feature.id])
+            own = own if own and is_on("number.same") else []
             sure = bool(own)
         # Where only values were found the table judges: a matcher may mark those beside them.
         worded = own and not only_values(text, [span for x in own for span in x.spans])
         said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
-        if said.contradicts:
+        if said.contradicts and is_on("value.measured"):
             first = said.contradicts[0]
-            other = Contradiction((first,), None, f"says {text[slice(*first)]}")
-        elif said.states:
+            other = _against((first,), Reason("value.measured", text[slice(*first)]))
+        elif said.states and is_on("measured.states"):
             stating = (
                 Found(feature.id, (x,), STATED, f"measured: {text[slice(*x)]}") for x in said.states
             )
@@ -86,22 +125,32 @@ def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings)
         if not asks_for_test(feature.text):
             continue
         own = [one for one in found if one.feature == feature.id]
-        chance = probabilities.get(feature.id)
-        if ordered := find_ordered(feature.text, reading):
+        chance, planned = probabilities.get(feature.id), list[Found]()
+        if (ordered := find_ordered(feature.text, reading)) and is_on("test.ordered"):
             probabilities[feature.id] = max(chance or 0.0, STATED)
             against.pop(feature.id, None)
             if any(any_overlap(one.spans, ordered) for one in own):
                 continue
-            found.append(Found(feature.id, tuple(ordered), STATED, "ordered in the plan"))
-        elif own and all(says_nothing_of_test(feature.text, reading.text, x.spans) for x in own):
+            planned = [Found(feature.id, tuple(ordered), STATED, "ordered in the plan")]
+        elif _all_say(own, "test.other", says_nothing_of_test, feature, reading.text):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
-        elif own and all(not_ordered(feature.text, reading.text, x.spans) for x in own):
+        elif _all_say(own, "test.refused", not_ordered, feature, reading.text):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
-            against[feature.id] = Contradiction(own[0].spans, None, "not to be done")
+            against[feature.id] = _against(own[0].spans, Reason("test.refused"))
         else:
             continue
-        found = [one for one in found if one not in own]
+        found = [*(one for one in found if one.feature != feature.id), *planned]
     return NoteFindings(found, probabilities, against)
+
+
+def _all_say(
+    own: Sequence[Found],
+    rule: str,
+    says: Callable[[str, str, Sequence[tuple[int, int]]], bool],
+    feature: Feature,
+    text: str,
+) -> bool:
+    return bool(own) and all(says(feature.text, text, x.spans) for x in own) and is_on(rule)
 
 
 def _held_to_words(
@@ -109,44 +158,59 @@ def _held_to_words(
 ) -> tuple[Sequence[Found], Contradiction | None, bool]:
     """Return what may state a feature, what says otherwise, and whether it surely is stated."""
     planned = find_planned(feature.text, reading)
-    if planned:
+    rule = "plan.return" if asks_when_to_return(feature.text) else "plan.started"
+    if planned and is_on(rule):
         plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
         return own if any(any_overlap(x.spans, planned) for x in own) else plan, None, True
+    own = [x for x in own if not only_goes_on(feature.text, reading.text, x.spans)]
     why = [
         why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
-        or why_surely_not(feature.text, reading.text, x.spans)
+        or _surely_not(feature, reading, x)
         for x in own
     ]
-    now = [not says_nothing_of_now(feature.text, reading.text, x.spans) for x in own]
+    now = [
+        not (says_nothing_of_now(feature.text, reading.text, x.spans) and is_on("time.before"))
+        for x in own
+    ]
     named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
     if named is not None:
         return _held_to_diagnosis(feature, named, own, why, now)
     if own and all(why):
-        return own, Contradiction(own[0].spans, None, why[0] or ""), False
+        return own, _against(own[0].spans, why[0]), False
     kept = [(x, no) for x, no, may in zip(own, why, now, strict=True) if may]
     # Where some say nothing of now and the others say otherwise, none is left.
     return [] if all(no for _, no in kept) else [x for x, _ in kept], None, False
+
+
+def _surely_not(feature: Feature, reading: TextReading, one: Found) -> Reason | None:
+    why = why_surely_not(feature.text, reading.text, one.spans)
+    return why if why is not None and is_on(why.code) else None
 
 
 def _held_to_diagnosis(
     feature: Feature,
     said: DiagnosisVerdict,
     own: Sequence[Found],
-    why: Sequence[str | None],
+    why: Sequence[Reason | None],
     now: Sequence[bool],
 ) -> tuple[Sequence[Found], Contradiction | None, bool]:
     """Return the same without words that name other diagnoses."""
-    if said.states:
+    if said.states and is_on("diagnosis.considered"):
         found = [Found(feature.id, (x,), STATED, "in the assessment") for x in said.states]
         return found, None, True
-    may = [kept and timely for kept, timely in zip(said.kept, now, strict=True)]
+    kept_by_name = all(said.kept) or is_on("diagnosis.elsewhere")
+    may = [(kept or not kept_by_name) and t for kept, t in zip(said.kept, now, strict=True)]
     kept = [(x, no) for x, no, kept in zip(own, why, may, strict=True) if kept]
-    if said.denied is not None and not kept:
-        return [], Contradiction((said.denied,), None, "denied"), False
+    if said.denied is not None and not kept and is_on("diagnosis.denied"):
+        return [], _against((said.denied,), Reason("diagnosis.denied")), False
     reasons = [(x, no) for x, no in kept or zip(own, why, strict=True) if no]
     if reasons and not said.considered and all(no for _, no in kept):
-        return own, Contradiction(reasons[0][0].spans, None, reasons[0][1] or ""), False
+        return own, _against(reasons[0][0].spans, reasons[0][1]), False
     return [x for x, _ in kept], None, False
+
+
+def _against(spans: tuple[tuple[int, int], ...], why: Reason | None) -> Contradiction:
+    return Contradiction(spans, None, "" if why is None else in_words(why))
 
 
 def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from rubricate.corpus import Annotation, Corpus, Note
-from rubricate.errors import InputError, UnknownNameError
+from rubricate.errors import InputError, UnknownNameError, option
 from rubricate.progress import Progress, silent
 from rubricate.rubric import SYSTEM
 
@@ -30,8 +30,9 @@ def learning_annotator(corpus: Corpus, annotator: str | None) -> str | None:
         people = [one.id for one in corpus.annotators if one.group != SYSTEM]
         if known and not people:
             raise InputError(
-                f"nothing here was judged by a person, only by {', '.join(known)}. Decide on items "
-                "of the run first, or name whom to learn from with --annotator"
+                f"this corpus has no human annotations, only annotations by {', '.join(known)}. "
+                "Decide on items of the run first, or name whom to learn from: "
+                f"{option('--annotator', 'NAME')}"
             )
         return people[0] if people else None
     if annotator not in known:
@@ -110,6 +111,32 @@ class Parametrised:
             setattr(self, name, value)
         return self
 
+    def score(
+        self: Matcher, corpus: Corpus, y: None = None, *, annotator: str | None = None
+    ) -> float:
+        """Return the F1 of the characters that are found, over all items of annotated notes.
+
+        F1 = 2 TP / (2 TP + FP + FN), pooled over notes and features. Without ``annotator`` the
+        first person of the corpus is compared with. scikit-learn calls it, with no ``y``.
+        """
+        from rubricate.measures import evaluate
+
+        who = learning_annotator(corpus, annotator)
+        if who is None:
+            raise InputError("nobody judged these notes, so there is nothing to compare with")
+        found = evaluate(corpus, self.predict(corpus), reference_annotator=who, missing="skip")
+        return found.characters.total().f1
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of scikit-learn: the input is a corpus, not an array."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False, string=True),
+        )
+
     def __repr__(self) -> str:
         usual = inspect.signature(type(self)).parameters
         own = self.get_params().items()
@@ -123,6 +150,14 @@ def check_parameters(matcher_class: type, parameters: Mapping[str, Any]) -> None
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {matcher_class.__name__}", name, known)
+
+
+def needs_notes(matcher: Matcher) -> bool:
+    """Tell whether a matcher finds nothing before it has learned from notes.
+
+    Such a matcher says so in an attribute of the same name.
+    """
+    return bool(getattr(matcher, "needs_notes", False))
 
 
 def require_fitted(matcher: object, attribute: str) -> None:

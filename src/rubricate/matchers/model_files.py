@@ -12,16 +12,22 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rubricate.corpus import Corpus
+from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, shown
 from rubricate.formats.encoding import Json, read_json, write_json
 from rubricate.formats.limits import read_text
+from rubricate.outputs import Kind, foreign_files
+from rubricate.rubric import Feature
 
 #: Increased when the files change so that older versions cannot read them.
 FORMAT_VERSION = 1
 HEADER_FILE = "model.json"
+#: How the files of networks that a model keeps in folders of their own end.
+_IN_FOLDERS = frozenset({".json", ".jsonl", ".npz", ".onnx", ".safetensors"})
 #: The parts of the program that decide what a model finds in a note.
 DECIDING = (
-    "spans.py", "rubric.py", "rows.py", "corpus.py", "text", "lexicon", "matchers", "neural",
+    "spans.py", "rubric.py", "rows.py", "corpus.py", "knowledge", "text", "lexicon", "matchers",
+    "neural",
 )  # fmt: skip
 
 
@@ -88,6 +94,22 @@ def read_header(folder: Path, *, matcher: str | None = None) -> Header:
         raise InputError([Fault(f"made by matcher {header.matcher!r}, not {matcher!r}", path)])
     _check_files(folder, header.files)
     return header
+
+
+def _model_fault(path: Path) -> str:
+    value = read_json(path / HEADER_FILE) if (path / HEADER_FILE).is_file() else {}
+    if not isinstance(value, dict) or _wrong_fields(value):
+        return f"there is no {HEADER_FILE} of a model in it"
+    return foreign_files(
+        path,
+        lambda name: (
+            name in {HEADER_FILE, *value["files"]}
+            or ("/" in name and Path(name).suffix in _IN_FOLDERS)
+        ),
+    )
+
+
+MODEL = Kind("a model", _model_fault)
 
 
 #: What a field holds: what it is called, and how it is told.
@@ -213,16 +235,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
         yield number, value
 
 
-def check_features(features: Mapping[str, str], corpus: Corpus) -> None:
-    """Raise InputError when a feature of the corpus has another text than the one learned.
+def check_features(features: Mapping[str, str], asked: Iterable[Feature]) -> None:
+    """Raise InputError when a feature that is asked for has another text than the one learned.
 
     Learned phrases are kept by feature id; under another rubric the same id would silently stand
     for something else.
     """
-    strangers = [f.id for f in corpus.features if features.get(f.id, f.text) != f.text]
+    strangers = [f.id for f in asked if features.get(f.id, f.text) != f.text]
     if strangers:
         shown = ", ".join(strangers[:10]) + (", ..." if len(strangers) > 10 else "")
         raise InputError(
-            f"{len(strangers)} features have another text than the model learned ({shown}). "
-            "Fit the matcher to this rubric, or give the features new ids."
+            f"the model was trained on a different wording of {counted(len(strangers), 'feature')} "
+            f"({shown}). Fit the matcher to this rubric, or give the features new ids."
         )

@@ -1,24 +1,19 @@
 """Short lines that state a feature, contradict it or do neither, from all of medicine.
 
-``probes.tsv`` has a feature, an outcome and a note in each row. "Not credited" is for lines of
+The cases ``lines.tsv`` of the rules have a feature, a note and an outcome in each row. "Not credited" is for lines of
 relatives, plans, warnings and tests: whether these contradict a feature or do not speak of it is
 left open. Not all rows are answered rightly; the shares below may rise and must not fall.
 """
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from rubricate import Feature
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
-from rubricate.rubric import Rubric
+from rubricate.rules.cases import LINES, judge_cases, read_cases
 
-PROBES = Path(__file__).with_name("probes.tsv")
 #: The least share of right answers for each outcome.
 FLOORS = {"stated": 0.95, "contradicted": 0.86, "not mentioned": 0.9, "not credited": 0.94}
 #: At most so many of the lines that do not state a feature earn its credit.
@@ -28,20 +23,10 @@ MOST_CREDITED = 0.045
 @cache
 def answers() -> list[tuple[str, str, str, str]]:
     """Return feature, outcome, note and what the matcher says of it."""
-    with PROBES.open(encoding="utf-8", newline="") as stream:
-        rows = [tuple(row.values()) for row in csv.DictReader(stream, delimiter="\t")]
-    notes: dict[str, list[tuple[str, str]]] = {}
-    for feature, outcome, note in rows:
-        notes.setdefault(feature, []).append((outcome, note))
-    found = []
-    for feature, own in notes.items():
-        rubric = Rubric("c", (Feature("1", "c", feature),))
-        for (outcome, note), said in zip(
-            own, findings_from_rubric(rubric, [note for _, note in own]), strict=True
-        ):
-            answer = "contradicted" if "1" in said.contradictions else "not mentioned"
-            found.append((feature, outcome, note, "stated" if said.found else answer))
-    return found
+    return [
+        (one.case.feature, one.case.verdict, one.case.note, one.verdict)
+        for one in judge_cases(read_cases(LINES))
+    ]
 
 
 def test_there_are_many_probes() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +22,7 @@ from rubricate.matchers.wording.stems import stem
 from rubricate.rows import Contradiction
 from rubricate.text.contradiction import why_contradicted_in
 from rubricate.text.contradiction.place import NEAR
+from rubricate.text.contradiction.reasons import Reason, in_words
 from rubricate.text.numbers import time_unit
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
@@ -75,8 +79,9 @@ class ContradictionFinder:
         for j in missing:
             asked, named = self._features[j], self._named(j, note)
             each = (self._contradicted(asked, one, note, strong, named) for one in asked.wordings)
-            found = next(filter(None, each), None) or _find_opposite(asked, note)
-            if found is not None:
+            if against := next(filter(None, each), None):
+                yield j, _in_words(*against)
+            elif found := _find_opposite(asked, note):
                 yield j, found
 
     def denied_elsewhere(
@@ -91,7 +96,13 @@ class ContradictionFinder:
             return None
         named = self._named(j, note)
         tokens = note.read.reading.tokens
-        found = [t for t in named if any(a <= tokens[t].start < b for a, b in spans)]
+        ordered = sorted(spans)
+        reach = [0, *accumulate((end for _, end in ordered), max)]
+        found = [
+            t
+            for t in named
+            if reach[bisect_right(ordered, tokens[t].start, key=itemgetter(0))] > tokens[t].start
+        ]
         wording = asked.wordings[0]
         said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
@@ -100,7 +111,7 @@ class ContradictionFinder:
             return None
         nothing = np.broadcast_to(np.False_, note.strength.shape)
         against = self._contradicted(asked, wording, note, nothing, named)
-        return against if against is not None and against.reason == "denied" else None
+        return _in_words(*against) if against is not None and against[1].is_denial else None
 
     def _named(self, j: int, note: PlainNote) -> dict[int, frozenset[str]]:
         """Return the tokens that surely name words of feature ``j``, with these words."""
@@ -126,7 +137,7 @@ class ContradictionFinder:
         note: PlainNote,
         strong: Bools,
         named: Mapping[int, frozenset[str]],
-    ) -> Contradiction | None:
+    ) -> tuple[tuple[tuple[int, int], ...], Reason] | None:
         """Return the first contradiction if every place that speaks of the matter is one."""
         read, own = note.read, list(wording.matter)
         if not own:
@@ -137,7 +148,7 @@ class ContradictionFinder:
         }
         hits = set(np.flatnonzero(strong[:, own].any(axis=1)).tolist())
         hits |= {t for t, columns in also.items() if not columns.isdisjoint(own)}
-        first: Contradiction | None = None
+        first: tuple[tuple[tuple[int, int], ...], Reason] | None = None
         groups: list[tuple[list[int], float]] = []
         for group in _near_each_other(sorted(hits), read):
             said = set(np.flatnonzero(strong[group].any(axis=0)).tolist())
@@ -156,12 +167,16 @@ class ContradictionFinder:
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
             why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
-            if partly and why != "denied":
+            if partly and not (why and why.is_denial):
                 continue
-            if why is None or (why == "denied" and note.places.said_by_denial(asked.names, tokens)):
+            if why is None or (why.is_denial and note.places.said_by_denial(asked.names, tokens)):
                 return None
-            first = first or Contradiction(spans, None, why)
+            first = first or (spans, why)
         return first
+
+
+def _in_words(spans: tuple[tuple[int, int], ...], why: Reason) -> Contradiction:
+    return Contradiction(spans, None, in_words(why))
 
 
 #: Words that say the contrary say nothing of the patient where one of these rules speaks.
@@ -177,7 +192,7 @@ def _find_opposite(
     """
     read = note.read
     for phrase in asked.names.opposites:
-        for tokens in note.places.phrase(phrase):
+        for tokens in note.places.phrase(phrase, within):
             if len(phrase) > 1 and any(note.scope[t] >= 0 for t in tokens):
                 continue
             if within is not None and not within.issuperset(tokens):
@@ -185,7 +200,7 @@ def _find_opposite(
             spans = _spans(tokens, read)
             if why_contradicted_in(read.for_rules, asked.text, spans, _SAID_OF_OTHERS) is None:
                 text = read.reading.text[spans[0][0] : spans[-1][1]]
-                return Contradiction(spans, None, f"says {text}")
+                return _in_words(spans, Reason("word.opposite", text))
     return None
 
 
@@ -197,7 +212,8 @@ def _denied_alone(group: Sequence[int], read: ReadNote) -> bool:
         return False
     near = range(max(0, group[0] - WINDOW), min(len(reading), group[-1] + WINDOW))
     same = (t for t in near if reading.scope[t] == scope and reading.item[t] == item)
-    forms = (reading.tokens[t].form for t in same if t not in group)
+    own = frozenset(group)
+    forms = (reading.tokens[t].form for t in same if t not in own)
     return all(form in STOP_WORDS for form in forms)
 
 
@@ -267,14 +283,14 @@ _QUOTED = 60
 
 
 def with_said(
-    spans: tuple[tuple[int, int], ...], why: str, text: str
+    spans: tuple[tuple[int, int], ...], why: Reason | None, text: str
 ) -> tuple[tuple[int, int], ...]:
     """Return the spans and, where a reason quotes words beside them, those words too.
 
-    >>> with_said(((0, 9),), "says 3 months", "Cough for 3 months")
+    >>> with_said(((0, 9),), Reason("value.number", "3 months"), "Cough for 3 months")
     ((0, 9), (10, 18))
     """
-    said = why.removeprefix("says ") if why.startswith("says ") else ""
+    said = why.said if why is not None and why.quotes else ""
     if not said or not spans or any(said in text[start:end] for start, end in spans):
         return spans
     at = text.find(said, max(0, spans[0][0] - _QUOTED))

@@ -15,17 +15,18 @@ import numpy as np
 
 from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
+from rubricate.knowledge.tables import words
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.logistic import HiddenLayer, LogitScale
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
-from rubricate.text.contradiction import DENIED, RULES, broken_rule, polarity
+from rubricate.text.contradiction import DENIED, broken_rule, polarity
 from rubricate.text.contradiction.asked import read_asked
 from rubricate.text.contradiction.meant import is_taken
 from rubricate.text.contradiction.place import find_place
-from rubricate.text.words import word_set
+from rubricate.text.contradiction.reasons import Reason
 
 #: So many words around the found ones are looked at, in their clause.
 AROUND = 8
@@ -39,21 +40,20 @@ SAYS_ALL = 1.5
 NOT_DENIED = 1.5
 #: So many words after a colon may answer what stands before it.
 ANSWER = 3
-#: Words by which a note may say a denial otherwise: "conscious throughout", "full power".
-AS_A_DENIAL = (
-    DENYING
-    | polarity.DENYING
-    | word_set("avoids avoid throughout easy easily full unch equal held sterile keeps order")
-)
-#: Names of the signs that are numbers, in order.
+AS_A_DENIAL = DENYING | polarity.DENYING | words("credit.as_a_denial")
+#: Names of the signs that are numbers. A rule on contradictions has two signs of its name; one that
+#: came after the model was learned has none.
 SIGNS = (
     "bias", "mean", "highest", "length", "pieces", "covered", "covered around", "surely covered",
     "least covered", "other words", "behind another", "below", "denial asked", "denied asked",
     "all denied asked", "cue asked", "denying word asked", "denied", "all denied", "cue",
     "denying word", "number asked", "right number", "right number around", "number around",
     "relative asked", "relative asked and near", "relative near", "several wordings",
-    "long wording",
-    *RULES, *(f"{rule} asked" for rule in RULES), "struck out",
+    "long wording", "another person", "denied or there", "normal", "not meant", "another number",
+    "another side", "another site", "another drug", "not now", "opposite", "another person asked",
+    "denied or there asked", "normal asked", "not meant asked", "another number asked",
+    "another side asked", "another site asked", "another drug asked", "not now asked",
+    "opposite asked", "struck out",
 )  # fmt: skip
 _PLACE = {name: i for i, name in enumerate(SIGNS)}
 _COUNTED_AS = {"number": "#", "mark": None}
@@ -162,7 +162,7 @@ class CreditWords:
         *,
         behind: float,
         struck_out: bool,
-    ) -> tuple[Signs, str | None]:
+    ) -> tuple[Signs, Reason | None]:
         """Return the signs of words found for feature ``j``, and why they may contradict it.
 
         ``logits`` are those of the words, ``behind`` is how far other words have a higher mean.
@@ -212,7 +212,7 @@ class CreditWords:
             values["right number around"] = bool(right_numbers(whole, profile, reading))
             values["number around"] = bool((reading.quantity[first:end] >= 0).any())
         rule = self._broken_rule(j, wording.number, group, note)
-        if rule is not None:
+        if rule is not None and rule[0] + said in _PLACE:
             values[rule[0] + said] = 1
         numbers = np.zeros(len(SIGNS), dtype=np.float32)
         numbers[[_PLACE[name] for name in values]] = list(values.values())
@@ -226,7 +226,7 @@ class CreditWords:
 
     def _broken_rule(
         self, j: int, wording: int, group: Sequence[TokenRun], note: PlainNote
-    ) -> tuple[str, str] | None:
+    ) -> tuple[str, Reason] | None:
         """Return the rule by which words contradict one of a feature's wordings, and why."""
         tokens, names = note.read.reading.tokens, self._names[j]
         inside = [t for run in group for t in range(run.first, run.end)]
@@ -329,10 +329,24 @@ class CreditModel:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CreditModel:
-        """Return the model from JSON values."""
+        """Return the model from JSON values; ValueError where its signs are not those known.
+
+        Weights of signs are bound by name: ``signs`` names the rows of the hidden layer.
+        """
+        named = list(value["signs"])
+        hidden = HiddenLayer.from_json(value["hidden"])
+        if sorted(named) != sorted(SIGNS) or sorted(value["weights"]) != sorted(SIGNS):
+            unknown = sorted({*named, *value["weights"]} - set(SIGNS))
+            missing = sorted(set(SIGNS) - (set(named) & set(value["weights"])))
+            raise ValueError(
+                f"the model has other signs than the program: unknown {unknown}, missing "
+                f"{missing}. Make it again with scripts/learn_credit.py"
+            )
+        if len(hidden.into) != len(named):
+            raise ValueError(f"{len(named)} signs, but {len(hidden.into)} rows of the hidden layer")
         return cls(
-            np.array([value["weights"].get(name, 0.0) for name in SIGNS], dtype=np.float32),
-            HiddenLayer.from_json(value["hidden"]),
+            np.array([value["weights"][name] for name in SIGNS], dtype=np.float32),
+            hidden._replace(into=hidden.into[[named.index(name) for name in SIGNS]]),
             value["words"],
             LogitScale(*value["presence"]),
         )

@@ -34,6 +34,7 @@ from rubricate.matchers.wording.runs import (
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.text.contradiction import why_contradicted_in
+from rubricate.text.contradiction.reasons import Reason, in_words
 from rubricate.text.opposites import PERSONS
 
 #: How much the logit of a phrase's precision counts, and the most it may add.
@@ -46,12 +47,12 @@ INSISTS = 1.5
 CONTRADICTED = 0.1
 #: From the rubric alone, a feature without a stretch above the cut gets those so far below it.
 JUST_BELOW = 1.8
-#: What the rules that strike out a stretch say of it, in the words of a reason.
+#: Why what the rules strike out contradicts a feature.
 RULE_REASONS = {
-    "denied": "denied",
-    "not denied": "says it is there",
-    "wrong number": "says another number",
-    "of a relative": "family history",
+    "denied": Reason("polarity.denied"),
+    "not denied": Reason("polarity.affirmed"),
+    "wrong number": Reason("value.any_number"),
+    "of a relative": Reason("person.family"),
 }
 #: Notes read together.
 TOGETHER = 16
@@ -163,7 +164,7 @@ class CaseFinder:
         note: PlainNote,
         above: F32,
         credited: Sequence[Found] = (),
-    ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, str | None]]:
+    ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, Reason | None]]:
         """Yield what may be evidence of a feature, its signs, and why it contradicts it.
 
         What is below the cut comes last, and only as long as nothing is ``credited``.
@@ -178,13 +179,14 @@ class CaseFinder:
         column = above[:, j].tolist()
         logits = [[column[t] for r in group for t in range(r.first, r.end)] for group in groups]
         means = [sum(own) / len(own) for own in logits]
+        highest = max(means, default=0.0)
         order = sorted(range(len(groups)), key=lambda i: means[i] <= 0)
         for group, own, mean in ((groups[i], logits[i], means[i]) for i in order):
             if mean <= 0 and credited:
                 return
             struck_out = all(self._struck_out(j, run, note.read, above) for run in group)
             signs, why = self.credit.signs(
-                j, group, note, own, behind=max(means) - mean, struck_out=struck_out
+                j, group, note, own, behind=highest - mean, struck_out=struck_out
             )
             if why is not None and len(profile.alternatives) > 1:
                 spans = [_span_of(run, reading) for run in group]
@@ -205,7 +207,7 @@ class CaseFinder:
             spans = tuple(_span_of(run, read.reading) for run in group)
             if why is not None:
                 words = with_said(spans, why, read.reading.text)
-                against = against or Contradiction(words, None, why)
+                against = against or Contradiction(words, None, in_words(why))
                 continue
             other = self._contradicting.opposite_in(j, note, group)
             if other is not None:
@@ -301,7 +303,7 @@ class CaseFinder:
                 why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
-                    against = against or Contradiction(words, None, why)
+                    against = against or Contradiction(words, None, in_words(why))
                     continue
             confidence = self._decision.span(mean)
             reason = self._reason(j, group, read, folded)
@@ -325,7 +327,8 @@ class CaseFinder:
         number = int(reading.quantity[token]) if profile.kind == "age" else -1
         span = reading.quantities[number].span if number >= 0 else reading.tokens[token].span
         said = span.text(reading.text)
-        return Contradiction(((span.start, span.end),), None, f"says {said}")
+        why = in_words(Reason("identity.other", said))
+        return Contradiction(((span.start, span.end),), None, why)
 
     def _contradiction(
         self, j: int, spans: tuple[tuple[int, int], ...], read: ReadNote, rule: str
@@ -333,8 +336,8 @@ class CaseFinder:
         """Return the contradiction of a stretch that a rule struck out."""
         feature = self._reader.prepared.profiles[j].feature.text
         why = why_contradicted_in(read.for_rules, feature, spans)
-        words = with_said(spans, why or "", read.reading.text)
-        return Contradiction(words, None, why or RULE_REASONS[rule])
+        words = with_said(spans, why, read.reading.text)
+        return Contradiction(words, None, in_words(why or RULE_REASONS[rule]))
 
     def _struck_out(self, j: int, run: TokenRun, read: ReadNote, above: F32) -> str:
         """Return the rule that removes a run, or an empty text."""

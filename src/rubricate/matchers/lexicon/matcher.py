@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from rubricate.batch import need_polars
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
-from rubricate.files import whole_output
+from rubricate.files import packaged_bytes, whole_output
 from rubricate.formats.encoding import read_json, write_json
 from rubricate.formats.parquet_table import Kind, read_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LearnedCase, LexiconModel, learn_case
+from rubricate.matchers.literal import with_mentions
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -25,6 +27,7 @@ from rubricate.matchers.matcher import (
     require_fitted,
 )
 from rubricate.matchers.model_files import (
+    MODEL,
     Header,
     check_features,
     corpus_hash,
@@ -38,7 +41,7 @@ from rubricate.matchers.model_files import (
 )
 from rubricate.matchers.phrases.model import CountedPhrase, count_phrases
 from rubricate.matchers.phrases.scanning import fold_text
-from rubricate.matchers.predictions import NoteFindings, predict_corpus
+from rubricate.matchers.predictions import NoteFindings, in_clean_text, predict_with, read_notes
 from rubricate.matchers.wording.case_model import (
     CaseModel,
     WordSettings,
@@ -139,15 +142,26 @@ class LexiconMatcher(Parametrised):
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what was found, under the annotator ``lexicon``."""
+        self.check(corpus.features)
+        return predict_with(corpus, self.name, self.read)
+
+    def check(self, features: Iterable[Feature]) -> None:
+        """Raise InputError where the model learned other wordings of these features."""
         require_fitted(self, "model_")
-        check_features(self.model_.features, corpus)
-        lexicon = self._open_lexicon()
+        check_features(self.model_.features, features)
+
+    def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what is found in each note."""
+        lexicon, known = self._open_lexicon(), self.model_.cases
 
         def find(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
             return self._find(rubric, [note.text for note in notes], lexicon)
 
         with one_blas_thread():
-            return predict_corpus(corpus, self.name, find, lambda f: f.case in self.model_.cases)
+            # What somebody struck from the phrases by hand is not to be found.
+            struck = {phrase.feature for phrase in self.model_.phrases if not phrase.kept}
+            held = in_clean_text(with_mentions(find, rubric, struck))
+            yield from read_notes(rubric, notes, held, lambda f: f.case in known)
 
     def _find(
         self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon
@@ -219,7 +233,7 @@ def save_lexicon_model(
     model: LexiconModel, folder: str | Path, *, parameters: dict[str, Any], overwrite: bool
 ) -> None:
     """Write the model: phrases (may be edited), weights of words, cuts, and what is shared."""
-    with whole_output(Path(folder), overwrite=overwrite) as place:
+    with whole_output(Path(folder), overwrite=overwrite, kind=MODEL) as place:
         place.mkdir()
         write_lines(place / LEXICON_FILE, (phrase.to_json() for phrase in model.phrases))
         _write_words(place / WORDS_FILE, model)
@@ -250,8 +264,13 @@ def near_of(learned: LearnedCase) -> float:
 
 
 def _write_words(path: Path, model: LexiconModel) -> None:
+    if not model.cases:
+        # Without polars, which a copy of a process cannot use: a rubric alone has no such words.
+        path.write_bytes(packaged_bytes("matchers", "lexicon", "no_words.parquet"))
+        return
     import polars
 
+    need_polars()
     tables = []
     for case, learned in model.cases.items():
         weights = learned.model.weights[:-1]
@@ -337,6 +356,8 @@ _WORDS: dict[str, Kind] = {
 
 
 def _read_cases(path: Path, cases: Mapping[str, Any]) -> dict[str, LearnedCase]:
+    if not cases:
+        return {}
     table = read_table(path, _WORDS)
     found: dict[str, LearnedCase] = {}
     for case, value in cases.items():

@@ -28,7 +28,7 @@ from rubricate.matchers.phrases.model import (
     weigh_phrases,
 )
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
-from rubricate.matchers.predictions import NoteFindings, predict_corpus
+from rubricate.matchers.predictions import NoteFindings, predict_with, read_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature, Rubric
 
@@ -119,9 +119,17 @@ class PhraseMatcher(Parametrised):
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the phrases mark, under the matcher's name."""
+        self.check(corpus.features)
+        return predict_with(corpus, self.name, self.read)
+
+    def check(self, features: Iterable[Feature]) -> None:
+        """Raise InputError where the model learned other wordings of these features."""
         require_fitted(self, "model_")
-        check_features(self.model_.features, corpus)
-        return predict_corpus(corpus, self.name, self._find)
+        check_features(self.model_.features, features)
+
+    def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what the phrases mark in each note."""
+        return read_notes(rubric, notes, self._find)
 
     def _scanner(self, phrases: Sequence[tuple[str, ...]]) -> Scanner:
         return PhraseScanner(phrases, window=self.window)

@@ -12,6 +12,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.matchers.matcher import JudgedNote, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
+    MODEL,
     Header,
     corpus_hash,
     read_header,
@@ -255,7 +256,7 @@ def save_phrases(
     overwrite: bool,
 ) -> None:
     """Write ``model.json`` and ``phrases.jsonl``; the phrases may be edited by hand."""
-    with whole_output(Path(folder), overwrite=overwrite) as place:
+    with whole_output(Path(folder), overwrite=overwrite, kind=MODEL) as place:
         place.mkdir()
         write_lines(place / PHRASES_FILE, (phrase.to_json() for phrase in model.phrases))
         header = Header(matcher, parameters, model.learned_from, model.n_notes, model.features)

@@ -7,11 +7,12 @@ that a note contradicts a feature.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import phrases, words
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
@@ -22,21 +23,16 @@ from rubricate.matchers.wording.stems import stem
 from rubricate.text import opposites
 from rubricate.text.senses import meant_by
 from rubricate.text.wordings import read_wording
-from rubricate.text.words import phrase_key, phrase_words, word_set
+from rubricate.text.words import phrase_key, phrase_words
 
-#: Before a phrase of the lexicon these make the phrase for its absence: "no fever".
-_ABSENT = ("no", "denies", "not", "does not")
+_ABSENT = phrases("naming.absent")
 #: Words of a phrase lie at most so far apart.
 _SLACK = 3
 _LEAST_STEM = 4
-_DENIALS = NEGATING | word_set("dont doesnt didnt cant cannot isnt hasnt havent unable lack lacks")
+_DENIALS = NEGATING | words("naming.denials")
 _DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
-#: Denied with other words these are what is denied: "no trouble sleeping".
-_TROUBLE = frozenset(
-    stem(form)
-    for form in ["trouble", "problem", "difficulty", "issue", "loss", "lack", "change", "complaint"]
-)
-_PARTICLES = word_set("up down out off over")
+_TROUBLE = frozenset(stem(form) for form in words("naming.trouble"))
+_PARTICLES = words("naming.particles")
 #: Phrases of the bank may express other features too.
 _UNSURE = f"bank{NARROWER}"
 Phrase = tuple[str, ...]
@@ -184,6 +180,7 @@ class StemPlaces:
                 insort(at.setdefault(rest, []), bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
         self._found: dict[FeatureNames, list[tuple[list[int], frozenset[str]]]] = {}
+        self._numbers: dict[FeatureNames, dict[int, list[int]]] = {}
         self._clause, self._scope = reading.clause.tolist(), reading.scope.tolist()
 
     def words(self, names: FeatureNames) -> Iterator[tuple[int, frozenset[str]]]:
@@ -209,22 +206,37 @@ class StemPlaces:
 
     def meant(self, names: FeatureNames, tokens: Sequence[int]) -> frozenset[str]:
         """Return the feature's words that some tokens stand for."""
-        within = set(tokens)
+        within, placed = set(tokens), self._placed(names)
+        numbers = self._numbers.get(names)
+        if numbers is None:
+            numbers = self._numbers[names] = {}
+            for number, (own, _) in enumerate(placed):
+                for t in own:
+                    numbers.setdefault(t, []).append(number)
+        near = (placed[i] for i in {i for t in within for i in numbers.get(t, ())})
         # All words of a phrase but one, and at least two of several.
         return frozenset().union(
             *(
                 meant
-                for own, meant in self._placed(names)
+                for own, meant in near
                 if len(within.intersection(own)) >= min(len(own), max(2, len(own) - 1))
             )
         )
 
-    def phrase(self, phrase: Phrase) -> Iterator[list[int]]:
-        """Yield the tokens of each place where all words of a phrase stand near each other."""
+    def phrase(self, phrase: Phrase, within: Collection[int] | None = None) -> Iterator[list[int]]:
+        """Yield the tokens of each place where all words of a phrase stand near each other.
+
+        Only those places that may have one of the tokens ``within``, where these are given.
+        """
         at, clause = self.at, self._clause
         if not all(one in at for one in phrase):
             return
-        for t in at[phrase[0]]:
+        begins = at[phrase[0]]
+        if within is not None:
+            furthest = len(phrase) - 1 + _SLACK
+            first = bisect_left(begins, min(within, default=0) - furthest)
+            begins = begins[first : bisect_right(begins, max(within, default=-1) + furthest)]
+        for t in begins:
             found = [t]
             for one in phrase[1:]:
                 reach = len(phrase) - 1 + _SLACK
@@ -242,7 +254,9 @@ class StemPlaces:
         if any(self._scope[t] >= 0 for t in tokens) and self.said_by_denial(names, tokens):
             return True
         within = set(tokens)
-        return any(not within.isdisjoint(own) for one in names.same for own in self.phrase(one))
+        return any(
+            not within.isdisjoint(own) for one in names.same for own in self.phrase(one, within)
+        )
 
     def said_by_denial(self, names: FeatureNames, tokens: Sequence[int]) -> bool:
         """Tell whether words say by being denied that a feature is there: "no bowel movement"."""

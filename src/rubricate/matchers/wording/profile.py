@@ -8,39 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from rubricate.arrays import F32
+from rubricate.knowledge.tables import groups, words
 from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
 from rubricate.text.quantities import Quantity, same_quantity
 from rubricate.text.wordings import read_wording
-from rubricate.text.words import word_set
 
-STOP_WORDS = word_set(
-    "a an the of in on at to for with w/ and or by from as is are was were be been being has have"
-    " had having his her their my its it he she they i we pt patient this that these those there"
-    " than then but so if when while during after before since into out up down about over any some"
-    " do does did not no nor also just very more most such which who whom whose what where how can"
-    " could would will may might must should s t d x per each other own same too only & + , . ; :"
-    " / ( ) - ' \" * ? ! = > < ~"
-)
-NEGATING = word_set(
-    "no not denies denied without never none negative neg absent lack lacks non nor w/o nil"
-)
-MALE = word_set(
-    "male man gentleman boy guy m mr mister gent fellow bloke chap lad he his him son hes himself ♂"
-    " mlae mael"
-)
-FEMALE = word_set(
-    "female woman wmn lady girl gal lass f mrs ms miss she her shes herself ♀ femlae feamle femal"
-)
+STOP_WORDS = words("profile.stop_words")
+_NAMING_GENDER = words("profile.of_gender") | {""}
+_NAMING_AGE = words("profile.of_age")
+NEGATING = words("profile.negating")
+MALE = words("profile.male")
+FEMALE = words("profile.female")
 _GENDERS = {"male": MALE, "female": FEMALE, "man": MALE, "woman": FEMALE, "boy": MALE,
             "girl": FEMALE}  # fmt: skip
 #: What names a gender less plainly than a noun, the plainest first.
-_LESS_PLAIN = (
-    word_set("he she hes shes"),
-    word_set("mr mister mrs ms miss"),
-    word_set("his him her son himself herself"),
-)
+_LESS_PLAIN = tuple(groups("profile.less_plain").values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +77,7 @@ def read_feature(feature: Feature, place: int) -> FeatureProfile:
 def _gender(feature: Feature) -> frozenset[str] | None:
     """Return the words for the gender that a feature asks for and nothing else: "Male patient"."""
     named, _, rest = feature.text.strip().lower().partition(" ")
-    return _GENDERS.get(named) if rest in ("", "sex", "gender", "patient", "person") else None
+    return _GENDERS.get(named) if rest in _NAMING_GENDER else None
 
 
 def _kind(feature: Feature) -> str:
@@ -101,7 +85,7 @@ def _kind(feature: Feature) -> str:
         return "gender"
     wording = read_wording(feature.text)
     found = wording.quantities
-    whole = [token for token in wording.tokens if token.form not in ("old", "age", "of")]
+    whole = [token for token in wording.tokens if token.form not in _NAMING_AGE]
     if len(found) == 1 and found[0].kind == "age" and len(whole) <= 4:
         covered = [t for t in whole if found[0].span.start <= t.start < found[0].span.end]
         return "age" if len(covered) == len(whole) else ""

@@ -11,21 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import I32, Bools
+from rubricate.knowledge.tables import words
 from rubricate.text.contradiction.place import TextReading, read_text
 from rubricate.text.negation import NegationScope
 from rubricate.text.quantities import Quantity
 from rubricate.text.sections import SECTION_NAMES, sections_of
-from rubricate.text.words import Token, word_set
+from rubricate.text.words import Token
 
-RELATIVES = word_set(
-    "father mother dad mom mum brother sister sibling siblings parent parents grandfather uncle"
-    " grandmother grandparent grandparents aunt cousin son daughter twin maternal paternal mat pat"
-    " family fam fhx fh fmhx familial relatives relative gf gm mgm mgf pgm pgf dads moms mothers"
-    " fathers brothers sisters children"
-)
+RELATIVES = words("lexical.relatives")
 SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}
-#: What separates the items of a list.
-SEPARATORS = word_set(", / and or & nor + ;")
+SEPARATORS = words("lexical.separators")
 MARK, NUMBER, WORD = 0, 1, 2
 
 
@@ -94,7 +89,7 @@ def read_note(text: str) -> NoteReading:
 
 
 def _items(tokens: Sequence[Token], clause: I32) -> I32:
-    """Number the items; a separator belongs to the item after it."""
+    """Give each item its number; a separator belongs to the item after it."""
     begins = np.array([token.form in SEPARATORS for token in tokens], dtype=np.bool_)
     if len(tokens):
         begins[1:] |= clause[1:] != clause[:-1]

@@ -49,7 +49,10 @@ class RubricWords:
             self.weights[:, k] /= max(float(self.weights[:, k].sum()), 1e-6)
         own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
         self._order = np.concatenate(own) if own else np.zeros(0, dtype=np.int64)
-        self._starts = np.cumsum([0, *(len(one) for one in own)])[:-1]
+        lengths = np.array([len(one) for one in own], dtype=np.int64)
+        # A wording without a letter or digit ("-") has no words: nothing stands for it.
+        self._worded = np.flatnonzero(lengths)
+        self._starts = (np.cumsum(lengths) - lengths)[self._worded]
         self._sureness = [translation.sureness(word) for word in self.words]
         self._usual = frozenset().union(*self._sureness)
         self._synonyms = synonyms.words if synonyms else {}
@@ -209,7 +212,10 @@ class RubricWords:
         strength = strengths(same, alike, means, close)
 
         def best(values: F32) -> F32:
-            found: F32 = np.maximum.reduceat(values[:, self._order], self._starts, axis=1)
+            found = np.zeros((len(values), len(self.alternatives)), dtype=np.float32)
+            if len(self._worded):
+                own = values[:, self._order]
+                found[:, self._worded] = np.maximum.reduceat(own, self._starts, axis=1)
             return found
 
         rarity = np.array([self.rarity(one) for one in stems], dtype=np.float32)[:, None]

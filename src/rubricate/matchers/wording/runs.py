@@ -10,28 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rubricate.knowledge.tables import words
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import NoteReading
 from rubricate.text.quantities import same_quantity
 from rubricate.text.subject import contexts_of
-from rubricate.text.words import RECENT_TEXTS, word_set
+from rubricate.text.words import RECENT_TEXTS
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.
 GAP = 2
 SLACK = 0.7
-_NOT_FIRST = word_set(
-    "a an the his her their my pt patient he she they and or , . ; : / ) - nor pmh pmhx psh pshx fh"
-    " fhx sh shx meds hpi ros"
-)
-_NOT_LAST = word_set(", . ; : / ( - and or & the a an his her")
-#: Words that deny without being a cue by themselves.
-DENYING = NEGATING | word_set(
-    "neg clear normal ok okay fine unremarkable intact good well free stopped quit except unable"
-    " cannot cant isnt arent wasnt didnt doesnt dont hasnt havent hadnt wont unaffected nothing"
-)
-#: Words that say there is much of something.
-RAISED = word_set("high higher elevated raised increased hot spiking severe marked")
+_NOT_FIRST = words("runs.not_first")
+_NOT_LAST = words("runs.not_last")
+DENYING = NEGATING | words("runs.denying")
+RAISED = words("runs.raised")
 #: So many tokens around a run are looked at for words that deny it.
 FAR = 100
 #: At most this many tokens lie between two fragments of one annotation.
@@ -287,7 +280,7 @@ def group_runs(
         for run, cue in zip(runs, alone, strict=True)
         if not cue and says_something(run, reading)
     ]
-    grouped: list[tuple[TokenRun, ...]] = []
+    grouped: list[list[TokenRun]] = []
     single = len(profile.alternatives) == 1
     for run in items:
         before = grouped[-1][-1] if grouped else None
@@ -297,9 +290,9 @@ def group_runs(
             and run.first - before.end <= FRAGMENT_GAP
             and reading.clause[before.first] == reading.clause[run.first]
         ):
-            grouped[-1] = (*grouped[-1], run)
+            grouped[-1].append(run)
         else:
-            grouped.append((run,))
+            grouped.append([run])
     return [tuple(sorted({*_own_cues(group, cues, reading), *group})) for group in grouped]
 
 
@@ -312,7 +305,7 @@ def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int,
 
 
 def _own_cues(
-    group: tuple[TokenRun, ...], cues: dict[int, list[TokenRun]], reading: NoteReading
+    group: Sequence[TokenRun], cues: dict[int, list[TokenRun]], reading: NoteReading
 ) -> list[TokenRun]:
     if not cues:
         return []

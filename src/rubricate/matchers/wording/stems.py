@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable
 from functools import lru_cache
 
+from rubricate.knowledge.tables import pattern, phrases
 from rubricate.text.words import stem as word_stem
 
-#: Endings that make other words of the same root, the longest first.
-_ENDINGS = (
-    "nesses", "ations", "ition", "itions", "ness", "ation", "ingly", "edly", "ically", "ings",
-    "ions", "ing", "ied", "ies", "ion", "ers", "ors", "ity", "ism", "ist", "ive", "ous", "ful",
-    "ial", "al", "ed", "er", "or", "es", "ly", "ic", "ia", "ea", "s", "y", "e", "a",
-)  # fmt: skip
+_ENDINGS = phrases("stems.endings")
 _BY_LAST_LETTER = {
     letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
     for letter in {ending[-1] for ending in _ENDINGS}
 }
-_VOWEL = re.compile("[aeiouy]")
+_VOWEL = pattern("stems.vowel")
 _SHORTEST = 3
 #: So many corrections are remembered; then they are looked for again.
 MOST_CORRECTED = 65536
