@@ -114,7 +114,7 @@ SOURCES = {
 
 
 def find_sources(paths: Mapping[str, Path] | None = None) -> dict[str, Path | None]:
-    """Return where each optional source is: the given path, the installed one, or None.
+    """Return the path of each optional source: the given one, the installed one, or None.
 
     >>> list(find_sources({"umls": Path("MRCONSO.RRF")}))
     ['hpo', 'drugs', 'mesh', 'wordnet', 'umls']

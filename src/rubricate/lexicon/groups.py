@@ -51,7 +51,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """Where phrases come from: name, version and licence."""
+    """Source of phrases: name, version and licence."""
 
     name: str
     version: str
@@ -60,7 +60,7 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class SourceCount:
-    """What a lexicon holds of one source."""
+    """Counts of a lexicon for one source."""
 
     source: SourceInfo
     groups: int
@@ -69,7 +69,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True)
 class LexiconSummary:
-    """What a lexicon holds."""
+    """Counts of a lexicon."""
 
     groups: int
     phrases: int
@@ -114,7 +114,7 @@ class Lexicon:
 
     @cached_property
     def _lengths(self) -> dict[tuple[str, str], tuple[int, ...]]:
-        """How many words the phrases have that begin with two words, the longest first."""
+        """Numbers of words of the phrases that begin with two words, the largest first."""
         lengths: dict[tuple[str, str], set[int]] = {}
         for key in self._by_key:
             first, *more = key.split(" ", 2)
@@ -225,7 +225,7 @@ class Lexicon:
         return found
 
     def summary(self) -> LexiconSummary:
-        """Return how many groups and phrases the lexicon holds, in all and of each source.
+        """Return the number of groups and phrases of the lexicon, in all and of each source.
 
         >>> Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),)).summary().phrases
         2

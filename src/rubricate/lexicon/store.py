@@ -15,12 +15,14 @@ from typing import Any
 from rubricate.errors import Fault, InputError
 from rubricate.files import packaged_text, whole_output
 from rubricate.lexicon.groups import Group, Lexicon, Phrase, SourceInfo
+from rubricate.outputs import folder_kind
 from rubricate.text.drugs import classes_above, drug_classes
 from rubricate.text.words import phrase_key
 
 FORMAT = "rubricate-lexicon"
 VERSION = 1
 _META, _GROUPS = "meta.json", "groups.jsonl"
+LEXICON = folder_kind("a lexicon", _META, [_GROUPS])
 
 
 def save_lexicon(lexicon: Lexicon, folder: Path, *, overwrite: bool = False) -> None:
@@ -37,7 +39,7 @@ def save_lexicon(lexicon: Lexicon, folder: Path, *, overwrite: bool = False) -> 
     [('headache', 'a')]
     """
     summary = lexicon.summary()
-    with whole_output(folder, overwrite=overwrite) as place:
+    with whole_output(folder, overwrite=overwrite, kind=LEXICON) as place:
         place.mkdir()
         with (place / _GROUPS).open("w", encoding="utf-8", newline="\n") as stream:
             for group in lexicon.groups:
@@ -139,7 +141,7 @@ def _read_groups(
 
 
 def _wrong(row: Any) -> str:
-    """Return what is wrong with a group, or an empty text."""
+    """Return the fault of a group, or an empty text."""
     if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not row["id"]:
         return "'id' is missing or not a text"
     strange = set(row) - {"id", "phrases", "members", "area"}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +108,8 @@ def test_features_that_are_seen_where_it_is_read_again_are_read_beside(unseen: C
     chance = sorted(found.probabilities.values())[-1]
     cascade = CascadeMatcher(low=chance - 1e-9, high=1.0, wrong=NEVER, threads=1)
     cascade.networks_ = (fast, fast)
-    again = cascade._doubts(rubric, found, heard).again
+    (doubts,) = cascade._doubts(rubric, found, heard)
+    again = doubts.again
     ids = [feature.id for feature in rubric]
     near = {
         ids.index(one.feature)
@@ -123,6 +125,37 @@ def test_features_that_are_seen_where_it_is_read_again_are_read_beside(unseen: C
     )
     assert together.probabilities.keys() == apart.probabilities.keys()
     assert together.probabilities != apart.probabilities
+
+
+def test_with_one_feature_per_pass_each_is_read_again_alone_and_around_its_own_places(
+    unseen: Corpus,
+) -> None:
+    rubric, note = unseen.rubrics[0], unseen.notes[0]
+    fast = EncoderMatcher(threads=1)
+    heard = next(fast.readings(rubric, [note]))
+    found = fast.decided(rubric, note.text, heard)
+    cascade = CascadeMatcher(low=0.0, high=1.0, wrong=NEVER, features_per_pass=1, threads=1)
+    cascade.networks_ = (fast, fast)
+    doubts = cascade._doubts(rubric, found, heard)
+    assert [one.presence for one in doubts] == [{k: True} for k in range(len(rubric))]
+    ((pieces, rows),) = heard.said
+    for one in doubts:
+        ((k,), beside, parts) = one.again
+        assert not beside
+        assert pieces.touched(parts)[rows[k].either.argmax()]
+
+
+def test_an_item_is_decided_by_its_own_words_where_each_is_read_alone(unseen: Corpus) -> None:
+    matcher = CascadeMatcher(features_per_pass=1, threads=1)
+    rubric = unseen.rubrics[0]
+    notes = [note for note in unseen.notes if note.case == rubric.case]
+    other = replace(rubric.features[3], text=f"The note says {rubric.features[3].text}")
+    reworded = replace(rubric, features=(*rubric.features[:3], other, *rubric.features[4:]))
+    before, after = (list(matcher._find(one, notes)) for one in (rubric, reworded))
+    for one, two in zip(before, after, strict=True):
+        for feature, chance in one.probabilities.items():
+            if feature != other.id:
+                assert two.probabilities[feature] == pytest.approx(chance, abs=0.02)
 
 
 def mark(feature: str, *spans: tuple[int, int]) -> Found:

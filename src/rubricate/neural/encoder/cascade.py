@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -14,20 +14,29 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats.encoding import read_json, write_json
+from rubricate.matchers.literal import with_mentions
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
     HEADER_FILE,
+    MODEL,
     Header,
     read_header,
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.predictions import (
+    Found,
+    NoteFindings,
+    in_clean_text,
+    predict_with,
+    read_notes,
+)
+from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.decoding import Again, HeardNote
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.spans import any_overlap
 
 FIRST, SECOND = "first", "second"
@@ -72,11 +81,13 @@ class CascadeMatcher(Parametrised):
         low: float = 0.1,
         high: float = 0.8,
         wrong: float = 6.0,
+        features_per_pass: int | Literal["all"] = "all",
         threads: int | None = None,
     ) -> None:
         self.low = low
         self.high = high
         self.wrong = wrong
+        self.features_per_pass = features_per_pass
         self.threads = threads
 
     def fit(
@@ -91,15 +102,29 @@ class CascadeMatcher(Parametrised):
         self.n_notes_ = first.n_notes_
         return self
 
+    @property
+    def training_report_(self) -> TrainingReport | None:
+        """How the fast network was fitted; None before `fit`."""
+        return self._networks()[0].training_report_
+
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the two networks find, under the annotator ``cascade``."""
+        self.check(corpus.features)
+        return predict_with(corpus, self.name, self.read)
+
+    def check(self, features: Iterable[Feature]) -> None:
+        """Raise InputError where a parameter is none that it can have."""
         self._check()
-        return predict_corpus(corpus, self.name, self._find, self._networks()[0].knows)
+
+    def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what the two networks find in each note."""
+        find = in_clean_text(with_mentions(self._find, rubric))
+        return read_notes(rubric, notes, find, self._networks()[0].knows)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write both networks into sub-folders."""
         networks = self._networks()
-        with whole_output(Path(folder), overwrite=overwrite) as place:
+        with whole_output(Path(folder), overwrite=overwrite, kind=MODEL) as place:
             place.mkdir()
             header = Header(
                 self.name,
@@ -134,52 +159,65 @@ class CascadeMatcher(Parametrised):
             raise InputError(f"low {self.low} and high {self.high}: need 0 <= low <= high <= 1")
         if not 0 <= self.wrong < math.inf:
             raise InputError(f"wrong is {self.wrong}: need a number of characters from 0 up")
+        self._networks()[0].check(())
 
     def _networks(self) -> tuple[EncoderMatcher, ...]:
         if not hasattr(self, "networks_"):
             self.networks_ = tuple(
                 EncoderMatcher(network=name, threads=self.threads) for name in ("fast", "accurate")
             )
+        for network in self.networks_:
+            network.features_per_pass = self.features_per_pass
         return self.networks_
 
     def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         first, second = self._networks()
         for note, heard in zip(notes, first.readings(rubric, notes), strict=True):
             found = first.decided(rubric, note.text, heard, LEAST)
-            doubts = self._doubts(rubric, found, heard)
-            if doubts.presence:
+            for doubts in self._doubts(rubric, found, heard):
                 again = second.read_again(rubric, note.text, doubts.again, heard.votes, LEAST)
                 found = _merged(found, again, rubric, doubts)
             yield found
 
-    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> _Doubts:
-        """Return what is to be read again."""
+    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> list[_Doubts]:
+        """Return what is to be read again: together, or with one feature per pass each alone.
+
+        Which words belong to a feature is found better beside others that might have them; alone
+        it is decided by its own words, around its own places.
+        """
         (pieces, rows), *_ = heard.said
         if not rows or not len(pieces):
-            return _Doubts({}, Again([], [], []))
+            return []
         opinion, _ = self._networks()[0].opinions(heard)[0]
         chance = np.minimum(opinion.inside, 1 - opinion.inside)
         expected = chance @ (pieces.end - pieces.start)
         marked = {one.feature for one in found.found}
-        presence, seen = {}, np.zeros(len(pieces), bool)
+        presence: dict[int, bool] = {}
+        places: dict[int, Bools] = {}
         for k, feature in enumerate(rubric):
             unsure = self.low < found.probabilities[feature.id] < self.high
             ends = feature.id in marked and expected[k] >= self.wrong
+            if not unsure and not ends:
+                continue
+            presence[k], places[k] = unsure, np.zeros(len(pieces), bool)
             if unsure:
-                seen[rows[k].either.argmax()] = True
+                places[k][rows[k].either.argmax()] = True
                 if heard.votes is not None:
-                    seen |= pieces.touched(heard.votes.spans[k])
+                    places[k] |= pieces.touched(heard.votes.spans[k])
             if ends:
-                seen |= chance[k] >= DOUBTED
-            if unsure or ends:
-                presence[k] = unsure
-        doubted = {rubric.features[k].id for k in presence}
-        own = [mark for mark in found.found if mark.feature in doubted]
-        parts = _parts(pieces, seen, own)
-        there = pieces.touched(parts)
-        shown = [row.either[there].max(initial=0.0) >= BESIDE for row in rows]
-        beside = [k for k in np.flatnonzero(shown).tolist() if k not in presence]
-        return _Doubts(presence, Again(list(presence), beside, parts))
+                places[k] |= chance[k] >= DOUBTED
+        alone = self.features_per_pass == 1
+        groups = [[k] for k in presence] if alone else [list(presence)]
+        doubts = []
+        for group in filter(None, groups):
+            ids = {rubric.features[k].id for k in group}
+            own = [mark for mark in found.found if mark.feature in ids]
+            parts = _parts(pieces, np.any([places[k] for k in group], axis=0), own)
+            there = pieces.touched(parts)
+            shown = [not alone and row.either[there].max(initial=0.0) >= BESIDE for row in rows]
+            beside = [k for k in np.flatnonzero(shown).tolist() if k not in group]
+            doubts.append(_Doubts({k: presence[k] for k in group}, Again(group, beside, parts)))
+        return doubts
 
 
 class _Doubts(NamedTuple):

@@ -173,7 +173,7 @@ def export_packed(network: Network, folder: Path, *, step: float = STEP) -> None
 
 
 def shorten_names(graph: Any) -> None:
-    """Number what only the nodes of a graph hand to each other: names are a tenth of a megabyte."""
+    """Replace names used only inside a graph by numbers: the names take a tenth of a megabyte."""
     known = {one.name for part in (graph.input, graph.output, graph.initializer) for one in part}
     short: dict[str, str] = {}
     for node in graph.node:

@@ -35,6 +35,10 @@ RUBRIC_WINDOW = 512
 BUDGET = 1
 
 
+#: The names of the inputs, in the order of a `Batch`.
+INPUTS = ("note", "note_length", "feature", "owner", "position", "n_features")
+#: The output that a feature is present.
+PRESENCE = "presence"
 #: The output with an entry for each place; all others have one for each feature of a pass.
 PIECES = "pieces"
 #: What the channels of `PIECES` say of a place: in an annotation, its first, its last piece, and
@@ -61,7 +65,7 @@ class OnnxEngine:
         try:
             import onnxruntime
         except ImportError as error:
-            raise MissingExtraError("the encoder", "neural") from error
+            raise MissingExtraError("the encoder") from error
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         if threads is not None:
@@ -87,22 +91,45 @@ class OnnxEngine:
             if packed:
                 what += f" with the weights that {PACKED_FILE} beside it lists"
             raise InputError([Fault(what, path)]) from error
+        self._path = path
         self._names = [str(one.name) for one in self._session.get_outputs()]
+        given = sorted(str(one.name) for one in self._session.get_inputs())
+        if given != sorted(INPUTS) or PIECES not in self._names or PRESENCE not in self._names:
+            what = f"the network has inputs {given} and outputs {sorted(self._names)}"
+            need = f"need inputs {sorted(INPUTS)} and at least the outputs {[PIECES, PRESENCE]}"
+            raise InputError([Fault(f"{what}; {need}", path)])
 
     def __call__(self, batch: Batch) -> Outputs:
         """Return the logits of a batch."""
-        values = self._session.run(
-            self._names,
-            {
-                "note": batch.note,
-                "note_length": batch.note_length,
-                "feature": batch.feature,
-                "owner": batch.owner,
-                "position": batch.position,
-                "n_features": np.arange(batch.n_features, dtype=np.int64),
-            },
+        given = (
+            batch.note,
+            batch.note_length,
+            batch.feature,
+            batch.owner,
+            batch.position,
+            np.arange(batch.n_features, dtype=np.int64),
         )
+        try:
+            values = self._session.run(self._names, dict(zip(INPUTS, given, strict=True)))
+        except Exception as error:  # its errors share no public root, and may quote numbers
+            what = f"ONNX Runtime cannot run the network: {type(error).__name__}"
+            raise InputError([Fault(what, self._path)]) from None
+        for name, value in zip(self._names, values, strict=True):
+            self._check(name, value, batch)
         return dict(zip(self._names, values, strict=True))
+
+    def _check(self, name: str, value: Any, batch: Batch) -> None:
+        """Raise InputError where an output is not the numbers that are read from it."""
+        shape = np.shape(value)
+        rows = (len(batch.note), batch.n_features)
+        if name == PIECES:
+            fits = len(shape) == 4 and shape[:2] == rows and shape[2] >= batch.note.shape[1]
+            fits = fits and shape[3] in (len(CHANNELS) - 1, len(CHANNELS))
+        else:
+            fits = shape == rows
+        if not fits or not np.isfinite(value).all():
+            what = f"the network's output {name!r} is not numbers of the form that is read from it"
+            raise InputError([Fault(what, self._path)])
 
 
 class RowScores(NamedTuple):

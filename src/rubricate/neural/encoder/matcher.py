@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -19,15 +19,23 @@ from rubricate.display import shown_chance
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
 from rubricate.matchers.holding import hold_to_values
+from rubricate.matchers.literal import with_mentions
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
+    MODEL,
     Header,
     corpus_hash,
     read_header,
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.predictions import (
+    Found,
+    NoteFindings,
+    in_clean_text,
+    predict_with,
+    read_notes,
+)
 from rubricate.matchers.training_report import TrainingReport
 from rubricate.neural.encoder.annotations import (
     contradicting_words,
@@ -66,6 +74,7 @@ from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.text.contradiction.explained import explain_contradiction
 from rubricate.text.contradiction.place import read_text
+from rubricate.text.contradiction.reasons import in_words
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
@@ -157,8 +166,17 @@ class EncoderMatcher(Parametrised):
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what the network finds, under the annotator ``encoder``."""
+        self.check(corpus.features)
+        return predict_with(corpus, self.name, self.read)
+
+    def check(self, features: Iterable[Feature]) -> None:
+        """Raise InputError where a parameter is none that it can have."""
         self._per_pass()
-        return predict_corpus(corpus, self.name, self.findings, self.knows)
+
+    def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what the network finds in each note."""
+        find = in_clean_text(with_mentions(self.findings, rubric))
+        return read_notes(rubric, notes, find, self.knows)
 
     def knows(self, feature: Feature) -> bool:
         """Tell whether the network was fitted to notes with this feature, in this wording."""
@@ -171,7 +189,7 @@ class EncoderMatcher(Parametrised):
         """
         if not hasattr(self, "members_"):
             self._open(shipped_folder(self.network))
-        with whole_output(Path(folder), overwrite=overwrite) as place:
+        with whole_output(Path(folder), overwrite=overwrite, kind=MODEL) as place:
             place.mkdir()
             if len(self.members_) == 1:
                 source = self.members_[0].folder
@@ -366,8 +384,9 @@ class EncoderMatcher(Parametrised):
             if not absent[k] or chance < at:
                 continue
             spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
-            reason = explain_contradiction(feature.text, text, spans)
-            found[feature.id] = Contradiction(spans, float(chance), reason)
+            why = explain_contradiction(feature.text, text, spans)
+            words = "" if why is None else in_words(why)
+            found[feature.id] = Contradiction(spans, float(chance), words)
         return found
 
     def _decoded(

@@ -195,7 +195,7 @@ class PieceMaker:
         try:
             from tokenizers import Tokenizer
         except ImportError as error:
-            raise MissingExtraError("the encoder", "neural") from error
+            raise MissingExtraError("the encoder") from error
         if not path.is_file():
             raise InputError([Fault("the tokenizer is missing", path)])
         try:

@@ -73,7 +73,7 @@ def token_features(tokens: Tokens) -> Iterator[list[str]]:
 
 
 def number_features(sequences: Sequence[Tokens], least: int) -> dict[str, int]:
-    """Number the features that occur at least ``least`` times, the frequent first."""
+    """Give a number to each feature that occurs at least ``least`` times, frequent ones first."""
     counts: Counter[str] = Counter()
     for tokens in sequences:
         for names in token_features(tokens):
@@ -282,7 +282,7 @@ class LinearCrfMatcher(SequenceMatcher[LinearCrfModel]):
         try:
             import safetensors.numpy  # noqa: F401
         except ImportError as error:
-            raise MissingExtraError(f"{doing} a crf", "neural") from error
+            raise MissingExtraError(f"{doing} a crf") from error
 
     def _write_model(self, weights: Path) -> dict[str, object]:
         from safetensors.numpy import save_file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -22,6 +22,7 @@ from rubricate.matchers.matcher import (
     require_fitted,
 )
 from rubricate.matchers.model_files import (
+    MODEL,
     Header,
     check_features,
     corpus_hash,
@@ -31,7 +32,7 @@ from rubricate.matchers.model_files import (
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
+from rubricate.matchers.predictions import Found, NoteFindings, predict_with, read_notes
 from rubricate.measures import evaluate
 from rubricate.neural.sequence.states import (
     Chain,
@@ -48,7 +49,7 @@ from rubricate.neural.sequence.states import (
     pad_emissions,
 )
 from rubricate.progress import Progress, silent, watched
-from rubricate.rubric import Rubric
+from rubricate.rubric import Feature, Rubric
 from rubricate.splits import draw_share
 
 #: Gives each sequence's scores (tokens, states).
@@ -244,6 +245,8 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
     """Labels every token with one feature of the rubric that all notes share."""
 
     name: ClassVar[str]
+    #: A rubric tells it nothing: see `rubricate.matchers.matcher.needs_notes`.
+    needs_notes: ClassVar[bool] = True
     #: Says, beside the weights of a saved model, what they are for.
     values_file: ClassVar[str]
     model_: Model
@@ -255,16 +258,24 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
 
     def predict(self, corpus: Corpus) -> Corpus:
         """Return the corpus with what was labelled, under the matcher's name."""
+        self.check(corpus.features)
+        return predict_with(corpus, self.name, self.read)
+
+    def check(self, features: Iterable[Feature]) -> None:
+        """Raise InputError where the model learned other wordings of these features."""
         require_fitted(self, "model_")
-        check_features(self.model_.origin.features, corpus)
-        return self._predict(corpus, self.model_.bonus)
+        check_features(self.model_.origin.features, features)
+
+    def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        """Yield what is labelled in each note."""
+        return self._reader(self.model_.bonus)(rubric, notes)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``model.json``, the weights, and a JSON file that says what they are for."""
         self._need_packages("saving")
         require_fitted(self, "model_")
         model = self.model_
-        with whole_output(Path(folder), overwrite=overwrite) as place:
+        with whole_output(Path(folder), overwrite=overwrite, kind=MODEL) as place:
             place.mkdir()
             value = {
                 "labels": list(model.scheme.labels),
@@ -326,12 +337,16 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
             )
             self.model_ = replace(self.model_, bonus=best)
 
-    def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
+    def _reader(self, bonus: float) -> Callable[[Rubric, Sequence[Note]], Iterator[NoteFindings]]:
+        """Return what reads notes with a bonus for marking."""
         model = self.model_
         finder = SequenceFinder(
             model.scheme, model.chain, model.emit, self.tokens, self.context, self.name, bonus
         )
-        return predict_corpus(corpus, self.name, finder.find)
+        return lambda rubric, notes: read_notes(rubric, notes, finder.find)
+
+    def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
+        return predict_with(corpus, self.name, self._reader(bonus))
 
     @classmethod
     @abstractmethod
