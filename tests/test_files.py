@@ -18,6 +18,10 @@ from rubricate.files import (
     program_hash,
     whole_output,
 )
+from rubricate.outputs import Kind
+
+#: Here it does not matter what is replaced.
+ANY = Kind("anything", lambda path: "")
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -57,7 +61,7 @@ def test_nothing_is_overwritten_unless_asked(tmp_path: Path) -> None:
     with pytest.raises(OutputExistsError), whole_output(target) as place:
         place.write_text("new", encoding="utf-8")
     assert target.read_text(encoding="utf-8") == "old"
-    with whole_output(target, overwrite=True) as place:
+    with whole_output(target, overwrite=True, kind=ANY) as place:
         place.write_text("new", encoding="utf-8")
     assert target.read_text(encoding="utf-8") == "new"
     assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
@@ -75,7 +79,7 @@ def test_a_full_folder_is_replaced_whole(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     target.mkdir()
     (target / "old").write_text("x", encoding="utf-8")
-    with whole_output(target, overwrite=True) as place:
+    with whole_output(target, overwrite=True, kind=ANY) as place:
         place.mkdir()
         (place / "new").write_text("y", encoding="utf-8")
     assert [p.name for p in target.iterdir()] == ["new"]
@@ -85,7 +89,7 @@ def test_a_failed_overwrite_leaves_the_old(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     target.mkdir()
     (target / "old").write_text("x", encoding="utf-8")
-    with pytest.raises(RuntimeError), whole_output(target, overwrite=True) as place:
+    with pytest.raises(RuntimeError), whole_output(target, overwrite=True, kind=ANY) as place:
         place.mkdir()
         raise RuntimeError
     assert [p.name for p in target.iterdir()] == ["old"]
@@ -105,7 +109,10 @@ def test_the_old_comes_back_when_the_new_cannot_take_its_place(
         return move(place, to)
 
     monkeypatch.setattr(Path, "replace", fail_once)
-    with pytest.raises(OSError, match="gone"), whole_output(target, overwrite=True) as place:
+    with (
+        pytest.raises(OSError, match="gone"),
+        whole_output(target, overwrite=True, kind=ANY) as place,
+    ):
         place.mkdir()
     assert [p.name for p in target.iterdir()] == ["old"]
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
@@ -135,9 +142,9 @@ def test_a_folder_is_never_replaced_by_a_file_nor_a_file_by_a_folder(tmp_path: P
     folder.mkdir()
     (folder / "precious").write_text("x", encoding="utf-8")
     file.write_text("x", encoding="utf-8")
-    with pytest.raises(InputError), whole_output(folder, overwrite=True) as place:
+    with pytest.raises(InputError), whole_output(folder, overwrite=True, kind=ANY) as place:
         place.write_text("new", encoding="utf-8")
-    with pytest.raises(InputError), whole_output(file, overwrite=True) as place:
+    with pytest.raises(InputError), whole_output(file, overwrite=True, kind=ANY) as place:
         place.mkdir()
     assert (folder / "precious").exists()
     assert file.read_text(encoding="utf-8") == "x"
@@ -150,7 +157,7 @@ def test_the_working_folder_is_never_replaced(
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
     for target in (Path(), inside, inside.parent, Path("..")):
-        with pytest.raises(InputError), whole_output(target, overwrite=True) as place:
+        with pytest.raises(InputError), whole_output(target, overwrite=True, kind=ANY) as place:
             place.mkdir()
     assert inside.is_dir()
 
@@ -162,8 +169,10 @@ import subprocess
 import sys
 from pathlib import Path
 from rubricate.files import whole_output
+from rubricate.outputs import Kind
 
-with whole_output(Path(sys.argv[1]), overwrite=True) as place:
+any_kind = Kind("any", lambda path: "")
+with whole_output(Path(sys.argv[1]), overwrite=True, kind=any_kind) as place:
     place.mkdir()
     (place / "new").write_text("half")
     if sys.argv[2] == "kill":
@@ -272,6 +281,7 @@ def test_a_path_that_is_not_there_is_told_the_nearest_beside_it(tmp_path: Path) 
     said = str(missing_path(tmp_path / "rubrc-2026.xlsx"))
     assert repr(str(tmp_path / "rubric-2026.xlsx")) in said
     for other in (tmp_path / "marks.xlsx", tmp_path / "nowhere" / "rubric.xlsx"):
-        assert str(missing_path(other)) == f"{other}: no such file or folder."
+        name = other.name if other.parent.exists() else f"({len(str(other))} characters)"
+        assert str(missing_path(other)) == f"{name}: no such file or folder."
     assert "'open-notes'" in str(missing_path(Path("open-note"), "open-notes"))
     assert "standard input" in str(missing_path(Path("-")))

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import uuid
@@ -20,7 +21,8 @@ from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
-from rubricate.errors import ArgumentError, InputError, OutputExistsError, nearest
+from rubricate.errors import LONGEST_SHOWN, ArgumentError, InputError, RubricateError, nearest
+from rubricate.outputs import Kind, check_output, tell_replaced
 
 #: The file in a folder whose lock says that a process is at work there.
 LOCK_FILE = ".lock"
@@ -90,7 +92,7 @@ class FolderLock:
 
     @staticmethod
     def holder(folder: Path) -> str:
-        """Return which process has the lock, and since when, as it said itself."""
+        """Return the process that holds the lock, and the start of the lock."""
         with suppress(OSError, UnicodeDecodeError):
             said = (folder / LOCK_FILE).read_text(encoding="utf-8").strip()
             if re.fullmatch(r"process \d+ on .{1,80}, since [\d:T+-]{1,40}", said):
@@ -131,23 +133,86 @@ def _lock(number: int) -> bool:
 
 @contextmanager
 def _full_disk_named(path: Path) -> Iterator[None]:
-    """Say what could not be written when the disk is full; the system does not."""
+    """Say what could not be written when there is no room for it; the system does not."""
     try:
         yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except RubricateError:
+        raise
+    except Exception as error:
+        why = _no_room(error)
+        if not why:
             raise
         raise InputError(
-            f"{path} cannot be written: {error.strerror}. Make room and run the same command again."
+            f"{path} cannot be written: {why}. Make room and run the same command again."
         ) from error
 
 
+#: A full disk, a quota, and the largest file that a user may write.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _no_room(error: BaseException | None) -> str:
+    """Return the system's message about a full disk; nothing for other errors.
+
+    Libraries put the system's error into one of their own, with its words or its number; numpy
+    tells only that less was written than was asked for.
+    """
+    while error is not None:
+        said = str(error)
+        for code in _NO_ROOM:
+            if isinstance(error, OSError) and error.errno == code:
+                return error.strerror or os.strerror(code)
+            if os.strerror(code) in said or f"(os error {code})" in said:
+                return os.strerror(code)
+        if isinstance(error, OSError) and error.errno is None and _SHORT_WRITE.search(said):
+            return os.strerror(errno.ENOSPC)
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
+
+
+#: What of a file's mode lets others than its owner in.
+_OTHERS = 0o077
+_OTHERS_WRITE = 0o022
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner reads; FileExistsError where there is one.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "secret"
+    >>> make_private(path)
+    >>> is_exposed(path)
+    False
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def is_exposed(path: Path) -> bool:
+    """Tell whether others on this machine can read a file, or replace what is in its folder.
+
+    Windows keeps who may read elsewhere: there it tells False.
+    """
+    if os.name == "nt" or not path.exists():
+        return False
+    folder = path.parent.stat().st_mode
+    is_reached = bool(folder & _OTHERS) and bool(path.stat().st_mode & _OTHERS)
+    # In a folder like /tmp (sticky) others add files, and replace none.
+    return is_reached or bool(folder & _OTHERS_WRITE and not folder & stat.S_ISVTX)
+
+
 @contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Make a folder and keep other processes out of it; InputError if one is at work there."""
+def hold_folder(folder: Path, *, private: bool = False) -> Iterator[None]:
+    """Make a folder and keep other processes out of it; InputError if one is at work there.
+
+    With ``private``, a folder that is made lets nobody in but its owner.
+    """
     try:
         made = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
         lock = FolderLock.take(folder)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from error
@@ -189,8 +254,13 @@ def write_whole(path: Path, body: bytes) -> None:
 
 
 @contextmanager
-def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def whole_output(
+    path: Path, *, overwrite: bool = False, kind: Kind | None = None
+) -> Iterator[Path]:
     """Yield a path to write to; move what was written to ``path`` only if all went well.
+
+    With ``overwrite`` an earlier output of this ``kind`` is replaced, and nothing else: see
+    `rubricate.outputs`.
 
     The yielded path has the same name, in a fresh folder beside the target. Everything written
     into that folder (a file with a companion beside it, or a folder) is moved when the block
@@ -206,8 +276,7 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     target = path.absolute()
     with suppress(OSError):
         _remove_left(target)
-    if target.exists() and not overwrite:
-        raise OutputExistsError(path)
+    check_output(path, kind, overwrite=overwrite)
     _refuse_large(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -218,10 +287,6 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         with _full_disk_named(path):
             yield staging / target.name
         written = sorted(part for part in staging.iterdir() if part.name != LOCK_FILE)
-        if not overwrite:
-            for part in written:
-                if (target.parent / part.name).exists():
-                    raise OutputExistsError(path.parent / part.name)
         for part in written:
             there = target.parent / part.name
             if there.exists() and there.is_dir() != part.is_dir():
@@ -232,6 +297,10 @@ def whole_output(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
                     "delete it first, or choose another name"
                 )
         for part in written:
+            # What lies beside the output is replaced under the same rule, at the last moment.
+            check_output(path.parent / part.name, kind, overwrite=overwrite)
+        for part in written:
+            tell_replaced(path.parent / part.name, kind)
             _replace(part, target.parent / part.name, staging)
     finally:
         lock.release()
@@ -307,6 +376,15 @@ def packaged_text(part: str, *names: str) -> str:
     return files(f"rubricate.{part}").joinpath(*names).read_text(encoding="utf-8")
 
 
+def packaged_bytes(part: str, *names: str) -> bytes:
+    """Return a file that lies beside the modules of a part of the package.
+
+    >>> packaged_bytes("matchers", "lexicon", "no_words.parquet")[:4]
+    b'PAR1'
+    """
+    return files(f"rubricate.{part}").joinpath(*names).read_bytes()
+
+
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, or of a folder's files with their names.
 
@@ -362,11 +440,28 @@ def missing_path(path: Path, *more: str) -> ArgumentError:
     >>> print(missing_path(Path("open-note"), "open-notes"))
     open-note: no such file or folder; did you mean 'open-notes'?
     """
-    return ArgumentError(f"{path}: no such file or folder{near_paths(path, *more)}")
+    return ArgumentError(f"{shown_path(path)}: no such file or folder{near_paths(path, *more)}")
+
+
+def shown_path(path: Path) -> str:
+    """Return the name of a missing path for messages. The path may be a note that was pasted.
+
+    At most its last part is shown: where the folder exists, and the part is one word.
+
+    >>> shown_path(Path("notes.csv")), shown_path(Path("no fever")), shown_path(Path("a/b/c"))
+    ('notes.csv', '(8 characters)', '(5 characters)')
+    """
+    is_there = False
+    with suppress(OSError, ValueError):
+        is_there = path.parent.is_dir()
+    is_word = path.name.isprintable() and len(path.name.split()) == 1
+    if str(path) in ("-", "..") or (is_there and is_word and len(path.name) <= LONGEST_SHOWN):
+        return path.name or str(path)
+    return f"({len(str(path))} characters)"
 
 
 def near_paths(path: Path, *more: str) -> str:
-    """Return how a message about a path that is not there goes on."""
+    """Return the end of a message about a missing path."""
     beside: dict[str, str] = {name: name for name in more}
     with suppress(OSError):
         names = (entry.name for entry in islice(os.scandir(path.parent), _MOST_BESIDE))
