@@ -88,7 +88,7 @@ def test_fit_learns_from_people_and_evaluate_names_both_sides(tmp_path: Path) ->
 
 def test_nothing_is_learned_from_the_machine_itself(tmp_path: Path) -> None:
     done = run("fit", scored(tmp_path / "out"), "--matcher", "exact", "--out", tmp_path / "model")
-    assert done.exit_code == 1 and "person" in done.output
+    assert done.exit_code == 1 and "--annotator" in done.output
 
 
 def test_a_run_without_its_notes_says_how_to_add_them(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate import Feature, Rubric
+from rubricate import Feature, Metadata, Rubric
 from rubricate.run import total_score
 from rubricate.run.results import Evidence, ItemResult
 
@@ -72,7 +73,15 @@ def test_a_group_of_nothing_but_zeros_and_penalties_counts_its_heaviest() -> Non
         (Feature("a", "c", "x", weight=-1, group="g"), Feature("b", "c", "y", weight=0, group="g")),
     )
     assert total_score(rubric, ["a", "b"]).score == 0.0
-    assert total_score(rubric, ["a"]).score == -1.0
+    assert total_score(replace(rubric, metadata=Metadata(floor="none")), ["a"]).score == -1.0
+
+
+def test_penalties_take_a_score_to_0_and_no_further_unless_the_rubric_says_so() -> None:
+    features = (Feature("a", "c", "x", weight=2), Feature("b", "c", "y", weight=-18))
+    held = total_score(Rubric("c", features), ["a", "b"])
+    assert (held.score, held.percentage, dict(held.points)) == (0.0, 0.0, {"a": 2, "b": -18})
+    free = total_score(Rubric("c", features, metadata=Metadata(floor="none")), ["a", "b"])
+    assert (free.score, free.percentage) == (-16.0, -800.0)
 
 
 @pytest.mark.parametrize("found", [True, False])

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from rubricate.errors import RubricateError
 from rubricate.reports.scoring import ScoringReport
+from rubricate.run.folder import PENDING
 from rubricate.scoring import ScoreSettings, score_notes
 from rubricate.trust import verify_run
 
@@ -120,7 +121,7 @@ class Harness:
 
     def left_by_kill(self, left: set[str]) -> bool:
         # Killed after the last step: what it was made in is still there, empty.
-        return all(name == ".lock" or name.startswith(".making-") for name in left)
+        return all(name in (".lock", PENDING) or name.startswith(".making-") for name in left)
 
     def start_two(self, n_tries: int) -> None:
         """Start two runs into one folder at once: one ends it, the other is refused."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.formats.notes import NoteSource
+from rubricate.matchers import model_of_name
 from rubricate.run.results import RunCounts
 from rubricate.scoring import ScoreSettings, score_notes
-from rubricate.scoring.job import Given, Job, evidence_plan, open_job, run_record
+from rubricate.scoring.job import Given, Job, evidence_plan, model_of_run, open_job, run_record
 
 RUBRICS = (
     Rubric("c", (Feature("f", "c", "Fever"), Feature("g", "c", "Cough"))),
@@ -98,9 +100,9 @@ def test_kept_evidence_must_be_of_this_run(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_together_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no note to score"):
+    with pytest.raises(InputError, match="the input has no notes"):
         opened(tmp_path, [])
-    with pytest.raises(InputError, match=r"'z'.*'c', 'd'\. Call the cases alike"):
+    with pytest.raises(InputError, match=r"'z'.*'c', 'd'\. Use the same names"):
         opened(tmp_path, [Note("1", "z", "Fever and cough.")])
     many = [Note(str(i), f"z{i:02}", "Fever and cough.") for i in range(11)]
     with pytest.raises(InputError, match=r"'z09', \.\.\. and 1 more;"):
@@ -147,3 +149,28 @@ def test_a_run_from_notes_to_its_record(tmp_path: Path) -> None:
     run: Any = score_notes(corpus, tmp_path / "out", settings=ScoreSettings(matcher="exact")).run
     assert run["counts"]["notes"] == 5 and run["matcher"] == "exact"
     assert run["model"]["name"] == "model" and (tmp_path / "out" / "model").exists()
+
+
+def test_a_run_names_the_model_of_the_package_and_copies_none(tmp_path: Path) -> None:
+    settings, out = ScoreSettings(matcher="encoder"), tmp_path / "out"
+    corpus = Corpus(tuple(NOTES), RUBRICS)
+    run: Any = score_notes(corpus, out, settings=settings).run
+    known = model_of_name("fast")
+    assert known is not None
+    assert run["model"] == {"name": "fast", "sha256": known.hash}
+    assert not (out / "model").exists() and "model" not in run["outputs"]
+    assert model_of_run(out) == known
+    named: Any = score_notes(corpus, tmp_path / "named", model="fast").run
+    assert named["model"] == run["model"]
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    record["model"]["sha256"] = "0" * 64
+    (out / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(InputError, match="another version of the model 'fast'"):
+        model_of_run(out)
+
+
+def test_a_model_with_other_parameters_has_another_hash() -> None:
+    hashes = {
+        model_of_name(name).hash for name in ("cascade", "cascade=0.2,0.8", "fast", "accurate")
+    }  # type: ignore[union-attr]
+    assert len(hashes) == 4

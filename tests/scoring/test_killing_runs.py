@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from rubricate import Corpus
+from rubricate.matchers import fit_matcher
+
 pytestmark = pytest.mark.engine
 
 SAME = ("scores.csv", "items.csv", "scores.xlsx", "run.json")
@@ -154,9 +157,12 @@ def test_a_killed_worker_changes_nothing(start: Start, undisturbed: list[bytes])
     assert contents(run.out) == undisturbed
 
 
-def test_a_killed_worker_of_a_cluster_changes_nothing(
-    start: Start, undisturbed: list[bytes], tmp_path: Path
-) -> None:
+Dask = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[tuple[str, Dask]]:
+    """Yield the address of a Dask scheduler, and what starts a worker of it."""
     pytest.importorskip("distributed")
     file = tmp_path / "scheduler.json"
     processes: list[subprocess.Popen[bytes]] = []
@@ -171,22 +177,58 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(
         )
         return processes[-1]
 
+    def worker(*more: str) -> subprocess.Popen[bytes]:
+        return dask("worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", *more)
+
     try:
         dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
-        doomed, _ = (
-            dask("worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny")
-            for _ in range(2)
-        )
         while not (file.exists() and file.read_text().endswith("}")):
             time.sleep(0.1)
-        run = start(dask=json.loads(file.read_text())["address"], stop_at=2)
-        run.await_stop()
-        doomed.kill()
-        run.go_on()
-        times = run.finish()
+        yield json.loads(file.read_text())["address"], worker
     finally:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_a_killed_worker_of_a_cluster_changes_nothing(
+    start: Start, undisturbed: list[bytes], scheduler: tuple[str, Dask]
+) -> None:
+    address, worker = scheduler
+    doomed, _ = worker(), worker()
+    run = start(dask=address, stop_at=2)
+    run.await_stop()
+    doomed.kill()
+    run.go_on()
+    times = run.finish()
     assert times["batches_kept"] == 0
     assert contents(run.out) == undisturbed
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_cluster_dies_with_a_batch_in_hand(
+    depth: Corpus, notes_file: Path, scheduler: tuple[str, Dask], tmp_path: Path
+) -> None:
+    """The lexicon takes so long that the worker is at work when it gets SIGKILL."""
+    from distributed import Client
+
+    model = tmp_path / "lexicon"
+    fit_matcher("lexicon", Corpus((), depth.rubrics)).save(model)
+    alone = RunProcess(notes_file, model, tmp_path / "alone")
+    alone.finish()
+    address, worker = scheduler
+    doomed = worker("--name", "doomed")
+    worker("--name", "other")
+    with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(2)
+        run = RunProcess(notes_file, model, tmp_path / "out", dask=address, stop_at=3)
+        run.await_stop()
+        known = client.scheduler_info(n_workers=-1)["workers"]
+        (place,) = [key for key, one in known.items() if one["name"] == "doomed"]
+        in_hand = client.processing()[place]
+        doomed.kill()
+        doomed.wait()
+    assert len(in_hand) > 0
+    run.go_on()
+    run.finish()
+    assert contents(run.out) == contents(alone.out)

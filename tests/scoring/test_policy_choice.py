@@ -11,7 +11,12 @@ from rubricate.errors import InputError
 from rubricate.run import Evidence
 from rubricate.scoring import Policy, RouteSettings, choose_policy
 from rubricate.scoring.policy import ReviewRule
-from rubricate.scoring.policy_choice import _divided, choose_rules, review_curve
+from rubricate.scoring.policy_choice import (
+    _divided,
+    choose_rules,
+    clustering_p_value,
+    review_curve,
+)
 from rubricate.scoring.risk_bounds import JudgedItems, ranks_in_notes
 
 N_FEATURES = 6
@@ -51,7 +56,10 @@ def broken_promises(
     broken, accepted = 0, []
     for seed in range(n_runs):
         chosen = RouteSettings(seed=seed, **settings)
-        model, rules, pooled = choose_rules(draw(rng, n_notes, **kind), chosen)
+        try:
+            model, rules, pooled = choose_rules(draw(rng, n_notes, **kind), chosen)
+        except InputError:
+            continue  # errors go together in notes: nothing is promised
         risk = model.estimates(
             population.feature_ids, population.feature, population.found, population.certainty
         )
@@ -64,7 +72,7 @@ def broken_promises(
             kept &= ranks_in_notes(population, risk) < pooled.most
         accepted.append(kept.mean())
         broken += bool(kept.any()) and population.wrong[kept].mean() > chosen.max_error
-    return broken / n_runs, float(np.mean(accepted))
+    return broken / n_runs, float(np.mean(accepted or [0.0]))
 
 
 @pytest.mark.parametrize(
@@ -75,6 +83,8 @@ def broken_promises(
         ("note", {"base": -2.9, "spread": 0.0, "use": 0.0}),
         # Errors come together in some notes.
         ("note", {"base": -4.7, "spread": 2.2, "use": 0.0}),
+        ("item", {"base": -4.7, "spread": 2.2, "use": 0.0}),
+        ("item", {"base": -4.2, "spread": 1.5, "use": 0.0}),
         # Certainty tells what is wrong: there is something to accept.
         ("note", {"base": -5.0, "spread": 0.7, "use": 1.0}),
         ("item", {"base": -4.0, "spread": 0.0, "use": 1.0}),
@@ -210,6 +220,12 @@ def test_a_policy_accepts_in_notes_what_it_accepted_when_it_was_tested() -> None
     assert max(unseen) == rule.most
     # The rule counts the notes that tested, the policy is applied to all.
     assert rule.accepted <= sum(unseen) <= rule.accepted / 0.7 * 1.1
+    assert policy.accepted_share == pytest.approx(sum(unseen) / 3200, rel=0.1)
+
+
+def test_a_policy_without_a_threshold_lets_nothing_pass() -> None:
+    policy = choose_policy(*judged([True, False] * 20, [0.9] * 40))
+    assert policy.accepted_share == 0
 
 
 def test_a_policy_accepts_at_a_threshold_what_was_counted_there() -> None:
@@ -237,3 +253,19 @@ def test_a_policy_accepts_at_a_threshold_what_was_counted_there() -> None:
         assert unseen == point.accepted
         at_threshold += int((risk == point.threshold).sum())
     assert at_threshold > 0
+
+
+def test_errors_that_go_together_are_found_and_hard_features_are_none() -> None:
+    rng = np.random.default_rng(21)
+    apart = [
+        clustering_p_value(draw(rng, 150, base=-3.0, spread=0.0, use=1.0), permutations=99)
+        for _ in range(40)
+    ]
+    assert np.mean([p < 0.1 for p in apart]) <= 0.1 + 3 * 0.047
+    # half of the features are wrong ten times as often, in every note alike
+    items = draw(rng, 150, base=-3.0, spread=0.0, use=0.0)
+    hard = items.wrong | ((items.feature < 5) & (rng.random(len(items.wrong)) < 0.3))
+    assert clustering_p_value(replace(items, wrong=hard)) > 0.01
+    assert clustering_p_value(draw(rng, 250, base=-4.0, spread=2.2, use=0.0)) < 0.05
+    with pytest.raises(InputError, match="--unit note"):
+        choose_rules(draw(rng, 250, base=-4.0, spread=2.2, use=0.0), RouteSettings(unit="item"))

@@ -177,12 +177,14 @@ def test_nothing_is_overwritten_and_other_evidence_is_not_mixed_in(
     score_notes(depth, out, model=model)
     with pytest.raises(OutputExistsError):
         score_notes(depth, out, model=model)
-    (out / "run.json").unlink()
     half = depth.select(notes=[note.id for note in depth.notes[:50]])
-    with pytest.raises(InputError):
-        score_notes(half, out, model=model)
     score_notes(half, out, model=model, settings=ScoreSettings(overwrite=True))
     assert len(scores(out)) == 50
+    (out / "run.json").unlink()
+    with pytest.raises(InputError):
+        score_notes(half, out, model=model)
+    with pytest.raises(InputError):
+        score_notes(half, out, model=model, settings=ScoreSettings(overwrite=True))
 
 
 def test_a_rubric_file_scores_texts_without_a_case(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rubricate.matchers import Matcher, fit_matcher
 from rubricate.run import read_results
 from rubricate.run.writing import LOG, read_log
 from rubricate.scoring import ScoreSettings, score_notes
-from rubricate.trust import audit_run, verify_run
+from rubricate.trust import run_history, verify_run
 
 openpyxl = pytest.importorskip("openpyxl")
 RUBRIC = Rubric(
@@ -60,6 +60,23 @@ def scores(out: Path) -> dict[str, float | None]:
     return {r.note: r.total and r.total.score for r in read_results(out)}
 
 
+def test_a_student_number_shows_the_notes_of_all_stations(tmp_path: Path) -> None:
+    other = Rubric("Case 2", (Feature("e", "Case 2", "Nausea"),))
+    notes = (
+        Note("M26-Case 1", "Case 1", NOTE.text),
+        Note("M26-Case 2", "Case 2", NOTE.text),
+        Note("M27-Case 2", "Case 2", OTHER.text),
+    )
+    settings = ScoreSettings(any_text=True)
+    out = tmp_path / "out"
+    score_notes(Corpus(notes, (RUBRIC, other)), out, model=matcher(), settings=settings)
+    assert {one.note for one in run_history(out, "M26")} == {"M26-Case 1", "M26-Case 2"}
+    assert {one.note for one in run_history(out, "M27-Case 2")} == {"M27-Case 2"}
+    shown = run("trust", "history", out, "--note", "M26").stdout
+    assert "M26-Case 1" in shown and "M26-Case 2" in shown and "M27" not in shown
+    assert run("trust", "history", out, "--note", "M2").exit_code == 2
+
+
 def test_a_superseded_decision_stays_and_every_score_is_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
     score(out)
@@ -69,13 +86,13 @@ def test_a_superseded_decision_stays_and_every_score_is_told(tmp_path: Path) -> 
     score(out, "n1,Chest pain,yes,Chief,15/11/2026,it is\nn2,b,yes,Chief,15/11/2026,\n")
     assert (out / LOG).read_bytes().startswith(before)
     told = [(one.note, one.feature, one.by, one.found, one.why, one.score, one.standing)
-            for one in audit_run(out)]  # fmt: skip
+            for one in run_history(out)]  # fmt: skip
     assert told == [
         ("n1", "a", "Ann", False, "not of the chest", 2.0, "superseded"),
         ("n1", "a", "Chief", True, "it is", 4.0, "holds"),
         ("n2", "b", "Chief", True, "", 3.0, "holds"),
     ]
-    whole = audit_run(out, "n1")
+    whole = run_history(out, "n1")
     machine = {one.feature: (one.found, one.standing) for one in whole if one.machine}
     assert machine == {"a": (True, "confirmed"), "b": (False, "holds"), "c": (True, "holds"),
                        "d": (True, "holds")}  # fmt: skip
@@ -97,7 +114,7 @@ def test_decisions_hold_on_without_being_handed_in_again(tmp_path: Path) -> None
     assert scores(out)["n1"] == 3.0
     assert [entry["kind"] for entry in read_log(out)][lines:] == ["run", "tables"]
     score(out, "n1,d,no,Ann,2026-11-14,\n")
-    assert len(audit_run(out)) == 1
+    assert len(run_history(out)) == 1
 
 
 def test_a_decision_is_about_one_text(tmp_path: Path) -> None:
@@ -107,10 +124,10 @@ def test_a_decision_is_about_one_text(tmp_path: Path) -> None:
     assert scores(out)["n1"] == 3.0
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
     assert record["corrections"] == {"items": [], "outdated": 1}
-    [one] = audit_run(out)
+    [one] = run_history(out)
     assert one.standing == "no longer about this note or rubric"
     score(out)
-    assert [one.standing for one in audit_run(out)] == ["holds"]
+    assert [one.standing for one in run_history(out)] == ["holds"]
 
 
 def test_a_decision_is_of_one_note_since_no_two_may_have_its_id(tmp_path: Path) -> None:
@@ -128,7 +145,7 @@ def test_of_one_day_the_decision_handed_in_later_holds(tmp_path: Path) -> None:
     assert scores(out)["n1"] == 4.0
     score(out, "n1,d,no,Cy,13/11/2026,\n")  # too late: it is older
     assert scores(out)["n1"] == 4.0
-    assert [one.standing for one in audit_run(out)] == ["superseded", "holds", "superseded"]
+    assert [one.standing for one in run_history(out)] == ["superseded", "holds", "superseded"]
 
 
 def test_all_faults_of_corrections_come_at_once(tmp_path: Path) -> None:
@@ -153,7 +170,7 @@ def test_the_workbook_is_filled_in_and_handed_back(tmp_path: Path) -> None:
                 sheet.cell(row, heads[name]).data_type = "s" if name != "at" else "d"
     book.save(tmp_path / "filled.xlsx")
     score(out, tmp_path / "filled.xlsx")
-    assert [(one.note, one.feature, one.by, one.at, one.why) for one in audit_run(out)] == [
+    assert [(one.note, one.feature, one.by, one.at, one.why) for one in run_history(out)] == [
         ("n2", "d", "Ann", "2026-11-13", "heard"),
         ("n1", "a", "Zoë", "2026-11-14", "=why"),
     ]
@@ -204,7 +221,7 @@ def test_no_line_can_be_changed_unseen(tmp_path: Path, harm: str) -> None:
     assert done.exit_code == 1
     if harm not in ("cut", "tables"):
         with pytest.raises(InputError):
-            audit_run(out)
+            run_history(out)
         with pytest.raises(InputError):
             score(out)
 
@@ -226,7 +243,7 @@ def test_the_command_prints_and_names_what_is_missing(tmp_path: Path) -> None:
     assert run("trust", "audit", out, "--note", "n3").exit_code == 2
     shutil.copytree(out, tmp_path / "bare", ignore=lambda *_: [LOG])
     done = run("trust", "audit", tmp_path / "bare")
-    assert done.exit_code == 1 and "keeps no log" in done.output
+    assert done.exit_code == 1 and "--accept-log" in done.output
     done = run("trust", "audit", tmp_path)
     assert done.exit_code == 1 and "it is no run" in done.output
 

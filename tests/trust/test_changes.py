@@ -42,5 +42,5 @@ def test_only_notes_judged_in_full_have_a_score() -> None:
         run_of_scores(corpus, "z")
     with pytest.raises(UnknownNameError, match=r"no annotator 'bob'\. Known: ann"):
         run_of_corpus(corpus, "bob")
-    with pytest.raises(InputError, match="nobody annotated"):
+    with pytest.raises(InputError, match="has no annotations"):
         run_of_corpus(Corpus(corpus.notes, corpus.rubrics))

@@ -133,3 +133,44 @@ def test_settings_are_checked(wrong: dict[str, float]) -> None:
 def test_an_empty_run_is_refused() -> None:
     with pytest.raises(InputError, match="without notes"):
         measure_drift(run(np.zeros((0, 2))), run([[True]]))
+
+
+def test_another_mix_of_cases_is_no_drift() -> None:
+    # easy notes are 50 % before and 80 % after; inside each case nothing changed
+    flagged = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        runs = []
+        for name, share in (("a", 0.5), ("b", 0.8)):
+            easy = rng.random(200) < share
+            score = np.where(easy, 8.0, 4.0) + rng.normal(0, 1, 200)
+            cases = tuple("easy" if one else "hard" for one in easy)
+            notes = tuple(f"{name}{i}" for i in range(200))
+            runs.append(ScoredRun(notes, cases, score, np.full(200, 10.0)))
+        found = measure_drift(runs[0], runs[1], settings=DriftSettings(permutations=199))
+        flagged += found.drifted
+        assert abs(found.measures[0].superiority - 0.5) < 0.12
+        assert set(found.to_dict()["case_mix"]) == {"easy", "hard"}  # type: ignore[call-overload]
+    assert flagged <= 5  # 1.5 of 30 by chance; before, 30 of 30
+
+
+def test_a_change_inside_cases_is_still_drift() -> None:
+    rng = np.random.default_rng(3)
+    runs = []
+    for name, share, moved in (("a", 0.5, 0.0), ("b", 0.8, -1.0)):
+        easy = rng.random(200) < share
+        score = np.where(easy, 8.0, 4.0) + rng.normal(0, 1, 200) + moved
+        cases = tuple("easy" if one else "hard" for one in easy)
+        notes = tuple(f"{name}{i}" for i in range(200))
+        runs.append(ScoredRun(notes, cases, score, np.full(200, 10.0)))
+    found = measure_drift(runs[0], runs[1])
+    assert found.measures[0].flag
+    # standardised: lower, though the mix alone would make the scores higher
+    assert found.measures[0].superiority < 0.35
+
+
+def test_a_case_of_one_run_alone_is_left_out() -> None:
+    one = ScoredRun(("a", "b", "c"), ("x", "x", "y"), np.array([1.0, 2, 9]), np.full(3, 10.0))
+    two = ScoredRun(("d", "e", "f"), ("x", "x", "z"), np.array([1.0, 2, 0]), np.full(3, 10.0))
+    found = measure_drift(one, two).measures[0]
+    assert (found.n_before, found.n_after, found.distance) == (2, 2, 0.0)

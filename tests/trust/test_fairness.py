@@ -1,31 +1,14 @@
-import math
-
 import numpy as np
 import pytest
+from fairness_coverage import LAYOUTS, coverage
 
 from rubricate.errors import InputError
-from rubricate.run import RunItems, ScoredRun
 from rubricate.stats import Resampling
-from rubricate.trust import compare_groups, differential_items
+from rubricate.trust import compare_groups
 from rubricate.trust.fairness import FairnessSettings
+from scored_runs import groups_of, run_of
 
 QUICK = FairnessSettings(permutations=399, resampling=Resampling(resamples=300))
-
-
-def run_of(found: object, cases: tuple[str, ...] | None = None) -> ScoredRun:
-    table = np.asarray(found, dtype=np.bool_)
-    n, m = table.shape
-    items = RunItems(
-        np.repeat(np.arange(n), m), np.tile(np.arange(m), n), tuple(f"f{k}" for k in range(m)),
-        table.ravel(), np.full(n * m, np.nan), np.zeros(n * m, dtype=np.bool_),
-    )  # fmt: skip
-    notes = tuple(f"n{i}" for i in range(n))
-    score, most = table.sum(axis=1).astype(float), np.full(n, float(m))
-    return ScoredRun(notes, cases or ("c",) * n, score, most, items)
-
-
-def groups_of(run: ScoredRun, names: str) -> dict[str, str]:
-    return {note: names[i % len(names)] for i, note in enumerate(run.notes)}
 
 
 def test_an_unfair_matcher_is_caught_though_scores_alone_say_nothing() -> None:
@@ -105,41 +88,33 @@ def test_chance_is_rarely_called_unfair() -> None:
     assert flags < 8
 
 
-def test_mantel_and_haenszel_are_statsmodels() -> None:
-    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
-    rng = np.random.default_rng(4)
-    table = rng.random((400, 6)) < 0.5
-    table[::2, 0] = rng.random(200) < 0.9
-    run = run_of(table)
-    found = {b.feature: b for b in differential_items(run, groups_of(run, "ab"))}
-    own = np.arange(400) % 2 == 0
-    rest = table.sum(axis=1) - table[:, 0]
-    strata = [
-        [[np.sum(table[m & own, 0]), np.sum(~table[m & own, 0])],
-         [np.sum(table[m & ~own, 0]), np.sum(~table[m & ~own, 0])]]
-        for m in (rest == k for k in np.unique(rest))
-    ]  # fmt: skip
-    expected = tables.StratifiedTable([np.array(s, dtype=float) for s in strata])
-    bias = found["f0"]
-    assert bias.odds_ratio == pytest.approx(expected.oddsratio_pooled)
-    low, high = expected.oddsratio_pooled_confint()
-    assert (bias.low, bias.high) == pytest.approx((low, high))
-    assert bias.p_value == pytest.approx(expected.test_null_odds(correction=True).pvalue)
-    assert bias.delta == pytest.approx(2.35 * math.log(bias.odds_ratio))
-    assert bias.size == "C"
-    assert {b.size for name, b in found.items() if name != "f0"} == {"A"}
-
-
-def test_a_feature_always_found_in_one_group_only_is_large() -> None:
-    rng = np.random.default_rng(5)
-    table = rng.random((200, 5)) < 0.5
-    table[:, 0] = np.arange(200) % 2 == 0
-    run = run_of(table)
-    bias = differential_items(run, groups_of(run, "ab"))[0]
-    assert (bias.odds_ratio, bias.delta, bias.size) == (math.inf, math.inf, "C")
-
-
 def test_groups_come_in_order_whatever_the_hash_seed() -> None:
     run = run_of(np.ones((60, 3)))
     fair = compare_groups(run, groups_of(run, "zyxwvutsrqponm"), settings=QUICK)
     assert list(fair.rates) == sorted("zyxwvutsrqponm")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:3], ids=str)
+def test_intervals_hold_in_many_small_cases(layout: tuple[int, int]) -> None:
+    covered, _ = coverage(*layout, studies=120)
+    # three standard errors of 120 studies; before, .81 of 60 cases with two notes
+    assert covered >= 0.94 - 3 * 0.0217
+
+
+def test_cases_of_unequal_size_leave_the_slope_where_it_is() -> None:
+    rng = np.random.default_rng(8)
+    run = run_of(rng.random((70, 8)) < 0.5, tuple(f"c{int(i**0.5)}" for i in range(70)))
+    groups = {n: "a" if rng.random() < 0.4 else "b" for n in run.notes}
+    settings = FairnessSettings(min_size=5, permutations=9, resampling=Resampling(resamples=99))
+    found = compare_groups(run, groups, settings=settings).contrasts[0]
+    member = np.array([groups[n] == "a" for n in run.notes], dtype=float)
+    cases = sorted(set(run.cases))
+    design = np.column_stack([member, *(np.array(run.cases) == c for c in cases)]).astype(float)
+    assert found.difference == pytest.approx(np.linalg.lstsq(design, run.percentage)[0][0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_intervals_cover_as_often_as_they_say(layout: tuple[int, int]) -> None:
+    covered, _ = coverage(*layout, studies=1000)
+    assert covered >= 0.94

@@ -12,11 +12,21 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
 from rubricate.formats.format import Format
 from rubricate.progress import Progress, silent, watched
-from rubricate.rubric import HUMAN, SYSTEM, Feature
+from rubricate.rubric import HUMAN, NO_FLOOR, SYSTEM, Feature, Metadata, Rubric
+from rubricate.run.folder import check_log
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, read_rows, read_texts, refuse_same_ids
-from rubricate.run.writing import LOG, REPORT, RUN, about, held, logged_correction, read_log
+from rubricate.run.writing import (
+    REPORT,
+    RUN,
+    TEXTS,
+    about,
+    held,
+    logged_correction,
+    read_log,
+    read_record,
+)
 from rubricate.spans import Spans, parse_spans
 
 #: Who made the decisions that hold, where several people decided.
@@ -25,7 +35,7 @@ ALL_REVIEWERS = "all reviewers"
 
 def looks_like_run(path: Path) -> bool:
     """Tell whether a folder is what `rubricate score` wrote."""
-    return path.is_dir() and (path / RUN).is_file() and (path / LOG).is_file()
+    return path.is_dir() and (path / RUN).is_file() and (path / SCORES).is_file()
 
 
 def read_run_corpus(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
@@ -35,7 +45,11 @@ def read_run_corpus(path: Path, *, strict: bool = True, progress: Progress = sil
     ``system``. Where several people decided, `ALL_REVIEWERS` comes first and has what holds. A
     decision without words, on something the machine did not find, marks nothing and is left out.
     """
+    check_log(path)
     builder = CorpusBuilder()
+    floor = read_record(path).get("floor")
+    for case in floor["without"] if floor else ():
+        builder.add_rubric(Rubric(case, (), metadata=Metadata(floor=NO_FLOOR)))
     wordings = _add_features(path, builder)
     texts = dict(_texts(path))
     decided: dict[str, list[Correction]] = {}
@@ -85,24 +99,25 @@ def _add_features(path: Path, builder: CorpusBuilder) -> dict[str, str]:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id and text of each note, as the pages of the report hold them."""
-    chunks = sorted((path / REPORT[1] / "notes").glob("*.js"))
-    if not chunks:
+    """Yield the id and text of each note, which are kept beside the report."""
+    kept = path / REPORT[1] / TEXTS
+    if not kept.is_file():
         message = (
-            "the run was made with --no-report, so its folder holds no note. Write the report: "
-            "rubricate trust report RUN NOTES"
+            f"the run was made with --no-report or by an earlier version, so there is no {TEXTS}. "
+            "Write the report: rubricate trust report RUN NOTES"
         )
         raise InputError([Fault(message, path)])
-    texts: list[str] = []
-    for chunk in chunks:
-        script = chunk.read_text(encoding="ascii")
-        content = json.loads(script[script.index(",") + 1 : script.rindex(")")])
-        texts += [note[0] for note in content]
+    try:
+        with kept.open(encoding="utf-8", newline="") as stream:
+            texts = [(said["note"], said["text"]) for said in map(json.loads, stream)]
+    except (ValueError, KeyError, TypeError):
+        message = "need the id and text of a note on each line, as `rubricate trust report` writes"
+        raise InputError([Fault(message, kept)]) from None
     notes = [note for (note,) in read_texts(path / SCORES, ("note",))]
-    if len(notes) != len(texts):
-        raise InputError([Fault("the report is of another run than scores.csv", path)])
+    if notes != [note for note, _ in texts]:
+        raise InputError([Fault("the report belongs to another run than scores.csv", path)])
     refuse_same_ids(notes, path / SCORES)
-    yield from zip(notes, texts, strict=True)
+    yield from texts
 
 
 def _add_machine(builder: CorpusBuilder, matcher: str, note: str, items: Json) -> dict[str, Spans]:
@@ -135,4 +150,5 @@ FORMAT = Format(
     summary="a folder that `rubricate score` wrote: the machine's and people's decisions",
     looks_like=looks_like_run,
     read=read_run_corpus,
+    needs_trust=True,
 )

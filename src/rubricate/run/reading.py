@@ -209,7 +209,7 @@ class _Items:
 def read_evidence(
     folder: str | Path, *, progress: Progress = silent
 ) -> dict[str, dict[str, Evidence]]:
-    """Return where features were found or contradicted in a finished run, by note and feature."""
+    """Return the stated and contradicted places of a finished run, by note and feature."""
     return {
         result.note: {
             item.feature.id: item.evidence
@@ -222,7 +222,7 @@ def read_evidence(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RunItems:
-    """What was decided on each note and feature, one entry per decision."""
+    """Decisions of a run, one entry per note and feature."""
 
     note: I64
     feature: I64

@@ -1,4 +1,4 @@
-"""What was found for each feature of a note, its points and totals, and what a run counts."""
+"""Evidence for each feature of a note, points and totals, and the counts of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kept_digits(value: float | None) -> float | None:
 def certainty(
     found: bool, probability: float | None, confidence: float | None = None
 ) -> float | None:
-    """Return how likely a decision is right: of presence where found, else of absence.
+    """Return the probability that a decision is right: of presence if stated, else of absence.
 
     The probability of what was decided; where there is none, the confidence of the surest
     annotation; None for absences the matcher gives no probability for. A matcher may find what it
@@ -61,12 +61,12 @@ class CounterEvidence(NamedTuple):
 
     @staticmethod
     def from_json(value: Sequence[Any]) -> CounterEvidence:
-        """Return what `Evidence.to_json` wrote."""
+        """Return the evidence that `Evidence.to_json` wrote."""
         return CounterEvidence(tuple((int(s), int(e)) for s, e in value[0]), *value[1:])
 
 
 class Evidence(NamedTuple):
-    """What was found for one feature in one note."""
+    """Evidence for one feature in one note."""
 
     spans: Spans = ()
     probability: float | None = None
@@ -77,17 +77,17 @@ class Evidence(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Whether the feature was found."""
+        """True if the note states the feature."""
         return bool(self.spans)
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the note states the feature, contradicts it, or does not mention it."""
+        """Outcome: stated, contradicted or not mentioned."""
         return outcome_of(self.found, self.against is not None)
 
     @property
     def certainty(self) -> float | None:
-        """How sure the matcher is of its decision."""
+        """Probability that the matcher's decision is right."""
         return certainty(self.found, self.probability, self.confidence)
 
     def to_json(self) -> list[Any]:
@@ -121,7 +121,7 @@ class EvidenceLine(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What a note gets under a rubric."""
+    """Score of a note, and the maximum possible score."""
 
     score: float
     maximum: float
@@ -144,8 +144,9 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
     of its heaviest found member (the first of them where several weigh the same), and the weight
     of its heaviest member to the maximum. A feature with a weight below 0 is a penalty: it takes
     points away where it is found, and the maximum is what a note without penalties can get.
+    Penalties take a score down to 0 and no further, unless the rubric has no floor.
 
-    >>> from rubricate import Feature
+    >>> from rubricate import Feature, Metadata
     >>> rubric = Rubric("c", (
     ...     Feature("a", "c", "Chest pain", weight=2.0),
     ...     Feature("b", "c", "Sweating", group="either"),
@@ -154,6 +155,11 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
     >>> total = total_score(rubric, {"a", "b", "d"})
     >>> total.score, total.maximum, dict(total.points)
     (3.0, 3.0, {'a': 2.0, 'b': 1.0, 'd': 0.0})
+    >>> penalty = (Feature("e", "c", "Wrong diagnosis", weight=-3.0),)
+    >>> total_score(Rubric("c", penalty), {"e"}).score
+    0.0
+    >>> total_score(Rubric("c", penalty, metadata=Metadata(floor="none")), {"e"}).score
+    -3.0
     """
     wanted = set(found)
     best: dict[str, str] = {}
@@ -167,7 +173,8 @@ def total_score(rubric: Rubric, found: Collection[str]) -> Total:
             best[group] = feature.id
     counted = set(best.values())
     points = {f.id: f.weight if f.id in counted else 0.0 for f in rubric if f.id in wanted}
-    return Total(math.fsum(points.values()), math.fsum(most.values()), points)
+    score = math.fsum(points.values())
+    return Total(max(score, 0.0) if rubric.has_floor else score, math.fsum(most.values()), points)
 
 
 SCORED = "scored"
@@ -193,7 +200,7 @@ class Correction:
     text: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return what run.json keeps."""
+        """Return the counts for run.json."""
         return {"note": self.note, "feature": self.feature, "found": self.found,
                 "by": self.by, "at": self.at, "comment": self.comment}  # fmt: skip
 
@@ -210,14 +217,14 @@ class ItemResult(NamedTuple):
 
     @property
     def certainty(self) -> float | None:
-        """How sure the matcher is of the decision; None where it made none, or a person did."""
+        """Probability that the decision is right; None if there is none, or if a person decided."""
         if self.correction is not None or self.found is None:
             return None
         return certainty(self.found, self.evidence.probability, self.evidence.confidence)
 
     @property
     def outcome(self) -> Outcome | None:
-        """What the note says about the feature, as far as was decided; None where nothing was."""
+        """Outcome after review: stated, contradicted or not mentioned; None if undecided."""
         if self.found is None:
             return None
         return outcome_of(self.found, self.evidence.against is not None)
@@ -237,22 +244,22 @@ class NoteResult:
 
     @property
     def n_found(self) -> int:
-        """How many features were found."""
+        """Number of stated features."""
         return sum(item.found is True for item in self.items)
 
     @property
     def n_review(self) -> int:
-        """How many items a person must see."""
+        """Number of items for review."""
         return sum(bool(item.review_reason) for item in self.items)
 
     @property
     def n_corrected(self) -> int:
-        """How many items a person corrected."""
+        """Number of items that a person corrected."""
         return sum(item.correction is not None for item in self.items)
 
     @property
     def why_not_scored(self) -> str:
-        """Why the note has no score; empty where it has one."""
+        """Reason why the note has no score; empty if it has one."""
         return "" if self.total is not None else self.reason or self.status or NOT_SCORED
 
     def decided(self) -> tuple[ItemResult, ...]:
@@ -261,7 +268,7 @@ class NoteResult:
 
 
 class CountsRecord(TypedDict):
-    """What run.json says was counted."""
+    """Counts in run.json."""
 
     notes: int
     scored: int
@@ -281,7 +288,7 @@ class CountsRecord(TypedDict):
 
 @dataclass(slots=True)
 class RunCounts:
-    """What is counted while results are written."""
+    """Counter for results while they are written."""
 
     notes: int = 0
     scored: int = 0

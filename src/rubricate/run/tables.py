@@ -92,14 +92,15 @@ EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
         "note": (14, "the id of the note"),
         "case": (12, "the case whose rubric the note is scored by"),
         "status": (15, "scored; scored by hand: a person judged every item; not scored; for "
-                       "review: it does not read like a note"),
+                       "review: it does not read like a clinical note"),
         "reason": (30, "why there is no score"),
-        "score": (9, "the sum of the points of its items"),
-        "maximum": (12, "the most that can be got; a group counts once"),
+        "score": (9, "the sum of the points of its items; at least 0, unless "
+                     "the rubric says floor: none"),
+        "maximum": (12, "the maximum possible score; each group counts once"),
         "percentage": (13, "the score in per cent of the maximum"),
         "features": (11, "items of the rubric"),
-        "found": (9, "items found in the note"),
-        "review_items": (15, "items that a person must look at"),
+        "found": (9, "items that the note states"),
+        "review_items": (15, "items that a person must review"),
         "corrected_items": (17, "items that a person decided"),
         "same_as": (14, "an earlier note of the same case with the same text"),
     },
@@ -108,27 +109,27 @@ EXPLAINED: dict[str, dict[str, tuple[int, str]]] = {
         "case": (12, "the case of the note"),
         "feature": (12, "the id of the rubric's item"),
         "feature_text": (38, "the words of the rubric"),
-        "group": (12, "items of one group count once: the heaviest that was found"),
+        "group": (12, "items of one group count once: the stated item with most points"),
         "weight": (10, "the points of the item where it counts"),
-        "found": (9, "yes or no: the decision that holds; empty where there is none"),
+        "found": (9, "yes: the note states the item; no: it does not; empty: not decided"),
         "points": (10, "what the item adds to the score"),
-        "probability": (13, "how likely it is, to the machine, that the item is in the note (0.02: "
-                            "98 % sure that it is not)"),
-        "confidence": (13, "how sure the machine is of the words it found"),
+        "probability": (13, "the model's probability that the note states the item (0.02: 98 % "
+                            "certain that it does not)"),
+        "confidence": (13, "the model's confidence in the words that it found"),
         "spans": (16, "where the words are: first character and end; ; between the parts of one "
                       "place, | between places"),
         "text": (44, "the words in the note"),
-        "reason": (36, "why the machine took these words; by hand: a person did"),
-        "review": (9, "whether a person must look"),
-        "review_reason": (34, "why a person must look"),
-        "corrected_by": (16, "who decided, where a person did"),
-        "corrected_at": (20, "when that was"),
-        "comment": (30, "why, in that person's words"),
+        "reason": (36, "why the model chose these words; by hand: a person chose them"),
+        "review": (9, "yes: a person must review the item"),
+        "review_reason": (34, "why a person must review the item"),
+        "corrected_by": (16, "name of the person who decided"),
+        "corrected_at": (20, "date and time of this decision"),
+        "comment": (30, "reason, in the words of that person"),
         "outcome": (15, "stated, contradicted or not mentioned"),
-        "contradicted_by": (30, "words that say otherwise"),
+        "contradicted_by": (30, "words that contradict the item"),
         "contradicted_spans": (20, "where these words are"),
-        "contradicted_reason": (22, "in what they differ"),
-        "contradicted_probability": (26, "how likely that is; empty where a rule says so"),
+        "contradicted_reason": (22, "why they contradict it"),
+        "contradicted_probability": (26, "its probability; empty if a rule decided"),
         "decision": (12, "to fill in: yes (the item is in the note) or no; the same as found "
                          "confirms it"),
         "by": (18, "to fill in: your name"),
@@ -152,7 +153,7 @@ def number_text(value: float | None) -> str:
 
 
 def cell_text(value: Value) -> str:
-    """Return how a value is written in a CSV file.
+    """Return a value as text for a CSV file.
 
     >>> cell_text("=1"), cell_text(True), cell_text(2.0), cell_text(None)
     ("'=1", 'yes', '2', '')

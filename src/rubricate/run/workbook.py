@@ -195,7 +195,7 @@ class OpenSheet:
 
 
 def _letters(number: int) -> str:
-    """Return what Excel calls a column, counted from 1.
+    """Return the name of a column in Excel, counted from 1.
 
     >>> _letters(1), _letters(27)
     ('A', 'AA')

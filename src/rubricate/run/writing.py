@@ -40,12 +40,34 @@ RUN, TIMES = "run.json", "times.json"
 EVIDENCE = "evidence"
 #: The pages about a run that lie beside its tables.
 REPORT = ("report.html", "report")
+#: In the folder of the pages: id and text of each note, one JSON object per line.
+TEXTS = "notes.jsonl"
+#: Every decision, and the hash that comes before its first line.
+LOG = "decisions.jsonl"
+FIRST = "0" * 64
 #: What a run writes besides its evidence; the last says that the run is complete.
 PRODUCTS = (SCORES, ITEMS, WORKBOOK, TIMES, RUN)
 
 
+class SealRecord(TypedDict):
+    """Content of run.json about the log: the number of decisions, and a hash over all of them.
+
+    It leaves out when runs were made, so that equal runs have the same.
+    """
+
+    decisions: int
+    sha256: str
+
+
+class FloorRecord(TypedDict):
+    """The lowest score of a note, and the cases whose scores may fall below it."""
+
+    score: float
+    without: list[str]
+
+
 class RunRecord(TypedDict, total=False):
-    """What run.json says: what the tables depend on, the same for equal runs."""
+    """Content of run.json: everything that the tables depend on, the same for equal runs."""
 
     rubricate: str
     matcher: str
@@ -58,12 +80,24 @@ class RunRecord(TypedDict, total=False):
     policy: dict[str, str | float]
     unsure: dict[str, float]
     corrections: dict[str, str | int | list[dict[str, object]]]
+    floor: FloorRecord
     counts: CountsRecord
+    log: SealRecord
     outputs: dict[str, str]
 
 
+def has_floor(record: Mapping[str, Any], case: str) -> bool:
+    """Tell whether a run let no score of a case fall below a floor; runs from before had none.
+
+    >>> has_floor({"floor": {"score": 0.0, "without": ["b"]}}, "a"), has_floor({}, "a")
+    (True, False)
+    """
+    said = record.get("floor")
+    return said is not None and case not in said["without"]
+
+
 class RunTimes(TypedDict):
-    """What times.json says: when, how long, with how many workers, what died on the way."""
+    """Content of times.json: start, duration, number of workers, and workers that died."""
 
     started: str
     seconds: dict[str, float]
@@ -112,7 +146,7 @@ class RunTables:
         item_sheet = book.sheet(
             "items", _sheet_columns("items", [*(c.name for c in ITEM_COLUMNS), *REVIEW_COLUMNS])
         )
-        _explain(book)
+        self._explained = _explain(book)
         self._scores = _OpenTable(scores, score_sheet, SCORE_COLUMNS, self._open)
         self._items = _OpenTable(items, item_sheet, ITEM_COLUMNS, self._open)
 
@@ -124,6 +158,11 @@ class RunTables:
         if error[0] is None:
             for target, part in self._parts.items():
                 part.replace(target)
+
+    def add_seal(self, seal: SealRecord) -> None:
+        """Write into the workbook what is known of the log: a second place beside run.json."""
+        for name, value in seal.items():
+            self._explained.add([LOG, name, str(value)], [LOG, name, str(value)])
 
     def add(self, result: NoteResult) -> None:
         """Write one note and its items."""
@@ -141,13 +180,14 @@ def _sheet_columns(sheet: str, names: Iterable[str]) -> list[SheetColumn]:
     ]
 
 
-def _explain(book: Workbook) -> None:
+def _explain(book: Workbook) -> OpenSheet:
     """Add a sheet that says what each column means, and how to hand decisions back."""
     heads = [SheetColumn("sheet"), SheetColumn("column", 26), SheetColumn("what it says", 110)]
     sheet = book.sheet("columns", heads)
     for name, columns in EXPLAINED.items():
         for column, (_, said) in columns.items():
             sheet.add([name, column, said], [name, column, said])
+    return sheet
 
 
 def hash_outputs(folder: Path, more: Mapping[str, Path]) -> dict[str, str]:
@@ -175,8 +215,17 @@ def add_outputs(folder: Path, names: Sequence[str]) -> None:
     _write_json(path, {**record, "outputs": {**record.get("outputs", {}), **hashes}})
 
 
+def set_log(folder: Path, state: LogState) -> None:
+    """Put the state of a log into run.json and times.json."""
+    _write_json(folder / RUN, {**read_record(folder), "log": state["seal"]})
+    path = folder / TIMES
+    times = read_json(path) if path.is_file() else {}
+    known = {"entries": state["entries"], "head": state["head"]}
+    _write_json(path, {**times, "log": known})
+
+
 def read_record(folder: Path) -> RunRecord:
-    """Return what run.json says; InputError if there is none, or it is something else."""
+    """Return the content of run.json; InputError if the file is missing or wrong."""
     path = folder / RUN
     if not path.exists():
         message = (
@@ -187,7 +236,7 @@ def read_record(folder: Path) -> RunRecord:
     value = read_json(path)
     outputs = value.get("outputs")
     if not isinstance(outputs, dict) or not all(isinstance(one, str) for one in outputs.values()):
-        raise InputError([Fault("does not say what a run wrote", path)])
+        raise InputError([Fault("is not a run.json file of a run", path)])
     return cast(RunRecord, value)
 
 
@@ -197,12 +246,8 @@ def _write_json(path: Path, value: object) -> None:
     write_whole(path, text.encode(errors="replace"))
 
 
-LOG = "decisions.jsonl"
-FIRST = "0" * 64
-
-
 def about(text: str, wording: str) -> str:
-    """Return what a decision is about: it holds for this note's text and this wording only.
+    """Return the hash of the note's text and of the wording that a decision is valid for.
 
     >>> about("no fever", "Fever") == about("no  fever", "Fever")
     False
@@ -219,12 +264,51 @@ def read_log(folder: str | Path) -> Iterator[Json]:
     return (entry for entry, _ in _lines(Path(folder) / LOG))
 
 
-def log_state(folder: str | Path) -> dict[str, int | str]:
-    """Return how many lines a sound log has, and the hash of the last."""
-    entries, head = 0, FIRST
+class LogState(TypedDict):
+    """The number of lines of a log, the hash of the last line, and the seal of its decisions."""
+
+    entries: int
+    head: str
+    seal: SealRecord
+
+
+def log_state(folder: str | Path) -> LogState:
+    """Return the number of lines of an intact log, its last hash, and its seal."""
+    entries, head, seal = 0, FIRST, Seal()
     for entry, head in _lines(Path(folder) / LOG):  # noqa: B007
         entries = entry["n"]
-    return {"entries": entries, "head": head}
+        seal.add(entry)
+    return {"entries": entries, "head": head, "seal": seal.record()}
+
+
+#: The kinds of lines that a seal is over: what was decided, and that a log was accepted.
+_SEALED = frozenset({"machine", "person", "accepted"})
+
+
+class Seal:
+    """A hash over all decisions of a log, in their order.
+
+    >>> seal = Seal()
+    >>> seal.add({"n": 2, "previous": "", "kind": "machine", "note": "n1"})
+    >>> seal.record()["decisions"]
+    1
+    """
+
+    def __init__(self) -> None:
+        self._count, self._hash = 0, FIRST
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Take one more line."""
+        if entry["kind"] not in _SEALED:
+            return
+        said = {name: value for name, value in entry.items() if name not in ("n", "previous")}
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        self._count += 1
+        self._hash = hashlib.sha256(f"{self._hash}{text}".encode()).hexdigest()
+
+    def record(self) -> SealRecord:
+        """Return the number of decisions, and the hash."""
+        return {"decisions": self._count, "sha256": self._hash}
 
 
 def _lines(path: Path) -> Iterator[tuple[Json, str]]:
@@ -263,7 +347,7 @@ Held = dict[str, Correction]
 
 
 def held(corrections: Iterable[Correction]) -> Held:
-    """Return which of some corrections of a note, as they were handed in, hold, by feature.
+    """Return the valid correction of each feature of a note.
 
     The later one holds: by the clock where both have a time, else by the day.
 
@@ -297,13 +381,17 @@ class LogWriter:
 
     def __init__(self, before: Path, target: Path) -> None:
         self._machine: dict[str, bytes] = {}
+        self._seal = Seal()
         self.entries, self.head = 0, FIRST
         for entry, self.head in _lines(before / LOG):
             self.entries = entry["n"]
+            self._seal.add(entry)
             if entry["kind"] == "machine":
                 self._machine[entry["note"]] = _said(entry)
         if self.entries:
             shutil.copyfile(before / LOG, target / LOG)
+        #: How the log was before anything was added.
+        self.before = self.state
         self._stream: IO[bytes] = (target / LOG).open("ab")
 
     def __enter__(self) -> LogWriter:
@@ -311,6 +399,16 @@ class LogWriter:
 
     def __exit__(self, *error: object) -> None:
         self._stream.close()
+
+    @property
+    def seal(self) -> SealRecord:
+        """The seal of the log, as run.json has it."""
+        return self._seal.record()
+
+    @property
+    def state(self) -> LogState:
+        """The present state of the log."""
+        return {"entries": self.entries, "head": self.head, "seal": self.seal}
 
     def add(self, kind: str, **values: object) -> None:
         """Add one line."""
@@ -320,6 +418,8 @@ class LogWriter:
             errors="backslashreplace"
         )
         self.head = _line_hash(raw)
+        # As it will be read: what holds half a surrogate pair was written as an escape.
+        self._seal.add(json.loads(raw))
         self._stream.write(raw)
 
     def add_machine(self, result: NoteResult) -> None:

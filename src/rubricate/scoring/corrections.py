@@ -1,4 +1,4 @@
-"""What people decided: read from files and from the log of a run, and which decision holds."""
+"""Decisions of people: read them from files and from the log of a run, and find the valid ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from rubricate.errors import Fault, did_you_mean, shown
+from rubricate.errors import ArgumentError, Fault, did_you_mean, shown
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import unguarded, write_sheet
@@ -273,7 +273,7 @@ class Corrections:
                 yield one, before.get(one.correction.feature), after
 
     def check(self, note_id: str, rubric: Rubric | None, text: str) -> list[Fault]:
-        """Return what is wrong with the corrections of a note, and note the words they mark.
+        """Return the faults of the corrections of a note, and store the words that they mark.
 
         A second note of the same id is not looked at: it is a fault of the notes.
         """
@@ -334,6 +334,9 @@ def read_corrections(
     InputError with all faults of the file; with ``faults`` they are added there instead.
     """
     place = None if path is None else Path(path)
+    if place is not None and place.exists() and not place.is_file():
+        # A pipe would be waited for, and read twice.
+        raise ArgumentError(f"{place}: need a file with decisions; it is a folder or a pipe")
     found = [] if faults is None else faults.found
     decisions = []
     if folder is not None:

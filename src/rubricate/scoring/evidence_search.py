@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,20 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rubricate import __version__
-from rubricate.batch import (
-    BatchStore,
-    Lost,
-    OutOfTimeError,
-    Retries,
-    open_pool,
-    run_batches,
-    time_limit,
-)
-from rubricate.corpus import Corpus, Note
-from rubricate.errors import InputError, RubricateError
+from rubricate.batch import BatchStore, Lost, Retries, open_pool, run_batches
+from rubricate.corpus import Note
+from rubricate.errors import InputError
 from rubricate.formats.annotations import writable
 from rubricate.formats.format import Unreadable
-from rubricate.matchers import Matcher, load_matcher, notes_at_once
+from rubricate.matchers import Matcher, ShippedModel, load_matcher, notes_at_once
+from rubricate.matchers.apart import Failure, attempt_together
+from rubricate.matchers.predictions import Found, read_with
 from rubricate.progress import Progress, silent
 from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
@@ -34,7 +29,7 @@ from rubricate.spans import words_at
 
 
 class KeptBatches(NamedTuple):
-    """How many batches were there already, and how many files were not what they should be."""
+    """Number of stored batches, and number of damaged files."""
 
     used: int
     refused: int
@@ -49,7 +44,7 @@ def find_evidence(
     if len(done) == job.n_batches:
         return kept
     work = ScoringWork(
-        str(job.model.absolute()),
+        job.model if isinstance(job.model, ShippedModel) else job.model.absolute(),
         tuple(job.rubrics.values()),
         job.settings.seed,
         evidence_program(),
@@ -141,29 +136,41 @@ def _begin(
     return lines, searched
 
 
-def note_evidence(predicted: Corpus, note: Note) -> dict[str, Evidence]:
-    """Return what the only annotator of a corpus found in a note, by feature.
+def find_in_notes(
+    matcher: Matcher, rubric: Rubric, notes: Sequence[Note]
+) -> Iterator[dict[str, Evidence]]:
+    """Yield what a matcher finds in each note, by feature of the rubric.
 
     >>> from rubricate import load_corpus
-    >>> corpus = load_corpus("open-notes").select(cases=["30"], annotators=["reference"])
-    >>> note_evidence(corpus, corpus.notes[0])["3012"].text
+    >>> from rubricate.matchers import fit_matcher
+    >>> corpus = load_corpus("open-notes").select(cases=["30"])
+    >>> (rubric,), matcher = corpus.rubrics, fit_matcher("exact", corpus)
+    >>> next(find_in_notes(matcher, rubric, corpus.notes))["3012"].text
     ('no fever',)
     """
-    rows = predicted.rows
-    found = {}
-    for row in predicted.note_rows(note.id):
-        annotations = predicted.row_annotations(row)
-        known = [one.confidence for one in annotations if one.confidence is not None]
-        probability = None if rows.probability is None else float(rows.probability[row])
-        found[predicted.features[int(rows.feature[row])].id] = Evidence(
-            spans=tuple(tuple((s.start, s.end) for s in one.spans) for one in annotations),
-            probability=kept_digits(probability),
-            confidence=kept_digits(max(known, default=None)),
-            text=tuple(one.text(note.text) for one in annotations),
-            reason="; ".join(dict.fromkeys(one.detail.reason for one in annotations)),
-            against=_against(rows.contradictions.get(row), note.text),
-        )
-    return found
+    for note, said in zip(notes, read_with(matcher, rubric, notes), strict=True):
+        found: dict[str, list[Found]] = {feature.id: [] for feature in rubric}
+        for one in said.found:
+            found[one.feature].append(one)
+        yield {
+            key: _evidence_of(own, said.probabilities.get(key), said.contradictions.get(key), note)
+            for key, own in found.items()
+        }
+
+
+def _evidence_of(
+    found: Sequence[Found], probability: float | None, against: Contradiction | None, note: Note
+) -> Evidence:
+    annotations = sorted((tuple(sorted(one.spans)), one.reason) for one in found)
+    known = [one.confidence for one in found if not math.isnan(one.confidence)]
+    return Evidence(
+        spans=tuple(spans for spans, _ in annotations),
+        probability=kept_digits(probability),
+        confidence=kept_digits(max(known, default=None)),
+        text=tuple(words_at(spans, note.text) for spans, _ in annotations),
+        reason="; ".join(dict.fromkeys(reason for _, reason in annotations)),
+        against=_against(against, note.text),
+    )
 
 
 def _against(said: Contradiction | None, text: str) -> CounterEvidence | None:
@@ -177,7 +184,7 @@ def _against(said: Contradiction | None, text: str) -> CounterEvidence | None:
 class ScoringWork:
     """Finds evidence in batches of notes, wherever it is sent."""
 
-    model: str
+    model: Path | ShippedModel
     rubrics: tuple[Rubric, ...]
     seed: int
     program: str
@@ -190,14 +197,16 @@ class ScoringWork:
                 f"the worker has rubricate {__version__} in another state than the one that "
                 "started the run. Install the same one everywhere."
             )
-        if not Path(self.model).is_dir():
+        if isinstance(self.model, ShippedModel):
+            matcher = self.model.make()
+        elif self.model.is_dir():
+            matcher = load_matcher(self.model)
+        else:
             raise InputError(
                 f"the worker sees no model at {self.model}. "
                 "Put the output and the model where all workers can read them."
             )
-        return EvidenceFinder(
-            load_matcher(self.model), self.rubrics, self.seed, note_seconds=self.note_seconds
-        )
+        return EvidenceFinder(matcher, self.rubrics, self.seed, note_seconds=self.note_seconds)
 
 
 class EvidenceFinder:
@@ -222,34 +231,26 @@ class EvidenceFinder:
 
     def __call__(self, notes: Sequence[Note]) -> list[EvidenceLine]:
         """Return ``{"items": evidence of each feature in order}`` or ``{"failed": why}``."""
-        try:
-            with time_limit(self._note_seconds * (9 + len(notes)) / 10):
-                return self._find(notes)
-        except RubricateError:
-            raise
-        except OutOfTimeError:
-            failed = f"the matcher took longer than {self._note_seconds:g} seconds"
-        except Exception as error:
-            # The message may hold words of the note; the kind of error does not.
-            failed = f"the matcher failed: {type(error).__name__}"
-        if len(notes) == 1:
-            return [{"failed": failed}]
-        # One of them is at fault: alone, the others come through.
-        return [found for note in notes for found in self([note])]
+        lines: list[EvidenceLine] = []
+        for _, found in attempt_together(notes, self._find, self._note_seconds):
+            lines += [{"failed": found.reason}] if isinstance(found, Failure) else found
+        return lines
 
     def _find(self, notes: Sequence[Note]) -> list[EvidenceLine]:
         import numpy as np
 
         random.seed(self._seed)
         np.random.seed(self._seed)
-        cases = dict.fromkeys(note.case for note in notes)
-        numbered = tuple(Note(str(i), n.case, n.text, n.metadata) for i, n in enumerate(notes))
-        corpus = Corpus(numbered, tuple(self._rubric[case] for case in cases))
-        predicted = self._matcher.predict(corpus)
+        by_case: dict[str, list[Note]] = {}
+        for note in notes:
+            by_case.setdefault(note.case, []).append(note)
+        found_in = {
+            case: find_in_notes(self._matcher, self._rubric[case], own)
+            for case, own in by_case.items()
+        }
         results: list[EvidenceLine] = []
-        for note in numbered:
-            found = note_evidence(predicted, note)
-            rubric = self._rubric[note.case]
+        for note in notes:
+            found, rubric = next(found_in[note.case]), self._rubric[note.case]
             items = [found.get(feature.id, Evidence()) for feature in rubric]
             line: EvidenceLine = {"items": [one.to_json() for one in items]}
             n_met = sum(one.outcome != NOT_MENTIONED for one in items)

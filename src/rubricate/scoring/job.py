@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, listed, shown
+from rubricate.errors import ArgumentError, Fault, InputError, listed, option, shown
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
@@ -22,27 +22,35 @@ from rubricate.formats.format import Unreadable
 from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
 from rubricate.formats.rubric import RubricFile, rubrics_for
-from rubricate.matchers import Matcher, fit_matcher, load_matcher, shipped_model
+from rubricate.matchers import (
+    NOTE_SECONDS,
+    UNFITTED,
+    Matcher,
+    ShippedModel,
+    fit_matcher,
+    load_matcher,
+    model_of_name,
+    shipped_model,
+)
 from rubricate.matchers.model_files import DECIDING
+from rubricate.matchers.predictions import check_rubrics
 from rubricate.progress import Progress, silent, watched
-from rubricate.rubric import Rubric
+from rubricate.rubric import Rubric, weight_fault
+from rubricate.run.folder import MODEL
 from rubricate.run.results import RunCounts
-from rubricate.run.writing import RunRecord
+from rubricate.run.writing import RunRecord, read_record
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
 from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes
 
-MODEL = "model"
-#: Seconds a note may take unless told otherwise.
-NOTE_SECONDS = 120.0
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreSettings:
-    """How a run is done."""
+    """Settings of a run."""
 
-    matcher: str = "lexicon"
+    #: None: `lexicon`, which needs no network. `rubricate.score` and the command take `cascade`.
+    matcher: str | None = None
     workers: int = 0
     dask: str | None = None
     batch_size: int = 200
@@ -50,6 +58,8 @@ class ScoreSettings:
     note_seconds: float = NOTE_SECONDS
     seed: int = 0
     overwrite: bool = False
+    #: Whether to go on with a log of decisions that is not the one the run knows.
+    accept_log: bool = False
     #: Without a policy: which items a person must see; None for none of them.
     unsure: UnsureRange | None = UNSURE_BY_DEFAULT
     #: Whether texts that do not read like clinical notes get a score, too.
@@ -77,7 +87,7 @@ class Job:
     source: NoteSource
     rubrics: dict[str, Rubric]
     matcher: Matcher
-    model: Path
+    model: Path | ShippedModel
     policy: Policy | None
     corrections: Corrections
     survey: Survey
@@ -100,11 +110,11 @@ class Job:
         return InputError(
             f"{self.source.name} changed {where} while it was scored. Nothing is lost: put back "
             "the notes as they were and start the same command again, or score the new ones with "
-            "--overwrite."
+            f"{option('--overwrite', True)}."
         )
 
     def check_lines(self, key: int, lines: list[Any]) -> str:
-        """Return what is wrong with evidence that is kept of a batch; nothing if it fits."""
+        """Return the fault of the stored evidence of a batch; empty if it fits."""
         try:
             listed = [(line["note"], line["case"]) for line in lines]
             if mark_ids(listed) != self.survey.batches[key].ids:
@@ -123,8 +133,14 @@ class Job:
         return ""
 
     @property
+    def model_hash(self) -> str:
+        """The hash of the model, wherever it lies."""
+        own = self.model
+        return own.hash if isinstance(own, ShippedModel) else file_hash(own)
+
+    @property
     def n_batches(self) -> int:
-        """How many batches there are."""
+        """Number of batches."""
         return -(-self.survey.n_notes // self.settings.batch_size)
 
 
@@ -132,7 +148,7 @@ class Given(NamedTuple):
     """The files a run was given beside its notes."""
 
     rubric: str | Path | RubricFile | None = None
-    model: str | Path | Matcher | None = None
+    model: str | Path | Matcher | ShippedModel | None = None
     policy: str | Path | None = None
     corrections: str | Path | None = None
 
@@ -147,20 +163,34 @@ def open_job(
 ) -> Job:
     """Open what a run was given (rubric, model, policy, corrections) and check that it fits.
 
-    A model that is made here is written into ``folder``. What people decided in an ``earlier`` run
-    of that folder holds on.
+    A model that is made here is written into ``folder``; one of the package is only named. What
+    people decided in an ``earlier`` run of that folder holds on.
     """
     rubric, model, policy_path, corrections_path = given
     rubrics = _rubrics(source, rubric)
+    InputError.raise_any(
+        [
+            Fault(f"feature {feature.id!r} of case {case!r}: {fault}")
+            for case, own in rubrics.items()
+            for feature in own
+            if (fault := weight_fault(feature.weight))
+        ]
+    )
     policy = None if policy_path is None else read_policy(policy_path)
     faults = Faults(Path(corrections_path or ""))
     corrections = read_corrections(corrections_path, folder=earlier, faults=faults)
-    if model is None:
-        matcher = fit_matcher(settings.matcher, Corpus((), tuple(rubrics.values())))
+    name = settings.matcher or "lexicon"
+    shipped = _shipped(model, name)
+    if shipped is not None:
+        matcher = shipped.make()
+    elif model is None:
+        matcher = fit_matcher(name, Corpus((), tuple(rubrics.values())))
+    elif isinstance(model, str | Path):
+        matcher = load_matcher(model)
     else:
-        matcher = load_matcher(model) if isinstance(model, str | Path) else model
+        matcher = cast(Matcher, model)
     # Says at once when the model was made for another rubric.
-    matcher.predict(Corpus((), tuple(rubrics.values())))
+    check_rubrics(matcher, rubrics.values())
     if policy is not None:
         policy.check(rubrics, matcher.name)
     survey = survey_notes(
@@ -178,22 +208,36 @@ def open_job(
     if survey.n_notes and not survey.cases & set(rubrics):
         _need_readable(source)
         raise InputError(
-            f"no note is of a case that has a rubric. Cases of notes: {_listed(survey.cases)}; "
-            f"cases with a rubric: {_listed(rubrics)}"
+            "None of the notes belongs to a case that has a rubric. Cases of the notes: "
+            f"{_listed(survey.cases)}; cases with a rubric: {_listed(rubrics)}"
             + (
-                ". Notes that name no case get one by --case NAME"
+                f". To give notes a case, use {option('--assign-case', 'NAME')}"
                 if "" in survey.cases
-                else ". Call the cases alike in both files"
+                else ". Use the same names for the cases in both files"
             )
         )
     if not survey.n_notes:
-        raise InputError(f"{source.name}: there is no note to score")
-    if isinstance(model, str | Path) and shipped_model(model) is None:
+        raise InputError(f"{source.name}: the input has no notes")
+    place: Path | ShippedModel
+    if shipped is not None:
+        place = shipped
+    elif isinstance(model, str | Path):
         place = Path(model)
     else:
         place = folder / MODEL
         matcher.save(place)
     return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
+
+
+def _shipped(
+    model: str | Path | Matcher | ShippedModel | None, matcher: str
+) -> ShippedModel | None:
+    """Return the model of the package that is meant; None of one that is made or lies elsewhere."""
+    if model is None:
+        return model_of_name(UNFITTED[matcher]) if matcher in UNFITTED else None
+    if isinstance(model, str) and shipped_model(model) is not None:
+        return model_of_name(model)
+    return model if isinstance(model, ShippedModel) else None
 
 
 def _need_readable(source: NoteSource) -> None:
@@ -231,8 +275,28 @@ def _rubrics(source: NoteSource, given: str | Path | RubricFile | None) -> dict[
     return rubrics
 
 
+def model_of_run(folder: Path) -> Path | ShippedModel:
+    """Return the model that a finished run was made with; InputError where it is not at hand.
+
+    With another model, evidence would be searched anew and found elsewhere.
+    """
+    own = folder / MODEL
+    if own.exists():
+        return own
+    said = read_record(folder)["model"]
+    shipped = model_of_name(said["name"])
+    if shipped is None or shipped.hash != said["sha256"]:
+        raise InputError(
+            "the model of the run is in another folder. Copy that folder into the run as 'model'"
+            if shipped is None
+            else f"the run was made with another version of the model {shipped.name!r}. Score the "
+            "notes again, or install the version of rubricate that run.json names"
+        )
+    return shipped
+
+
 def evidence_plan(job: Job) -> dict[str, str | float]:
-    """Return what evidence depends on; batches of another plan are of no use."""
+    """Return everything that evidence depends on; batches of another plan are not reused."""
     # Of a lexicon of one's own a model has the name alone.
     lexicon = job.matcher.get_params().get("lexicon")
     return {
@@ -240,7 +304,7 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
         "program": evidence_program(),
         "notes": job.survey.hash,
         "rubrics": _rubric_hash(job.rubrics),
-        "model": file_hash(job.model),
+        "model": job.model_hash,
         **({"lexicon": file_hash(Path(lexicon))} if lexicon and Path(lexicon).exists() else {}),
         "batch_size": job.settings.batch_size,
         "longest": job.settings.longest,
@@ -260,7 +324,7 @@ def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:
 
 
 def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
-    """Return what run.json says but for the hashes of the tables."""
+    """Return the content of run.json without the hashes of the tables."""
     rubric, _, policy, corrections = given
     if isinstance(rubric, str):
         rubric = Path(rubric)
@@ -269,7 +333,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         "rubricate": __version__,
         "matcher": job.matcher.name,
         "parameters": job.matcher.get_params(),
-        "model": {"name": job.model.name, "sha256": file_hash(job.model)},
+        "model": {"name": job.model.name, "sha256": job.model_hash},
         "rubric": {
             "name": rubric.name if rubric else job.source.name,
             "sha256": _rubric_hash(job.rubrics),
@@ -314,5 +378,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         record["corrections"] = {
             **record.get("corrections", {}), "items": held, "outdated": outdated
         }  # fmt: skip
+    without = sorted(case for case, one in job.rubrics.items() if not one.has_floor)
+    record["floor"] = {"score": 0.0, "without": without}
     record["counts"] = counts.to_dict()
     return record

@@ -7,10 +7,9 @@ texts have the words of notes, so that shares of words do not tell them.
 
 from __future__ import annotations
 
-import re
-
+from rubricate.knowledge.tables import pattern, words
 from rubricate.rubric import Rubric
-from rubricate.text.words import find_words, word_set
+from rubricate.text.words import find_words
 from rubricate.trust.gaming import find_pasted
 
 #: From so many sentences of a kind on, and so large a share of them, a text is of that kind.
@@ -19,94 +18,27 @@ _LEAST_QUESTIONS, _QUESTION_SHARE = 4, 0.5
 _LEAST_BLANKS, _BLANK_SHARE = 6, 0.12
 #: So much of a text that is the rubric's own wording, of so many features, is the rubric.
 _LEAST_PASTED, _PASTED_SHARE = 5, 0.75
-#: What stands beside the items of a list, and numbers.
-_OF_LISTS = word_set("point points mark marks item score y n yes no present absent x")
+_OF_LISTS = words("other_texts.of_lists")
 _LEAST_ANIMAL = 2
 
 # All but `_HUMAN` are for texts in small letters, which are searched three times as fast so.
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]?")
-_GENERAL = re.compile(
-    # To a reader.
-    r"\b(?:if you|you (?:may|might|can|should|must|could)|your (?:doctor|gp|pharmacist|nurse)\b"
-    r"|(?:tell|ask|speak to|see|contact|call) your|your (?:child|baby) (?:may|might|should|is)"
-    r"|do not (?:take|use|give) (?:this|\w+ (?:if|unless|until))|this (?:medicine|leaflet|booklet)"
-    # Of patients in general.
-    r"|(?:some|many|most|all|these|affected|older|young) (?:people|patients|women|men|children"
-    r"|cases)|(?:people|patients|women|men|children|infants|adults|those) (?:with|who|in whom|are"
-    r"|may|should|often|usually|typically|can|under|over|aged)|(?:patient|person|woman|man|child)"
-    r" should|(?:symptoms|risk factors|causes|complications|signs|side effects|features|treatments?"
-    r"|diagnosis) (?:include|includes|are|is|may|consists?|depends?)|(?:is|are) (?:caused|defined"
-    r"|characteri[sz]ed|diagnosed|treated|confirmed|classified) (?:by|as|with)|(?:occurs?|is seen"
-    r"|presents?) (?:in|with) (?:about|up to|\d+|one|half|most|a)|classically|(?:may|can)"
-    r" (?:also )?(?:be|reveal|cause|lead|present|occur|develop|help|raise|show|include)|(?:is|are)"
-    r" (?:a|an|the most) (?:common|rare|condition|disease|disorder|infection|inflammation|type|form"
-    r"|medicine|drug|medical)|(?:is|are) (?:indicated|recommended|used (?:to|for|in)|usually|often"
-    r"|contraindicated|typically)|what (?:is|are|causes))(?!\w)"
-    # Orders to whoever treats.
-    r"|^\W*(?:offer|consider|ask|advise|give|send|measure|refer|arrange|check|assess|do not|avoid"
-    r"|admit|confirm|use|start|prescribe)\b.*\b(?:to|in|if|for|about|whether) (?:women|men|patients"
-    r"|people|children|adults|those|all|there|any|the patient|symptoms)\b"
-)
-#: What only those who set examinations write.
-_EXAMINATION = re.compile(
-    r"\b(?:which (?:one )?of the following|the (?:correct|right|best) answer|you have \d+ minutes"
-    r"|your (?:task|tasks) (?:is|are)|your next patient|(?:candidate|examinee|student)s? (?:should"
-    r"|must|instructions)|instructions (?:for|to) (?:the )?(?:candidate|examinee|student)s?"
-    r"|(?:marking|scoring) (?:guide|scheme|key)|(?:one|half a|no) points? (?:each|for|if)"
-    r"|which of these|answer the following|if asked\b[^.]{0,40}\bsay|learning (?:goals|objectives)"
-    r"|students will|hand to (?:the )?(?:candidate|examinee|student))\b"
-)
-#: Of one patient, or to one about what was found.
-_ONE_PATIENT = re.compile(
-    r"\b(?:\d{1,3}[ -]?(?:y/?o|yrs?|years?[- ]old|months?[- ]old|[mf])|pt|mr|mrs|ms|miss|he|she|his"
-    r"|her|him|denies|c/o|o/e|pmh|nkda|hx|imp|dx \d|lmp|i (?:saw|think|have)|you (?:had|have had"
-    r"|were|told|came|said|described|have been)|your [\w -]{2,30} (?:was|were|showed|has been))\b"
-)
-#: Words of those who report a study.
-_STUDY = re.compile(
-    r"\b(randomi[sz]ed|placebo|double[- ]blind|cohorts?|odds ratio|(?:95|99) ?% ?ci"
-    r"|confidence interval|p ?[<=] ?0?\.\d|methods:|results:|conclusions?:|participants"
-    r"|eligible|specificity|this study"
-    r"|likelihood ratio|follow-up (?:study|period)|primary (?:outcome|endpoint)|trial|groups"
-    r"|enrolled|(?:were|was) (?:compared|significant\w*)|significantly|controls)(?!\w)"
-)
+_SENTENCE = pattern("other_texts.sentence")
+_GENERAL = pattern("other_texts.general")
+_EXAMINATION = pattern("other_texts.examination")
+_ONE_PATIENT = pattern("other_texts.one_patient")
+_STUDY = pattern("other_texts.study")
 _LEAST_STUDY = 3
-#: Any sign of one patient: besides, more ways to give an age, shorthand of notes, a value, a time.
-_ANY_PATIENT = re.compile(
-    rf"{_ONE_PATIENT.pattern}"
-    r"|\b(?:\d{1,3}\s?-?(?:y/?o|yrs?|y\.o\.?|(?:year|month|week)s?[- ]old|mo|wk|m|f|male|female"
-    r"|y)\b|patient(?:'s)?(?! (?:should|may|must|with|who|in))|hers|himself|herself|i|we|my|me"
-    r"|denied|reports|reported|h/o|s/p|pmhx|psh|fh|sh|ros|pe|hpi|cc|hpc)\b"
-    r"|\bx ?\d+ ?(?:d|days?|w|wks?|weeks?|mo|months?|h|hrs?|y|yrs?)\b"
-    r"|\b(?:bp|hr|rr|t|spo2|temp) ?:? ?\d"
-)
-#: Whom a text without any such sign speaks of, or to.
-_MANY = re.compile(r"\b(?:you|your|patients|people|participants|students|candidates)\b")
-_QUESTION = re.compile(
-    r"^\W*(?:do|does|did|have|has|are|is|was|were|any|anyone|when|what|where|how|can|could|would"
-    r"|who|which|why|and|ever)\b.*\?$"
-)
-#: A blank, or a choice that nobody has made.
-_BLANK = re.compile(
-    r"_{2,}|\( ?\)|\[ ?\]|\.{4,}|…{2,}|\*{3}|\b(?:y ?/ ?n|yes ?(?:/|or) ?no|reports ?/ ?denies"
-    r"|present ?/ ?absent)\b"
-)
-_ANIMAL = re.compile(
-    r"\b(canine|feline|equine|bovine|spayed|neutered|heartworm|kibble|paws?|hooves|hoof|litter box"
-    r"|(?:fore|hind) ?(?:leg|limb|paw)s?|labrador|terrier|spaniel|poodle|retriever|tabby|dsh|dlh"
-    r"|gelding|mare|foal|owner (?:reports?|states?|noticed|says|declined)|crt|fs|mn"
-    r"|with (?:the )?owner|mm pink|mm pale|rabies vacc\w*)\b"
-)
-#: Of these alone two do not make an animal: people's notes have them, too.
-_ALSO_PEOPLES = frozenset({"crt", "fs", "mn", "paw", "paws", "terrier", "spaniel", "retriever"})
-_HUMAN = re.compile(
-    r"\b\d{1,3} ?(?:yo|y/o|yr|years?[- ]old)? ?(?:M|F|man|woman|male|female|lady|gentleman|boy"
-    r"|girl)\b"
-)
+_ANY_PATIENT = pattern("other_texts.any_patient")
+_MANY = pattern("other_texts.many")
+_QUESTION = pattern("other_texts.question")
+_BLANK = pattern("other_texts.blank")
+_ANIMAL = pattern("other_texts.animal")
+_ALSO_PEOPLES = words("other_texts.also_peoples")
+_HUMAN = pattern("other_texts.human")
 
 
 def why_other_text(text: str, rubric: Rubric) -> str:
-    """Return what a text is that is no patient's note, in a few words; empty where it may be one.
+    """Return the kind of a text that is not a patient's note; empty if it may be a note.
 
     >>> rubric = Rubric("c", ())
     >>> why_other_text("Asthma is a common disease. Symptoms include wheeze and cough.", rubric)

@@ -17,6 +17,7 @@ from rubricate.files import whole_output
 from rubricate.formats.encoding import write_json
 from rubricate.formats.limits import read_text
 from rubricate.matchers.model_files import finite, is_of
+from rubricate.outputs import Kind
 from rubricate.rubric import Rubric
 from rubricate.run.results import Evidence
 
@@ -223,8 +224,15 @@ class Policy:
     curve: tuple[CurvePoint, ...]
     settings: Mapping[str, Any]
 
+    @property
+    def accepted_share(self) -> float:
+        """The share of the test notes' items that skip review, about."""
+        every = [*self.rules.values(), *([self.pooled] if self.pooled else [])]
+        tested = self.settings["items"] * (1 - self.settings["tuning_share"])
+        return min(1.0, sum(rule.accepted for rule in every) / tested) if tested else 0.0
+
     def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:
-        """Return why a person must see each item of a note; empty for those nobody must.
+        """Return the review reason of each item of a note; empty for items that skip review.
 
         ``found`` has what was found for each feature of the note's rubric, in its order.
         """
@@ -287,7 +295,7 @@ class Policy:
 
 def write_policy(policy: Policy, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a policy as JSON, whole or not at all."""
-    with whole_output(Path(path), overwrite=overwrite) as place:
+    with whole_output(Path(path), overwrite=overwrite, kind=POLICY) as place:
         write_json(place, policy.to_dict())
 
 
@@ -318,6 +326,14 @@ def read_policy(path: str | Path) -> Policy:
 
 
 T = TypeVar("T")
+
+
+def _policy_fault(path: Path) -> str:
+    read_policy(path)
+    return ""
+
+
+POLICY = Kind("a policy", _policy_fault)
 
 
 def _made(kind: type[T], value: Mapping[str, Any]) -> T:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
@@ -37,6 +38,8 @@ from rubricate.stats.limits import inside_unit, one_of, raise_if_any
 _MOST_THRESHOLDS = 60
 #: A feature gets a rule of its own with this many times the notes that a faultless one needs.
 _MARGIN = 1.5
+#: Below this p value errors are taken to go together in notes.
+_CLUSTERED = 0.1
 #: Parts of the tuning notes; each is looked at with a model of the others.
 _PARTS = 5
 #: Of this share of the tuning notes no accepted item is left out by the most that a note may have.
@@ -45,7 +48,7 @@ _WHOLE_NOTES = 0.9
 
 @dataclass(frozen=True, slots=True)
 class RouteSettings:
-    """What is to be promised, and how it is tested."""
+    """Error limit and confidence of a review policy, and settings of its test."""
 
     max_error: float = 0.02
     confidence: float = 0.95
@@ -130,8 +133,18 @@ def choose_rules(
     many notes that test needs, so no more items of one note are accepted than nine of ten tuning
     notes have at the threshold; of more the surest are.
 
-    The promise is for notes drawn like these, in the same mix of cases.
+    The promise is for notes drawn like these, in the same mix of cases. With ``unit="item"`` it
+    also assumes that errors do not go together in notes. That is tested on these notes
+    (`clustering_p_value`), and refused where they do (p below .1). The test cannot prove that they
+    do not: by note nothing is assumed.
     """
+    if settings.unit == "item":
+        p_value = clustering_p_value(items, seed=settings.seed)
+        if p_value < _CLUSTERED:
+            raise InputError(
+                f"errors go together in notes (p {p_value:.3f}): unit item assumes that they do "
+                "not, and its promise would break too often. Use --unit note"
+            )
     (tuning, tuned), (testing, tested) = _divided(items, settings)
     model = _fitted(tuning)
     sides = (
@@ -153,6 +166,38 @@ def choose_rules(
     if rest:
         pooled = _rule(sides, set(rest), replace(settings, confidence=confidence))
     return model, rules, pooled
+
+
+def clustering_p_value(items: JudgedItems, *, permutations: int = 199, seed: int = 0) -> float:
+    """Test whether errors go together in notes.
+
+    The number of pairs of errors in a note, sum of e (e - 1) / 2, is compared with that of errors
+    moved at random among the notes of the same feature, so that hard features are no reason:
+    p = (1 + b) / (1 + m), b of m as large (Phipson & Smyth 2010).
+
+    >>> from rubricate.scoring.risk_bounds import JudgedItems
+    >>> note, feature = np.repeat(np.arange(40), 5), np.tile(np.arange(5), 40)
+    >>> found, sure = np.ones(200, dtype=bool), np.ones(200)
+    >>> ids = [f"n{i}" for i in range(40)], [f"f{i}" for i in range(5)]
+    >>> together = JudgedItems(note, feature, found, note < 4, sure, *ids, 5)
+    >>> clustering_p_value(together)
+    0.005
+    """
+    order = np.argsort(items.feature, kind="stable")
+    note, wrong, feature = items.note[order], items.wrong[order], items.feature[order]
+    blocks = np.split(wrong, np.flatnonzero(np.diff(feature)) + 1)
+    rng = np.random.default_rng(seed)
+
+    def pairs(errors: npt.NDArray[np.bool_]) -> int:
+        n = np.bincount(note[errors])
+        return int((n * (n - 1)).sum())
+
+    observed = pairs(wrong)
+    as_large = sum(
+        pairs(np.concatenate([rng.permutation(block) for block in blocks])) >= observed
+        for _ in range(permutations)
+    )
+    return (1 + as_large) / (1 + permutations)
 
 
 def _divided(
@@ -290,7 +335,7 @@ class _Counts:
 
 
 def _most_accepted(tuning: _Side, thresholds: F64, unit: str) -> I64:
-    """Return how many items of a note may be accepted at each threshold, by the tuning notes."""
+    """Return the limit of accepted items per note at each threshold, from the tuning notes."""
     every = np.full(len(thresholds), max(tuning.items.most, 1), dtype=np.int64)
     if unit == "item" or not len(tuning.order):
         return every

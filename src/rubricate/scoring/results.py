@@ -49,7 +49,7 @@ class UnsureRange:
             )
 
     def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:
-        """Return why a person must see each item, by feature; empty for those nobody must."""
+        """Return the review reason of each item, by feature; empty for items that skip review."""
         return {name: self._why(one) for name, one in found.items()}
 
     def _why(self, evidence: Evidence) -> str:

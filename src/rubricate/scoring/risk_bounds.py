@@ -156,7 +156,7 @@ def judged_items(pairing: Pairing) -> JudgedItems:
 
 
 def ranks_in_notes(items: JudgedItems, risk: F64) -> I64:
-    """Return how many items of the same note are surer than each, or as sure and before it.
+    """Return for each item its rank in its note: the number of items with more certainty.
 
     >>> note, feature, no = np.array([0, 0, 1]), np.array([0, 1, 0]), np.zeros(3, dtype=bool)
     >>> items = JudgedItems(note, feature, no, no, np.ones(3), ["m", "n"], ["f", "g"], 2)
@@ -181,7 +181,7 @@ _PART = 256
 
 @dataclass(frozen=True, slots=True)
 class RouteExpected:
-    """What is promised, and what is expected of the items that would pass.
+    """Error limit of a rule, and the expected errors of the items that would skip review.
 
     ``error_rate`` is the share of them that is wrong, ``items`` how many of a note would pass, and
     ``correlation`` how far errors of one note go together.

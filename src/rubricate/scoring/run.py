@@ -21,9 +21,20 @@ from rubricate.errors import OutputExistsError
 from rubricate.files import PART, file_hash, hold_folder
 from rubricate.formats.notes import NoteSource, open_notes
 from rubricate.formats.rubric import RubricFile
-from rubricate.matchers import Matcher
+from rubricate.matchers import Matcher, ShippedModel
+from rubricate.outputs import protected
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
+from rubricate.run.folder import (
+    MODEL,
+    NEXT_EVIDENCE,
+    PENDING,
+    check_folder,
+    check_log,
+    check_model,
+    write_pending,
+)
+from rubricate.run.folder import accept_log as accept_unknown_log
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import EvidenceLine, NoteResult, RunCounts
 from rubricate.run.writing import (
@@ -42,7 +53,6 @@ from rubricate.run.writing import (
 )
 from rubricate.scoring.evidence_search import find_evidence
 from rubricate.scoring.job import (
-    MODEL,
     Given,
     Job,
     ScoreSettings,
@@ -55,8 +65,6 @@ from rubricate.scoring.results import judge_note
 if TYPE_CHECKING:
     from rubricate.reports.scoring import ScoringReport
 
-#: Where evidence is gathered while a finished run has that of other notes or another model.
-_NEXT_EVIDENCE = "evidence.next"
 _MAKING = ".making-"
 
 
@@ -80,7 +88,7 @@ class RunFolder:
         overwrite: bool,
     ) -> BatchStore:
         """Return the evidence of this plan that is already there, or a place for it."""
-        usual, later = self.folder / EVIDENCE, self.folder / _NEXT_EVIDENCE
+        usual, later = self.folder / EVIDENCE, self.folder / NEXT_EVIDENCE
         stores = [BatchStore(place, items, check) for place in (later, usual)]
         store = next((one for one in stores if one.is_of(plan)), None)
         if store is None:
@@ -91,11 +99,12 @@ class RunFolder:
             shutil.rmtree(later, ignore_errors=True)
         return store
 
-    def publish(self, store: BatchStore) -> None:
+    def publish(self, store: BatchStore, log: LogWriter) -> None:
         """Move what was made into place; of an earlier run its model stays, and its log goes on."""
         for path in self.making.iterdir():
             if path.is_file():
                 _flush(path)
+        write_pending(self.folder, [log.before, log.state])
         # Without this file the folder holds no finished run: the same command makes the rest again.
         (self.folder / RUN).unlink(missing_ok=True)
         # At once: what people decided is never away, whenever a run is killed.
@@ -109,18 +118,26 @@ class RunFolder:
             _remove(self.folder / EVIDENCE)
             store.folder.replace(self.folder / EVIDENCE)
         (self.making / RUN).replace(self.folder / RUN)
+        (self.folder / PENDING).unlink(missing_ok=True)
 
 
 @contextmanager
-def hold_run_folder(folder: Path, *, overwrite: bool) -> Iterator[RunFolder]:
+def hold_run_folder(
+    folder: Path, *, overwrite: bool, accept_log: bool = False
+) -> Iterator[RunFolder]:
     """Hold the folder of a run; what killed runs left half done is removed.
 
-    InputError if another process holds it, OutputExistsError if it holds a finished run that may
-    not be overwritten.
+    InputError if another process holds it, or its log is not the one that the run knows;
+    OutputExistsError if it holds a finished run that may not be overwritten.
     """
     with hold_folder(folder):
         if (folder / RUN).exists() and not overwrite:
             raise OutputExistsError(folder)
+        check_folder(folder)
+        if accept_log:
+            accept_unknown_log(folder)
+        else:
+            check_log(folder)
         for left in (*folder.glob(f"{_MAKING}*"), *folder.glob(f".*{PART}")):
             _remove(left)
         making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=folder))
@@ -148,7 +165,7 @@ def _flush(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """What a run wrote."""
+    """Result of a run that was written to a folder."""
 
     folder: Path
     run: RunRecord = field(repr=False)
@@ -160,7 +177,7 @@ def score_notes(
     out: str | Path,
     *,
     rubric: str | Path | RubricFile | None = None,
-    model: str | Path | Matcher | None = None,
+    model: str | Path | Matcher | ShippedModel | None = None,
     policy: str | Path | None = None,
     corrections: str | Path | None = None,
     settings: ScoreSettings | None = None,
@@ -190,8 +207,13 @@ def score_notes(
     clock = _Clock()
     source = notes if isinstance(notes, NoteSource) else open_notes(notes)
     given = Given(rubric, model, policy, corrections)
-    with hold_run_folder(folder, overwrite=chosen.overwrite) as place:
+    read = [one for one in (source.path, *given) if isinstance(one, str | Path)]
+    with (
+        protected(read),
+        hold_run_folder(folder, overwrite=chosen.overwrite, accept_log=chosen.accept_log) as place,
+    ):
         job = open_job(source, place.making, given, chosen, folder, progress)
+        check_model(folder, place.making / MODEL)
         store = place.open_store(
             evidence_plan(job),
             [mark.notes for mark in job.survey.batches],
@@ -206,11 +228,12 @@ def score_notes(
             log.add("run", at=clock.started.isoformat(timespec="seconds"), **_logged(job, given))
             counts = _write_tables(job, store, (place.making, log), report, progress)
             more = {EVIDENCE: store.folder}
-            if job.model.parent == place.making:
+            if isinstance(job.model, Path) and job.model.parent == place.making:
                 more[MODEL] = job.model
             outputs = hash_outputs(place.making, more)
             log.add("tables", sha256={name: outputs[name] for name in (SCORES, ITEMS)})
         record = run_record(job, given, counts)
+        record["log"] = log.seal
         record["outputs"] = outputs
         clock.stop("writing")
         times: RunTimes = {
@@ -229,12 +252,12 @@ def score_notes(
         if report is not None:
             report.write(place.making, overwrite=True, progress=progress)
         whole = read_record(place.making)
-        place.publish(store)
+        place.publish(store, log)
     return FinishedRun(folder, whole, times)
 
 
 class _Clock:
-    """How long each part of a run takes."""
+    """Clock for the parts of a run."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)
@@ -250,7 +273,7 @@ class _Clock:
 
 
 def _logged(job: Job, given: Given) -> dict[str, str | None]:
-    """Return what the log says of a run: what its decisions depend on, by hash."""
+    """Return the hashes of everything that the decisions of a run depend on, for the log."""
     plan = evidence_plan(job)
     files = {"policy": given.policy, "corrections": given.corrections}
     return {
@@ -280,6 +303,7 @@ def _write_tables(
                 report.add(result, next(texts))
         # The last batch is compared with the survey, too.
         next(texts, None)
+        tables.add_seal(to[1].seal)
     return tables.counts
 
 

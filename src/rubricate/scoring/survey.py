@@ -29,6 +29,7 @@ from rubricate.formats.format import Unreadable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
 from rubricate.scoring.other_texts import why_other_text
+from rubricate.text.tables import table_rows
 
 WORDS, RULE = "note_words.tsv", "readable.json"
 #: What the reason of a note begins with that reads like something else.
@@ -63,7 +64,7 @@ class NoteWords:
 
 
 class Signals(NamedTuple):
-    """What a text looks like, each as a share but for ``usual``.
+    """Measures of a text; all but ``usual`` are shares.
 
     ``known``: words that notes have; ``clinical``: clinical ones among those with a meaning of
     their own; ``usual``: how common the latter are in notes (mean of log10 of their frequency);
@@ -157,7 +158,7 @@ def _stems(rubric: Rubric, words: NoteWords) -> list[set[str]]:
 
 
 def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
-    """Return why a text does not read like a note of the rubric's case; empty where it does.
+    """Return the reason why a text does not read like a note of the case; empty if it does.
 
     ``n_met`` says how many items of the rubric were found stated or contradicted.
 
@@ -171,6 +172,8 @@ def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
     n_words = len(find_plain_words(text))
     if n_words > MOST_WORDS:
         return f"{NO_NOTE}: it has {n_words:,} words, more than {MOST_WORDS:,}"
+    if language := other_language(text):
+        return f"{NO_NOTE}: it seems to be in {language}"
     if other := why_other_text(text, rubric):
         return f"{NO_NOTE}: {other}"
     rule = readable_rule()
@@ -180,8 +183,39 @@ def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
     return f"{NO_NOTE}: {'; '.join(_reasons(signals, rule)) or 'all signs taken together'}"
 
 
+#: A text of fewer words tells no language.
+_LEAST_WORDS = 8
+#: So many of a language's words, as a share, make it that language, if English has far fewer.
+_LANGUAGE_SHARE, _OVER_ENGLISH = 0.2, 2.0
+
+
+@lru_cache(maxsize=1)
+def _languages() -> dict[str, frozenset[str]]:
+    """Return the frequent words of other languages: ``knowledge/languages.tsv``."""
+    rows = table_rows("languages.tsv", folder="knowledge")
+    return {language: frozenset(words.split(" ")) for language, words in rows}
+
+
+def other_language(text: str) -> str:
+    """Return the language that a text seems to be in, empty where that is English or unclear.
+
+    >>> other_language("Paciente de 50 años con dolor de pecho desde hace dos días, sin fiebre.")
+    'Spanish'
+    >>> other_language("50 yo M with chest pain for two days, no fever, denies la la la.")
+    ''
+    """
+    own = find_plain_words(text)
+    if len(own) < _LEAST_WORDS:
+        return ""
+    english = sum(word in note_words().function for word in own)
+    counts = {name: sum(word in words for word in own) for name, words in _languages().items()}
+    most = max(counts, key=lambda name: counts[name])
+    enough = counts[most] >= _LANGUAGE_SHARE * len(own)
+    return most if enough and counts[most] > _OVER_ENGLISH * english else ""
+
+
 def _reasons(signals: Signals, rule: ReadableRule) -> Sequence[str]:
-    """Return what is unlike notes, in words; at most three, the most telling first."""
+    """Return at most three differences from notes, in words, the largest first."""
     said = {
         "known": f"{signals.known:.0%} of its words are known",
         "clinical": f"{signals.clinical:.0%} of its content words are clinical",
@@ -207,7 +241,7 @@ _STRANGE = re.compile(r"[\x01-\x08\x0e-\x1b\x7f\ufffd]")
 
 
 class BatchMark(NamedTuple):
-    """What a batch is known by when it is read again, and when its evidence is.
+    """Hashes that identify a batch and its evidence.
 
     ``notes`` is a hash of ids, cases and texts; ``ids`` one of ids and cases as they are written.
     """
@@ -217,7 +251,7 @@ class BatchMark(NamedTuple):
 
 
 def mark_batch(first: int, notes: Iterable[Note | Unreadable]) -> BatchMark:
-    """Return what a batch is known by; ``first`` is the number of its first note."""
+    """Return the hashes of a batch; ``first`` is the number of its first note."""
     whole = hashlib.sha256()
     listed = []
     for number, note in enumerate(notes, start=first):
@@ -234,7 +268,7 @@ def mark_ids(listed: Iterable[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Survey:
-    """What all notes have in common; some forty bytes per note are kept, whatever their length."""
+    """Result of the first reading of all notes; it keeps about forty bytes per note."""
 
     n_notes: int
     hash: str
@@ -324,7 +358,7 @@ def _first_alike(keys: U64) -> I64:
 
 
 def why_not_scored(note: Note, cases: Container[str], *, longest: int = LONGEST) -> str:
-    """Return why a note cannot be scored; empty if it can.
+    """Return the reason why a note cannot be scored; empty if it can.
 
     >>> why_not_scored(Note("1", "c", "  "), {"c"})
     'the note is empty'

@@ -1,22 +1,22 @@
-"""How far scores can be trusted: untouched files, leniency, drift, fairness, copies, gaming."""
+"""Checks of scores: unchanged files, leniency, drift, fairness, copies and gaming."""
 
 from rubricate.trust.changes import Changes, compare_runs, run_of_corpus, run_of_scores
 from rubricate.trust.drift import Drift, measure_drift
 from rubricate.trust.duplicates import Cluster, find_duplicates
 from rubricate.trust.fairness import Fairness, compare_groups
 from rubricate.trust.gaming import Flag, flag_note, flag_notes
-from rubricate.trust.leniency import ItemBias, differential_items, measure_leniency
-from rubricate.trust.verification import AuditLine, audit_run, check_tables, verify_run
+from rubricate.trust.item_bias import ItemBias, differential_items
+from rubricate.trust.leniency import measure_leniency
+from rubricate.trust.verification import HistoryLine, check_tables, run_history, verify_run
 
 __all__ = [
-    "AuditLine",
     "Changes",
     "Cluster",
     "Drift",
     "Fairness",
     "Flag",
+    "HistoryLine",
     "ItemBias",
-    "audit_run",
     "check_tables",
     "compare_groups",
     "compare_runs",
@@ -26,6 +26,7 @@ __all__ = [
     "flag_notes",
     "measure_drift",
     "measure_leniency",
+    "run_history",
     "run_of_corpus",
     "run_of_scores",
     "verify_run",

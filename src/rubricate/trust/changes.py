@@ -1,4 +1,4 @@
-"""What changed between two runs: decisions, scores, rates of features; and people as such a run."""
+"""Changes between two runs: decisions, scores and rates; people's decisions as a run."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def run_of_corpus(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
     """
     known = [a.id for a in corpus.annotators]
     if not known:
-        raise ArgumentError("nobody annotated this corpus, so that it gives no scores to compare")
+        raise ArgumentError("the corpus has no annotations, so there are no scores to compare")
     if annotator is not None and annotator not in known:
         raise UnknownNameError("annotator", annotator, known)
     rows, of = corpus.rows, corpus.annotator_index[annotator or known[0]]
@@ -184,7 +184,7 @@ def run_of_scores(corpus: Corpus, annotator: str | None = None) -> ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class FeatureDrift:
-    """How a feature's rate moved."""
+    """Change of the rate of a feature."""
 
     feature: str
     n_before: int

@@ -1,4 +1,4 @@
-"""Whether the notes, or what is found in them, drifted between two runs."""
+"""Find drift in notes and decisions between two runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64, Bools
+from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun
@@ -25,7 +25,7 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class DriftSettings:
-    """What counts as drift: both a small enough p value and a large enough effect.
+    """Limits for drift: a small p value and a large effect are both needed.
 
     >>> DriftSettings().min_rate
     0.1
@@ -51,7 +51,7 @@ class DriftSettings:
 
 @dataclass(frozen=True, slots=True)
 class MeasureDrift:
-    """How a measure of whole notes moved."""
+    """Change of a measure of whole notes."""
 
     measure: str
     n_before: int
@@ -75,10 +75,12 @@ class Drift:
     features: tuple[FeatureDrift, ...]
     measures: tuple[MeasureDrift, ...]
     settings: DriftSettings = field(default_factory=DriftSettings)
+    #: For each case, its notes before and after.
+    case_mix: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def drifted(self) -> bool:
-        """Whether anything is flagged."""
+        """True if anything is flagged."""
         return any(f.flag for f in self.features) or any(m.flag for m in self.measures)
 
     def to_dict(self) -> dict[str, object]:
@@ -89,6 +91,10 @@ class Drift:
             "notes_before": self.n_before,
             "notes_after": self.n_after,
             "settings": asdict(self.settings),
+            "case_mix": {
+                case: {"before": before, "after": after}
+                for case, (before, after) in self.case_mix.items()
+            },
             "measures": [asdict(one) for one in self.measures],
             "features": [asdict(one) for one in self.features],
         }
@@ -111,6 +117,10 @@ def measure_drift(
     2010), with Holm's (1979) correction. A flag needs a small p value and an effect of at least
     the size in ``settings``: with enough notes everything is significant.
 
+    Another mix of cases is no drift. Notes of different runs are compared and relabelled within
+    their case, and the cases put together in the mix of both runs; a case that one run alone holds
+    is left out. (Features belong to a case anyway.)
+
     >>> cases, most = ("0",) * 40, np.full(40, 10.0)
     >>> before = ScoredRun(tuple(f"a{i}" for i in range(40)), cases, np.full(40, 5.0), most)
     >>> after = ScoredRun(tuple(f"b{i}" for i in range(40)), cases, np.full(40, 9.0), most)
@@ -125,8 +135,9 @@ def measure_drift(
     if same:
         after = after.with_notes_like(before)
     pairs = _note_measures(before, after, texts)
+    cases = None if same else _shared_cases(before, after)
     measures = [
-        _compare(name, *pair, same, settings)
+        _compare(name, *pair, cases, settings)
         for name, pair in watched(pairs.items(), progress, "looking for drift", len(pairs))
     ]
     adjusted = adjust_p_values([one.p_value for one in measures])
@@ -142,7 +153,19 @@ def measure_drift(
             for one, p in zip(measures, adjusted, strict=True)
         ),
         settings=settings,
+        case_mix={
+            case: (before.cases.count(case), after.cases.count(case))
+            for case in sorted({*before.cases, *after.cases})
+        },
     )  # fmt: skip
+
+
+def _shared_cases(before: ScoredRun, after: ScoredRun) -> tuple[I64, I64]:
+    """Return the number of each note's case; -1 for one that the other run does not hold."""
+    shared = sorted(set(before.cases) & set(after.cases))
+    number = {case: i for i, case in enumerate(shared)}
+    one, two = (np.array([number.get(c, -1) for c in run.cases]) for run in (before, after))
+    return one, two
 
 
 def _note_measures(
@@ -169,25 +192,85 @@ def _note_measures(
 
 
 def _compare(
-    name: str, before: F64, after: F64, same: bool, settings: DriftSettings
+    name: str, before: F64, after: F64, cases: tuple[I64, I64] | None, settings: DriftSettings
 ) -> MeasureDrift:
-    if same:
+    if cases is None:
         known = ~np.isnan(before) & ~np.isnan(after)
         before, after = before[known], after[known]
     else:
-        before, after = before[~np.isnan(before)], after[~np.isnan(after)]
+        kept = [~np.isnan(v) & (c >= 0) for v, c in zip((before, after), cases, strict=True)]
+        # a case whose values are known on one side alone cannot be compared
+        both = np.intersect1d(cases[0][kept[0]], cases[1][kept[1]])
+        kept = [k & np.isin(c, both) for k, c in zip(kept, cases, strict=True)]
+        before, after = before[kept[0]], after[kept[1]]
+        cases = cases[0][kept[0]], cases[1][kept[1]]
     if not len(before):
         nothing = float("nan")
         return MeasureDrift(
             name, 0, 0, nothing, nothing, nothing, nothing, nothing, nothing, flag=False
         )
-    p_value = ks_p_value(
-        before, after, paired=same, permutations=settings.permutations, seed=settings.seed
-    )
-    return MeasureDrift(
-        name, len(before), len(after), float(np.median(before)), float(np.median(after)),
-        ks_distance(before, after), superiority(before, after), p_value, float("nan"), flag=False,
-    )  # fmt: skip
+    medians = len(before), len(after), float(np.median(before)), float(np.median(after))
+    permutations, seed = settings.permutations, settings.seed
+    if cases is not None and len(np.unique(cases[0])) > 1:
+        distance, p_value = ks_within_cases(
+            before, after, cases, permutations=permutations, seed=seed
+        )
+        by_case = [
+            (float((cases[0] == c).sum() + (cases[1] == c).sum()),
+             superiority(before[cases[0] == c], after[cases[1] == c]))
+            for c in np.unique(cases[0])
+        ]  # fmt: skip
+        weights, shares = np.array(by_case).T
+        above = float(weights @ shares / weights.sum())
+    else:
+        distance, above = ks_distance(before, after), superiority(before, after)
+        p_value = ks_p_value(
+            before, after, paired=cases is None, permutations=permutations, seed=seed
+        )
+    return MeasureDrift(name, *medians, distance, above, p_value, float("nan"), flag=False)
+
+
+def ks_within_cases(
+    before: F64, after: F64, cases: tuple[I64, I64], *, permutations: int = 1000, seed: int = 0
+) -> tuple[float, float]:
+    """Return the Kolmogorov-Smirnov distance in the same mix of cases, and its p value.
+
+    D = max |sum of w (F(x) - G(x))| over x, with F and G the shares below x of a case before and
+    after, and w its share of all notes (direct standardisation). Labels are moved within cases; p
+    as for `ks_p_value`.
+
+    >>> before, after = np.array([1.0, 1.0, 1.0, 5.0]), np.array([1.0, 5.0, 5.0, 5.0])
+    >>> cases = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1])
+    >>> ks_distance(before, after), ks_within_cases(before, after, cases, permutations=9)
+    (0.5, (0.0, 1.0))
+    """
+    values, case = np.concatenate([before, after]), np.concatenate(cases)
+    first = np.repeat([True, False], [len(before), len(after)])
+    order = np.argsort(case, kind="stable")
+    values, case, first = values[order], case[order], first[order]
+    sizes = np.bincount(case)
+    share = sizes / len(case)
+    ones, twos = np.bincount(case[first]), np.bincount(case[~first])
+    up, down = (share / np.maximum(n, 1) for n in (ones, twos))
+    by_value = np.argsort(values, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(values[by_value]) > 0), len(values) - 1)
+
+    def distances(labels: Bools) -> F64:
+        steps = np.where(labels, up[case], -down[case])[:, by_value]
+        return np.asarray(np.abs(np.cumsum(steps, axis=1)[:, ends]).max(axis=1))
+
+    observed = float(distances(first[None])[0])
+    blocks = np.split(first, np.cumsum(sizes[sizes > 0])[:-1])
+    rng = np.random.default_rng(seed)
+    as_large, step = 0, max(1, _CHUNK // len(case))
+    for start in range(0, permutations, step):
+        draws = min(step, permutations - start)
+        labels = np.concatenate(
+            [rng.permuted(np.tile(block, (draws, 1)), axis=1) for block in blocks], axis=1
+        )
+        as_large += int((distances(labels) >= observed - 1e-9).sum())
+    # sums of shares differ from 0 in the last digits alone
+    return (observed if observed > 1e-12 else 0.0), (1 + as_large) / (1 + permutations)
 
 
 def word_counts(texts: Mapping[str, str]) -> F64:

@@ -152,7 +152,7 @@ class _WordRuns:
 
     @property
     def sizes(self) -> I64:
-        """How many members each set has."""
+        """Number of members of each set."""
         first: I64 = np.array(self._first, dtype=np.int64)
         return first[1:] - first[:-1]
 
@@ -212,6 +212,9 @@ def _candidate_pairs(sets: _WordRuns, threshold: float) -> tuple[I64, I64]:
 
 def _jaccard(sets: _WordRuns, first: I64, second: I64) -> F64:
     """Return |A ∩ B| / |A ∪ B| of each pair of sets."""
+    if not len(first):
+        # Most runs have no copies: the libraries below take long to load.
+        return np.zeros(0)
     from scipy.sparse import csr_array
 
     both = np.zeros(len(first))
@@ -238,6 +241,8 @@ def _mix(value: U64) -> U64:
 
 def _roots(n: int, first: I64, second: I64) -> I64:
     """Return, for each place, the number of the connected part it is in."""
+    if not len(first):
+        return np.arange(n, dtype=np.int64)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""Whether scores, and errors, differ between groups of people who wrote the notes."""
+"""Compare scores and errors between groups of writers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
 from rubricate.display import counted
-from rubricate.errors import ArgumentError, InputError, did_you_mean, listed
+from rubricate.errors import (
+    ArgumentError,
+    Fault,
+    InputError,
+    did_you_mean,
+    listed,
+    option,
+)
 from rubricate.files import whole_output
+from rubricate.outputs import table_kind
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
 from rubricate.run.tables import cell_text
-from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval
+from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval, sum_clusters
 
 #: What is compared, in words; all in points of 100.
 MEASURES = {
@@ -37,7 +45,7 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class FairnessSettings:
-    """How groups are compared."""
+    """Settings of the comparison of groups."""
 
     min_size: int = 30
     alpha: float = 0.05
@@ -133,6 +141,7 @@ def compare_groups(
     groups: Mapping[str, str],
     *,
     reference: ScoredRun | None = None,
+    clusters: Mapping[str, str] | None = None,
     settings: FairnessSettings | None = None,
     progress: Progress = silent,
 ) -> Fairness:
@@ -141,9 +150,16 @@ def compare_groups(
     Groups may write about different cases, and cases differ in difficulty, so the difference is
     taken among notes of the same case: with g the membership and v the value, both centred in
     each case, it is sum(g v) / sum(g²), the coefficient of g in a linear model with an effect
-    for each case (Frisch & Waugh 1933). Intervals draw notes with replacement; the test permutes
-    notes within cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction
-    covers all contrasts. A difference in scores alone may be real; one in errors is unfair.
+    for each case (Frisch & Waugh 1933). Intervals draw notes with replacement, with what the model
+    leaves of them over sqrt(1 - h), h = 1 / n + g² / sum(g²) the leverage of a note in a case of n:
+    fitting takes that share of the spread away (Wu 1986, Annals of Statistics 14: 1261). Limits are
+    percentiles, widened for the degrees of freedom that cases take. The test permutes notes within
+    cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction covers all
+    contrasts. A difference in scores alone may be real; one in errors is unfair.
+
+    With ``clusters``, the cluster of each note, such as its patient, intervals draw whole clusters
+    and tests turn the sign of all that a cluster adds to sum(g v) at random (wild cluster bootstrap
+    of the null hypothesis: Cameron, Gelbach & Miller 2008).
 
     >>> notes = tuple(f"n{i}" for i in range(80))
     >>> score = np.array([4.0, 6.0] * 40) + np.arange(80) % 5
@@ -162,12 +178,15 @@ def compare_groups(
     values = note_values(predicted, reference)
     case_number = {case: i for i, case in enumerate(dict.fromkeys(predicted.cases))}
     case = np.array([case_number[c] for c in predicted.cases])
+    cluster = None if clusters is None else _numbered(clusters, predicted.notes)
     means: dict[str, dict[str, tuple[float, Estimate]]] = {}
     contrasts: list[Contrast] = []
     for measure, value in watched(values.items(), progress, "comparing groups", len(values)):
         kept = (label >= 0) & ~np.isnan(value)
-        means[measure] = _means(value[kept], label[kept], reported, settings.resampling)
-        contrasts += _contrasts(measure, value[kept], (label[kept], case[kept]), reported, settings)
+        own = None if cluster is None else cluster[kept]
+        means[measure] = _means(value[kept], label[kept], reported, settings.resampling, own)
+        where = label[kept], case[kept], own
+        contrasts += _contrasts(measure, value[kept], where, reported, settings)
     adjusted = adjust_p_values([one.p_value for one in contrasts])
     return Fairness(
         sizes=dict(sorted(sizes.items())),
@@ -185,11 +204,15 @@ def compare_groups(
     )
 
 
+#: A table of groups, as `write_groups` writes it.
+GROUPS = table_kind("a table of groups", ["group", "notes"])
+
+
 def write_groups(fair: Fairness, path: Path, *, overwrite: bool = False) -> Path:
     """Write the table of groups as CSV."""
     header, lines = fair.group_table()
     with (
-        whole_output(path, overwrite=overwrite) as place,
+        whole_output(path, overwrite=overwrite, kind=GROUPS) as place,
         place.open("w", encoding="utf-8", newline="") as stream,
     ):
         rows = csv.writer(stream)
@@ -199,7 +222,7 @@ def write_groups(fair: Fairness, path: Path, *, overwrite: bool = False) -> Path
 
 
 def _rates(run: ScoredRun, groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return how many of the items of each group were found, and sent to a person, in per cent."""
+    """Return the share of stated items and of items for review in each group, in per cent."""
     found: dict[str, dict[str, float]] = {}
     own = np.array([groups.get(note, "") for note in run.notes])[run.items.note]
     for group in sorted({groups[note] for note in run.notes if note in groups}):
@@ -235,7 +258,8 @@ def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
     known = sorted({key for note in notes for key in note.metadata})
     if column not in known:
         hint = did_you_mean(column, known)
-        raise ArgumentError(f"--group {column}: no note has it{hint} There are: {', '.join(known)}")
+        place = option("--group", column, python=f"column={column}")
+        raise ArgumentError(f"{place}: no note has it{hint} There are: {', '.join(known)}")
     return {
         note.id: str(note.metadata[column])
         for note in notes
@@ -267,25 +291,40 @@ def note_values(predicted: ScoredRun, reference: ScoredRun | None) -> dict[str, 
     return {name: value for name, value in found.items() if (~np.isnan(value)).any()}
 
 
+def _numbered(clusters: Mapping[str, str], notes: Sequence[str]) -> I64:
+    """Return the number of each note's cluster; notes without one are faults."""
+    InputError.raise_any(
+        [
+            Fault(f"note {note} has no cluster: every note needs one")
+            for note in notes
+            if note not in clusters
+        ]
+    )
+    _, number = np.unique([clusters[note] for note in notes], return_inverse=True)
+    return number
+
+
 def _means(
-    value: F64, label: I64, reported: tuple[str, ...], settings: Resampling
+    value: F64, label: I64, reported: tuple[str, ...], settings: Resampling, cluster: I64 | None
 ) -> dict[str, tuple[float, Estimate]]:
     if not len(value) or not reported:
         return {}
     member = (label[:, None] == np.arange(len(reported))).astype(np.float64)
     counts = np.stack([member * value[:, None], member], axis=-1)
-    done = bootstrap_interval(counts, _ratio, settings, strata=label)
+    # clusters may hold notes of several groups, which are then no strata
+    strata = label if cluster is None else None
+    done = bootstrap_interval(counts, _ratio, settings, strata=strata, clusters=cluster)
     return {g: (float(done.estimate[k]), done.at(k)) for k, g in enumerate(reported)}
 
 
 def _contrasts(
     measure: str,
     value: F64,
-    where: tuple[I64, I64],
+    where: tuple[I64, I64, I64 | None],
     reported: tuple[str, ...],
     settings: FairnessSettings,
 ) -> list[Contrast]:
-    label, case = where
+    label, case, cluster = where
     if len(reported) < 2 or not len(value):
         return []
     # Of two groups, the second's contrast is the first's with another sign: one test, not two
@@ -293,9 +332,20 @@ def _contrasts(
     centred = _centred(value[:, None], case)[:, 0]
     member = (label[:, None] == np.arange(len(tested))).astype(np.float64)
     member = _centred(member, case)
-    counts = np.stack([member * centred[:, None], member**2], axis=-1)
-    done = bootstrap_interval(counts, _ratio, settings.resampling)
-    p_values = _p_values(centred, member, case, settings)
+    counts = np.stack([_spread_again(centred, member, case, cluster), member**2], axis=-1)
+    done = bootstrap_interval(
+        counts,
+        _ratio,
+        replace(settings.resampling, method="percentile"),
+        freedom=max(1, len(value) - len(np.unique(case)) - 1)
+        if cluster is None
+        else max(1, len(np.unique(cluster)) - 1),
+        clusters=cluster,
+    )
+    if cluster is None:
+        p_values = _p_values(centred, member, case, settings)
+    else:
+        p_values = _cluster_p_values(centred[:, None] * member, cluster, settings)
     against = reported[1] if len(reported) == 2 else "others"
     return [
         Contrast(measure, group, against, float(done.estimate[k]), float(done.low[k]),
@@ -308,6 +358,28 @@ def _centred(values: F64, case: I64) -> F64:
     n = np.bincount(case)
     means = np.stack([np.bincount(case, weights=column) for column in values.T], axis=1)
     return np.asarray(values - (means / np.maximum(n, 1)[:, None])[case])
+
+
+def _spread_again(centred: F64, member: F64, case: I64, cluster: I64 | None) -> F64:
+    """Return each note's part of sum(g v), with the spread that fitting took away.
+
+    The notes of a cluster in a case have the leverage of their mean, which is that of all of them.
+    """
+    squares = (member**2).sum(axis=0)
+    squares = np.where(squares > 1e-12, squares, np.nan)
+    slope = (centred @ member) / squares
+    own, place = np.arange(len(case)), np.arange(len(case))
+    if cluster is not None:
+        own = cluster
+        _, place = np.unique(np.stack([cluster, case]), axis=1, return_inverse=True)
+    pulls = np.zeros((int(own.max()) + 1, member.shape[1]))
+    np.add.at(pulls, own, member**2)
+    together = np.bincount(place)[place] / np.bincount(case)[case]
+    leverage = together[:, None] + pulls[own] / squares
+    left = (centred[:, None] - slope * member) / np.sqrt(np.where(leverage < 1, 1 - leverage, 1))
+    # notes of unequal leverage would move the slope itself: what they add is taken off again
+    moved = (left * member).sum(axis=0) / squares
+    return np.asarray(member * left + (slope - moved) * member**2)
 
 
 def _ratio(sums: F64) -> F64:
@@ -332,3 +404,18 @@ def _p_values(value: F64, member: F64, case: I64, settings: FairnessSettings) ->
         as_large += (np.abs(moved @ member) >= observed - 1e-9).sum(axis=0)
     p_values = (1 + as_large) / (1 + settings.permutations)
     return np.where((member**2).sum(axis=0) > 1e-12, p_values, np.nan)
+
+
+def _cluster_p_values(parts: F64, cluster: I64, settings: FairnessSettings) -> F64:
+    """Turn the sign of each cluster's part at random; p = (1 + b) / (1 + m)."""
+    sums, _ = sum_clusters(parts, cluster)
+    observed = np.abs(sums.sum(axis=0))
+    rng = np.random.default_rng(settings.resampling.seed)
+    as_large: F64 = np.zeros(sums.shape[1])
+    step = max(1, _CHUNK // max(1, len(sums)))
+    for start in range(0, settings.permutations, step):
+        draws = min(step, settings.permutations - start)
+        signs = rng.integers(0, 2, size=(draws, len(sums))) * 2.0 - 1
+        as_large += (np.abs(signs @ sums) >= observed - 1e-9).sum(axis=0)
+    p_values = (1 + as_large) / (1 + settings.permutations)
+    return np.where((parts**2).sum(axis=0) > 0, p_values, np.nan)

@@ -12,33 +12,18 @@ import numpy as np
 
 from rubricate.arrays import Bools
 from rubricate.corpus import Note
+from rubricate.knowledge.tables import words
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.stems import stem as coarse_stem
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
-from rubricate.text.words import Token, find_words, stem, word_set
+from rubricate.text.words import Token, find_words, stem
 
 Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
-#: Words that carry no content: rubric and note share them by chance.
-_PLAIN = word_set(
-    "a an and are as at be but by for from had has have in is no nor not of on or s since the to"
-    " was were with without x"
-)
-#: Words and headings that tell a story or order one: who, when, what happened.
-_STORY = word_set(
-    "ago after also although am be became because become been before began begin being better"
-    " brought c/o came can cant cc come comes complains could denied denies deny described did do"
-    " does during eases feel feels felt fh fhx get gets getting go goes going got had has have"
-    " having he helped helps her him his hpi hx i if is it its last lives made makes me meds my"
-    " next nkda noted notes noticed now once p/w patient pmh pmhx presented presenting presents"
-    " psh pt relieved report reported reports ros s/p said says sh she shx since soc sometimes"
-    " start started starts state stated states still take taken takes taking that their then"
-    " there these they this though today took tried tries until usually w/ wake wakes was went"
-    " were when whenever where which while who will woke works worse worsened worsening would"
-    " yesterday"
-)
+_PLAIN = words("gaming.plain")
+_STORY = words("gaming.story")
 #: Fewer words than this say too little to judge how they are written.
 LEAST_WORDS = 25
 #: Fewer features than this make no list.
@@ -50,7 +35,7 @@ _Covered = Bools
 
 @dataclass(frozen=True, slots=True)
 class WritingLimits:
-    """Where a measure of a note's writing becomes suspicious; `Writing` says what is measured."""
+    """Limits from which a measure of a note's writing is suspicious; see `Writing`."""
 
     story: float = 0.12
     conditions: float = 0.45
@@ -81,7 +66,7 @@ class GamingLimits:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Why a note looks as if it was written for the scorer."""
+    """Reason why a note looks as if it was written for the scorer."""
 
     note: str
     kind: Suspicion
@@ -166,7 +151,7 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
 
 
 def find_pasted(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
-    """Return which words are part of a feature's whole wording, and of how many features.
+    """Return the words of complete feature wordings, and the number of these features.
 
     >>> from rubricate.rubric import Feature
     >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
@@ -279,7 +264,7 @@ def _rubric_words(rubric: Rubric) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What is measured of a note's writing: what tells a story, what it names, what it repeats."""
+    """Measures of a note's writing: story words, names of findings, and repetitions."""
 
     n_words: int
     story: float

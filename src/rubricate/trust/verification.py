@@ -1,16 +1,16 @@
-"""Whether the files of a run are those its run.json names, and who decided what since."""
+"""Check that the files of a run are unchanged, and read the history of its decisions."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from rubricate.batch import BatchStore
-from rubricate.errors import Fault, InputError, UnknownNameError
+from rubricate.errors import Fault, InputError, UnknownNameError, option
 from rubricate.files import file_hash, is_plain_name
+from rubricate.run.folder import check_log, log_problem
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
 from rubricate.run.tables import read_texts
@@ -19,6 +19,7 @@ from rubricate.run.writing import (
     LOG,
     RUN,
     TIMES,
+    LogState,
     RunRecord,
     held,
     log_state,
@@ -40,7 +41,7 @@ class VerifiedFile:
 
     @property
     def differs(self) -> bool:
-        """Whether the file is not what the run wrote."""
+        """True if the file differs from the file that the run wrote."""
         return self.status not in ("unchanged", "not covered")
 
 
@@ -48,14 +49,15 @@ class VerifiedFile:
 class RunVerification:
     """All files of a run beside what run.json says of them.
 
-    ``run_sha256`` is the hash of run.json itself, ``log_sha256`` that of the last line of the log:
-    kept elsewhere, they show whether they and the files were changed together, which nothing
-    inside the folder can.
+    ``run_sha256`` is the hash of run.json itself, ``log_sha256`` that of the last line of the log,
+    ``decisions_sha256`` that of all decisions in it: kept elsewhere, they show whether they and the
+    files were changed together, which nothing inside the folder can.
     """
 
     files: tuple[VerifiedFile, ...]
     run_sha256: str
     log_sha256: str = ""
+    decisions_sha256: str = ""
 
     @property
     def differing(self) -> tuple[VerifiedFile, ...]:
@@ -68,6 +70,7 @@ class RunVerification:
             "unchanged": not self.differing,
             "run_sha256": self.run_sha256,
             "log_sha256": self.log_sha256,
+            "decisions_sha256": self.decisions_sha256,
             "files": [asdict(one) for one in self.files],
         }
 
@@ -87,39 +90,35 @@ def verify_run(folder: str | Path) -> RunVerification:
     record = read_record(place)
     outputs = record["outputs"]
     files = [_verified(place, name, wanted) for name, wanted in outputs.items()]
-    log, head = _verified_log(place, record)
+    log, state = _verified_log(place, record)
     files += log
     for path in sorted(place.iterdir()):
         if path.name not in outputs and path.name not in (RUN, LOG):
             own = path.name == TIMES
             note = "not the same for equal runs" if own else "not written by the run"
             files.append(VerifiedFile(path.name, "not covered", note))
-    return RunVerification(tuple(files), file_hash(place / RUN), head)
+    head, seal = ("", "") if state is None else (state["head"], state["seal"]["sha256"])
+    return RunVerification(tuple(files), file_hash(place / RUN), head, seal)
 
 
-def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], str]:
-    """Return whether the log is whole, as times.json and run.json say, and its last hash."""
+def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], LogState | None]:
+    """Check the log against the one that the run knows; return the result and the log's state."""
     try:
-        wanted = json.loads((folder / TIMES).read_text(encoding="utf-8")).get("log")
-    except (OSError, ValueError, AttributeError):
-        wanted = None
-    if not (folder / LOG).is_file():
-        return [VerifiedFile(LOG, "missing")] if wanted else [], ""
-    try:
-        state = log_state(folder)
+        problem, state = log_problem(folder), log_state(folder)
         tables = [entry["sha256"] for entry in read_log(folder) if entry["kind"] == "tables"]
     except InputError as error:
         place = f"line {error.faults[0].line}, or the one before, is not what was written"
-        return [VerifiedFile(LOG, "changed", place)], ""
-    outputs, head = record["outputs"], str(state["head"])
-    if state != wanted:
-        said = wanted.get("entries") if isinstance(wanted, dict) else "nothing"
-        why = f"{state['entries']} lines, where {TIMES} says {said}"
-        return [VerifiedFile(LOG, "changed", f"{why}, or another last line")], head
+        return [VerifiedFile(LOG, "changed", place)], None
+    is_there = (folder / LOG).is_file()
+    if problem:
+        return [VerifiedFile(LOG, "changed" if is_there else "missing", problem)], state
+    if not is_there:
+        return [], None
+    outputs = record["outputs"]
     if tables and any(outputs.get(name) != sha for name, sha in tables[-1].items()):
-        return [VerifiedFile(LOG, "changed", "its last tables are not those of run.json")], head
+        return [VerifiedFile(LOG, "changed", "its last tables are not those of run.json")], state
     whole = f"{state['entries']} lines, each bound to the one before"
-    return [VerifiedFile(LOG, "unchanged", whole)], head
+    return [VerifiedFile(LOG, "unchanged", whole)], state
 
 
 def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:
@@ -134,7 +133,7 @@ def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:
 
 
 def _broken_batches(folder: Path) -> str:
-    """Return which batches of evidence are wrong in themselves."""
+    """Return the damaged batches of evidence."""
     faults = BatchStore(folder).faults()
     shown = [f"{path.name}: {fault}" for path, fault in list(faults.items())[:3]]
     return "; ".join(shown) + (f"; {len(faults) - 3} more" if len(faults) > 3 else "")
@@ -151,7 +150,7 @@ def check_tables(folder: str | Path) -> None:
         return
     outputs = read_record(place)["outputs"]
     tables = [_verified(place, name, outputs.get(name, "")) for name in (SCORES, ITEMS)]
-    hint = "score again, or use --accept-edited to go on with it as it is"
+    hint = f"score again, or use {option('--accept-edited', True)} to go on with it as it is"
     faults = [
         Fault(f"not the table that the run wrote ({table.status}): {hint}", place / table.name)
         for table in tables
@@ -165,7 +164,7 @@ OUTDATED = "no longer about this note or rubric"
 
 
 @dataclass(frozen=True, slots=True)
-class AuditLine:
+class HistoryLine:
     """One decision on one item: when, who, what, why, what it led to, and whether it holds."""
 
     note: str
@@ -187,37 +186,45 @@ class AuditLine:
         return asdict(self)
 
 
-def audit_run(folder: str | Path, note: str | None = None) -> list[AuditLine]:
-    """Return every decision of people in a run, oldest first; of one note the machine's, too.
+def run_history(folder: str | Path, note: str | None = None) -> list[HistoryLine]:
+    """Return every decision of people in a run, oldest first; for one note also the model's.
 
-    InputError if the log was changed after it was written.
+    ``note`` is the id of a note, or of a student: then the notes of all stations are shown, whose
+    ids are joined with the case ("M26-asthma"). InputError if the log was changed, or is not the
+    one that the run knows.
     """
     place = Path(folder)
+    check_log(place)
     if not (place / LOG).is_file():
         read_record(place)  # which says so where it is no run at all
         raise InputError([Fault(f"there is no {LOG}: the run keeps no log", place)])
     now: dict[tuple[str, str], tuple[str, str]] = {}
     wordings: dict[str, str] = {}
     notes: dict[str, None] = {}
-    names = ("note", "feature", "feature_text", "corrected_by", "corrected_at")
-    for own, feature, wording, by, at in read_texts(place / ITEMS, names):
+    names = ("note", "feature", "feature_text", "corrected_by", "corrected_at", "case")
+    of_student: set[str] = set()
+    for own, feature, wording, by, at, case in read_texts(place / ITEMS, names):
+        if case and own == f"{note}-{case}":
+            of_student.add(own)
         wordings[feature] = wording
         now[own, feature] = (by, at)
         notes[own] = None
-    lines: list[AuditLine] = []
+    wanted = None if note is None else {note} if note in notes else of_student or {note}
+    lines: list[HistoryLine] = []
     given: list[Correction | None] = []
-    latest: dict[str, int] = {}
-    for line, one in _lines(place, note, wordings):
+    latest: dict[tuple[str, str], int] = {}
+    for line, one in _lines(place, wanted, wordings):
         if one is None:
-            # What the machine said before of the same item.
-            if line.feature in latest:
-                k = latest[line.feature]
+            # An earlier decision of the model on the same item.
+            item = (line.note, line.feature)
+            if item in latest:
+                k = latest[item]
                 lines[k] = replace(lines[k], standing=SUPERSEDED)
-            latest[line.feature] = len(lines)
+            latest[item] = len(lines)
         lines.append(line)
         given.append(one)
         notes[line.note] = None
-    if note is not None and note not in notes:
+    if note is not None and wanted is not None and not wanted & set(notes):
         raise UnknownNameError("note in the run", note, list(notes))
     by_note: dict[str, list[Correction]] = {}
     for one in given:
@@ -228,33 +235,33 @@ def audit_run(folder: str | Path, note: str | None = None) -> list[AuditLine]:
 
 
 def _lines(
-    folder: Path, note: str | None, wordings: dict[str, str]
-) -> Iterator[tuple[AuditLine, Correction | None]]:
+    folder: Path, wanted: Collection[str] | None, wordings: dict[str, str]
+) -> Iterator[tuple[HistoryLine, Correction | None]]:
     at = matcher = ""
     for entry in read_log(folder):
         if entry["kind"] == "run":
             at, matcher = entry["at"], entry["matcher"]
-        elif entry["kind"] == "person" and note in (None, entry["note"]):
+        elif entry["kind"] == "person" and (wanted is None or entry["note"] in wanted):
             one = logged_correction(entry)
-            yield AuditLine(
+            yield HistoryLine(
                 one.note, one.feature, wordings.get(one.feature, ""), one.at, one.by, False,
                 one.found, entry["spans"], None, one.comment, entry["score"], entry["maximum"], "",
             ), one  # fmt: skip
-        elif entry["kind"] == "machine" and entry["note"] == note:
+        elif entry["kind"] == "machine" and wanted is not None and entry["note"] in wanted:
             for feature, (found, probability, spans) in entry["items"].items():
                 sure = None if found is None else certainty(found, probability)
-                yield AuditLine(
+                yield HistoryLine(
                     entry["note"], feature, wordings.get(feature, ""), at, matcher, True, found,
                     spans or None, sure, "", entry["score"], entry["maximum"], "",
                 ), None  # fmt: skip
 
 
 def _standing(
-    line: AuditLine,
+    line: HistoryLine,
     one: Correction | None,
     final: dict[str, dict[str, Correction]],
     now: dict[tuple[str, str], tuple[str, str]],
-) -> AuditLine:
+) -> HistoryLine:
     """Return a line with whether its decision holds in the tables of the run."""
     signed = now.get((line.note, line.feature), ("", ""))
     last = final.get(line.note, {}).get(line.feature)
