@@ -1,4 +1,4 @@
-"""Where batches run: in this process, in worker processes, or on a cluster."""
+"""Places where batches run: this process, worker processes, or a cluster."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class WorkerDiedError(Exception):
 
 
 def module_folders() -> list[str]:
-    """Return where workers look for modules: where this process does, but the working folder.
+    """Return the module search path of workers: that of this process without the working folder.
 
     A file called ``json.py`` that lies where a command is run must not be executed. ``python -m``
     and ``-c`` search that folder without being asked to. It stays if it was named in PYTHONPATH,
@@ -222,7 +222,7 @@ class ProcessPool(Pool):
 
 
 def open_pool(work: Work, *, workers: int = 0, dask: str | None = None) -> Pool:
-    """Return where to run the work."""
+    """Return the pool that runs the work."""
     if workers < 0:
         raise InputError(f"workers is {workers}: it must be 0 (this process) or more")
     if dask and workers:

@@ -17,7 +17,7 @@ from typing import Any
 
 from rubricate.batch.pools import Pool
 from rubricate.batch.work import Lost, Raised, Results
-from rubricate.errors import InputError, RubricateError
+from rubricate.errors import InputError, RubricateError, option
 from rubricate.files import PART, write_whole
 
 PLAN_FILE = "plan.json"
@@ -65,9 +65,9 @@ class BatchStore:
         if path.exists() and not self.is_of(plan):
             if not overwrite:
                 raise InputError(
-                    f"{self.folder} holds finished batches of other notes, another rubric, model, "
-                    "setting or state of the program. Use --overwrite to throw them away, or write "
-                    "somewhere else."
+                    f"{self.folder} contains results for different notes or for a "
+                    "different rubric, model, setting or program version. Write somewhere else, or "
+                    f"use {option('--overwrite', True)} to throw them away."
                 )
             shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class BatchStore:
         return len(others)
 
     def faults(self) -> dict[Path, str]:
-        """Return what is wrong with each file that is no finished batch of these items."""
+        """Return the fault of each file that is not a finished batch of these items."""
         found = ((path, self._fault(_key(path))) for path in self._files())
         return {path: fault for path, fault in found if fault}
 
@@ -183,7 +183,7 @@ def _key(path: Path) -> int | None:
 
 
 class _BatchFaultError(ValueError):
-    """The file of a batch is not what it should be."""
+    """The file of a batch is damaged."""
 
 
 def _line(value: Any) -> str:
@@ -204,7 +204,7 @@ PULSE = 5.0
 
 @dataclass(slots=True)
 class Retries:
-    """How many workers died, and how many items were lost."""
+    """Number of workers that died, and number of lost items."""
 
     deaths: int = 0
     lost: int = 0

@@ -1,4 +1,4 @@
-"""What a worker does: make a function once, then call it on each batch that comes by its pipe."""
+"""Code of a worker: make a function once, then call it on each batch from its pipe."""
 
 from __future__ import annotations
 
