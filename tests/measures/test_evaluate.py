@@ -74,7 +74,7 @@ def test_warnings_tell_of_missing_rows_and_recall_above_one() -> None:
     assert len(evaluated(corpus, missing="skip", matching=Matching("paper")).warnings()) == 3
     warnings = evaluated(corpus, matching=Matching("paper")).to_dict()["warnings"]
     assert len(warnings) == 3
-    assert sum("exceeds 1" in warning for warning in warnings) == 2
+    assert sum("exceed 1" in warning for warning in warnings) == 2
     assert len(evaluated(corpus).warnings()) == 1
 
 

@@ -56,7 +56,8 @@ def test_equal_systems_have_p_one() -> None:
     result = compare_paired(counts, counts, precision_recall_f1, permutations=200)
     assert result.p_value.tolist() == [1, 1, 1]
     assert np.all(result.difference.estimate == 0)
-    assert np.all(result.difference.low == 0) and np.all(result.difference.high == 0)
+    # equal on 20 notes is not yet equal on all
+    assert np.all(result.difference.low < 0) and np.all(result.difference.high > 0)
 
 
 def test_the_p_value_is_never_zero() -> None:

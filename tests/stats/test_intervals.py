@@ -26,8 +26,10 @@ from rubricate.stats import (
     heterogeneity,
     proportion_interval,
     proportion_limits,
+    random_effects,
     ratio,
     summarise_clusters,
+    true_f1_limits,
 )
 from rubricate.stats import limits as limits_module
 
@@ -284,3 +286,56 @@ def test_one_site_or_none_is_undefined() -> None:
     assert heterogeneity([3, np.nan], [0.1, 0.1]).to_dict()["q"] is None
     with pytest.raises(InputError):
         heterogeneity([1, 2], [0.1, 0])
+
+
+def test_random_effects_are_metafors() -> None:
+    # metafor, dat.bcg, method "DL", test = "knha"; mean of help(rma.uni): -0.7141, tau^2 0.3088
+    a, b, c, d = np.array([
+        [4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619],
+        [33, 5036, 47, 5761], [180, 1361, 372, 1079], [8, 2537, 10, 619],
+        [505, 87886, 499, 87892], [29, 7470, 45, 7232], [17, 1699, 65, 1600],
+        [186, 50448, 141, 27197], [5, 2493, 3, 2338], [27, 16886, 29, 17825],
+    ], dtype=float).T  # fmt: skip
+    effects = np.log(a / (a + b) / (c / (c + d)))
+    variances = 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
+    found = random_effects(effects, variances)
+    assert round(found.mean.value, 4) == -0.7141
+    theirs = combine_effects(effects, variances, method_re="dl", use_t=True)
+    hartung = theirs.conf_int(use_t=True)[3]  # random effects with the scale of Hartung and Knapp
+    assert (found.mean.low, found.mean.high) == pytest.approx(hartung, rel=1e-6)
+    assert found.prediction.low < found.mean.low < found.mean.high < found.prediction.high
+
+
+def test_two_sites_predict_nothing_and_one_has_no_interval() -> None:
+    two = random_effects([1.0, 2.0], [0.1, 0.1])
+    assert two.mean.has_interval and not two.prediction.has_interval
+    one = random_effects([1.0], [0.1])
+    assert one.mean.value == 1.0 and not one.mean.has_interval
+
+
+def test_predictions_hold_another_site() -> None:
+    rng = np.random.default_rng(4)
+    held = 0
+    for _ in range(400):
+        sites = rng.normal(1.5, 0.6, 9)
+        seen = sites[:8] + rng.normal(0, 0.3, 8)
+        found = random_effects(seen, np.full(8, 0.09)).prediction
+        held += found.low <= sites[8] <= found.high
+    assert held / 400 >= 0.95 - 3.5 * 0.011
+
+
+def test_a_faultless_system_is_below_one_against_people_who_err() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random(200_000) < 0.6
+
+    def annotate(share: float) -> np.ndarray:
+        return truth ^ (rng.random(len(truth)) < share)
+
+    def agreement(one: np.ndarray, two: np.ndarray) -> float:
+        return float(2 * (one & two).sum() / (one.sum() + two.sum()))
+
+    first, second, system = annotate(0.06), annotate(0.06), annotate(0.04)
+    best, low, high = true_f1_limits(agreement(system, first), agreement(first, second))
+    assert best == pytest.approx(agreement(truth, first), abs=0.01)
+    assert low <= agreement(system, truth) <= high
+    assert true_f1_limits(1.0, 1.0) == (1.0, 1.0, 1.0)

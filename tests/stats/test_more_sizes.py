@@ -9,13 +9,17 @@ from rubricate.errors import InputError
 from rubricate.stats import (
     Estimate,
     auc_size,
+    cluster_design_effect,
     icc_size,
+    icc_test_size,
     kappa_size,
+    non_inferiority_independent_size,
     non_inferiority_size,
     plan_pilot,
     plan_sequential,
     proportion_interval,
 )
+from rubricate.stats.agreement_sizes import icc_width_chance, kappa_limits
 from rubricate.stats.more_sizes import crossed, obrien_fleming
 
 RNG = np.random.default_rng(2)
@@ -31,6 +35,85 @@ def test_kappa_has_the_width_in_simulation() -> None:
     assert 1.96 * found.std() == pytest.approx(0.1, rel=0.05)
     # The rarer the feature, the more units.
     assert kappa_size(kappa, 0.05, 0.1) > 4 * n
+
+
+def test_limits_of_kappa_are_where_the_fit_fails() -> None:
+    from scipy.stats import chi2
+
+    for counts in ((40, 8, 52), (28, 10, 62), (5, 3, 92), (1, 20, 79)):
+        both, one, _ = counts
+        n, f = sum(counts), (2 * both + one) / 2 / sum(counts)
+        v = f * (1 - f)
+        for k in kappa_limits(*counts):
+            fitted = n * np.array([f**2 + v * k, 2 * v * (1 - k), (1 - f) ** 2 + v * k])
+            distance = ((np.array(counts) - fitted) ** 2 / fitted).sum()
+            assert distance == pytest.approx(chi2.ppf(0.95, 1))
+    assert kappa_limits(0, 0, 50) == (-1, 1)
+
+
+@pytest.mark.parametrize(("kappa", "share"), [(0.8, 0.3), (0.6, 0.1)])
+def test_kappa_has_the_width_as_often_as_asked(kappa: float, share: float) -> None:
+    n = kappa_size(kappa, share, 0.1, assurance=0.9)
+    both, one = share**2 + share * (1 - share) * kappa, share * (1 - share) * (1 - kappa)
+    tables = RNG.multinomial(n, [both, 2 * one, 1 - both - 2 * one], size=10_000)
+    low, high = kappa_limits(*tables.T)
+    assert (high - low <= 0.2).mean() == pytest.approx(0.9, abs=0.015)
+    assert ((low <= kappa) & (kappa <= high)).mean() == pytest.approx(0.95, abs=0.015)
+    assert n > kappa_size(kappa, share, 0.1)
+
+
+# Source: the mean width of the interval of Shrout and Fleiss in an independent simulation.
+@pytest.mark.parametrize(("n", "width"), [(51, 0.210), (55, 0.201)])
+def test_two_raters_need_the_correction_of_bonett(n: int, width: float) -> None:
+    low, high = icc_intervals(n, 0.8, 2, 4000)
+    assert (high - low).mean() == pytest.approx(width, abs=0.003)
+    assert icc_size(0.8, 2, 0.1) == 55
+
+
+def test_the_icc_has_the_width_as_often_as_asked() -> None:
+    n = icc_size(0.8, 2, 0.1, assurance=0.9)
+    low, high = icc_intervals(n, 0.8, 2, 4000)
+    assert (high - low <= 0.2).mean() == pytest.approx(0.9, abs=0.02)
+    assert icc_width_chance(51, 0.8, 2, 0.1) == pytest.approx(0.453, abs=0.005)
+
+
+def icc_intervals(n: int, icc: float, k: int, studies: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of the ICC of simulated studies."""
+    from scipy.stats import f
+
+    note = RNG.normal(scale=np.sqrt(icc), size=(studies, n, 1))
+    scores = note + RNG.normal(scale=np.sqrt(1 - icc), size=(studies, n, k))
+    between = k * scores.mean(axis=2).var(axis=1, ddof=1)
+    found = between / scores.var(axis=2, ddof=1).mean(axis=1)
+    low, high = found / f.ppf(0.975, n - 1, n * (k - 1)), found * f.ppf(0.975, n * (k - 1), n - 1)
+    return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+
+
+def test_the_test_of_an_icc_has_its_power() -> None:
+    assert icc_test_size(0.8, 0.6, 2, confidence=0.9) == 39  # the formula by hand
+    n = icc_test_size(0.8, 0.6, 2)
+    low, _ = icc_intervals(n, 0.8, 2, 4000)
+    assert (low > 0.6).mean() == pytest.approx(0.8, abs=0.03)
+
+
+def test_independent_rates_have_the_power_in_simulation() -> None:
+    n = non_inferiority_independent_size(0.1, 0.85, 0.85)
+    one, two = (RNG.binomial(n, 0.85, size=20_000) / n for _ in range(2))
+    error = np.sqrt((one * (1 - one) + two * (1 - two)) / n)
+    assert (one - two - 1.96 * error > -0.1).mean() == pytest.approx(0.8, abs=0.02)
+    with pytest.raises(InputError, match="margin"):
+        non_inferiority_independent_size(0.1, 0.75, 0.85)
+
+
+def test_clusters_inflate_every_size() -> None:
+    effect = cluster_design_effect(3, 0.3)
+    for size, arguments in (
+        (kappa_size, (0.8, 0.3, 0.1)), (icc_size, (0.8, 2, 0.1)), (icc_test_size, (0.8, 0.6, 2)),
+        (auc_size, (0.9, 0.3, 0.05)), (non_inferiority_size, (0.03, 0.1)),
+        (non_inferiority_independent_size, (0.1, 0.85, 0.85)),
+    ):  # fmt: skip
+        n = size(*arguments)
+        assert size(*arguments, design_effect=effect) == pytest.approx(1.6 * n, abs=1.6)
 
 
 def test_the_correlation_of_scores_has_the_width_in_simulation() -> None:

@@ -12,6 +12,7 @@ from rubricate.stats import (
     bootstrap_interval,
     bootstrap_levels,
     precision_recall_f1,
+    ratio,
 )
 
 RNG = np.random.default_rng(5)
@@ -119,12 +120,25 @@ def test_an_empty_group_is_undefined_not_fatal() -> None:
 
 def test_a_layout_that_does_not_nest_is_refused() -> None:
     counts = np.ones((2, 3))
-    with pytest.raises(InputError, match="unit"):
-        bootstrap_levels(counts, Layout([0, 0], ["a", "b"], ["s", "t"]), precision_recall_f1)
     with pytest.raises(InputError, match="group"):
         bootstrap_levels(counts, Layout([0, 1], ["a", "a"], ["s", "t"]), precision_recall_f1)
     with pytest.raises(InputError, match="labels"):
         bootstrap_levels(counts, Layout([0], ["a", "b"], ["s", "s"]), precision_recall_f1)
+
+
+def test_strata_that_share_a_unit_are_drawn_as_one() -> None:
+    # unit 0 lies in both strata, so all units are drawn together
+    rng = np.random.default_rng(3)
+    counts = rng.integers(1, 9, size=(8, 3))
+    unit, stratum = [0, 1, 2, 3, 0, 4, 5, 6], ["s"] * 4 + ["t"] * 4
+    found = bootstrap_levels(
+        counts, Layout(unit, stratum, stratum), precision_recall_f1, Resampling(500)
+    )
+    assert found.stratum_labels.tolist() == ["s", "t"]
+    assert found.strata.estimate[0].tolist() == precision_recall_f1(counts[:4].sum(0)).tolist()
+    assert found.strata.estimate[1].tolist() == precision_recall_f1(counts[4:].sum(0)).tolist()
+    assert found.overall.estimate.tolist() == precision_recall_f1(counts.sum(axis=0)).tolist()
+    assert (found.overall.low < found.overall.estimate).all()
 
 
 def test_units_alone_in_their_stratum_still_vary_together() -> None:
@@ -143,3 +157,15 @@ def test_units_alone_in_their_stratum_still_vary_together() -> None:
         counts, precision_recall_f1, Resampling(resamples=4000), strata=np.arange(40)
     )
     assert flat.low == pytest.approx(two.low, abs=0.01)
+
+
+def test_means_over_groups_are_those_of_the_replicates() -> None:
+    counts, layout = [[1, 0], [0, 1], [0, 0], [3, 1]], Layout([0, 1, 0, 1], [0, 0, 1, 1], [0] * 4)
+    found = bootstrap_levels(
+        counts, layout, lambda sums: ratio(sums[..., 0], sums.sum(axis=-1)),
+        Resampling(keep_replicates=True, resamples=200),
+    )  # fmt: skip
+    for part, means in ((found.groups, found.group_means), (found.strata, found.stratum_means)):
+        assert part.replicates is not None
+        assert means == pytest.approx(np.nanmean(part.replicates, axis=1), nan_ok=True)
+    assert np.isnan(found.groups.replicates).any()  # type: ignore[arg-type]  # left out of means

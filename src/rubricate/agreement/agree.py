@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from rubricate.corpus import Corpus
 from rubricate.display import table_html
 from rubricate.errors import ArgumentError, InputError, did_you_mean
 from rubricate.measures import LABELS, Evaluation, Matching, evaluate_pairing
+from rubricate.measures.clusters import clusters_of
 from rubricate.measures.comparing import weighted_by_note
 from rubricate.measures.evaluate import nested
 from rubricate.measures.formulas import mean_defined
@@ -53,6 +54,30 @@ from rubricate.stats import (
 CaseLine = dict[str, Any]
 
 
+class ItemLine(TypedDict):
+    """Agreement on one item; a value that nothing defines is None.
+
+    ``both``, ``first_only``, ``second_only``, ``neither``: rows by who found the item. A row is a
+    note judged by a pair of annotators. ``agreed``: the share of rows in which the pair agrees.
+    ``characters_f1``, ``exact_spans_f1``: how far the words agree, in the rows in which both found
+    the item.
+    """
+
+    feature: str
+    case: str
+    wording: str
+    rows: int
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    agreed: float
+    kappa: float | None
+    ac1: float | None
+    characters_f1: float | None
+    exact_spans_f1: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class ChanceCorrected:
     """Agreement on presence corrected for chance, and the rows it rests on."""
@@ -68,7 +93,7 @@ class ChanceCorrected:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far the annotators of a corpus agree.
+    """Agreement between the annotators of a corpus.
 
     ``pooled``: counts of all pairs together, the earlier annotator as reference; overall, by case
     and by feature, with intervals by note.
@@ -122,6 +147,47 @@ class Agreement:
             lines.append({"case": case, **found, "n_notes": None})
         return lines
 
+    def item_table(self) -> list[ItemLine]:
+        """Return agreement on each item: on its presence, then on its words where both found it.
+
+        >>> from rubricate import load_corpus
+        >>> line = agree(load_corpus("open-notes").select(cases=["0"])).item_table()[0]
+        >>> line["wording"], line["rows"], line["agreed"]
+        ('58 year', 20, 1.0)
+        """
+        evaluation = self.pooled.evaluation
+        presence = evaluation.presence
+        both = presence.column("tp") > 0
+        words = {
+            name: dict(zip(found.ids, found.statistic("f1").tolist(), strict=True))
+            for name in (("characters",), ("spans", "exact"))
+            for found in (evaluation.tables[name].take(both).by("feature"),)
+        }
+        found = presence.by("feature")
+        kappa, ac1 = (found.statistic(name).tolist() for name in ("kappa", "ac1"))
+        lines: list[ItemLine] = []
+        for i, (feature, counts) in enumerate(zip(found.ids, found.values.tolist(), strict=True)):
+            tp, fp, fn, tn = counts
+            known = self.corpus.feature(feature)
+            lines.append(
+                {
+                    "feature": feature,
+                    "case": known.case,
+                    "wording": known.text,
+                    "rows": tp + fp + fn + tn,
+                    "both": tp,
+                    "first_only": fn,
+                    "second_only": fp,
+                    "neither": tn,
+                    "agreed": (tp + tn) / (tp + fp + fn + tn),
+                    "kappa": defined(kappa[i]),
+                    "ac1": defined(ac1[i]),
+                    "characters_f1": defined(words["characters",].get(feature, float("nan"))),
+                    "exact_spans_f1": defined(words["spans", "exact"].get(feature, float("nan"))),
+                }
+            )
+        return lines
+
     def __repr__(self) -> str:
         who = ", ".join(one.id for one in self.corpus.annotators)
         return f"<Agreement of {who}, {repr(self.pooled).partition(', ')[2]}"
@@ -148,6 +214,7 @@ class Agreement:
                 {k: defined(v) if isinstance(v, float) else v for k, v in line.items()}
                 for line in self.case_table()
             ],
+            "items": self.item_table(),
             "features": pooled["features"],
             "pairs": [
                 {
@@ -180,10 +247,11 @@ def agree(
     corpus: Corpus,
     *,
     matching: Matching | None = None,
-    empty: Empty = "zero",
+    empty: Empty | None = None,
     reference_group: str | None = None,
     settings: Resampling | None = None,
     tokens: Mapping[str, npt.ArrayLike] | None = None,
+    cluster: str | None = None,
     progress: Progress = silent,
 ) -> Agreement:
     """Measure how far the annotators of a corpus agree.
@@ -191,10 +259,12 @@ def agree(
     Only rows that both of a pair judged are compared; there must be some.
 
     ``matching``: one-to-one by token unless given.
-    ``empty``: see `note_means`.
+    ``empty``: see `note_means`. Unless given, rows in which an annotator marked nothing are left
+    out (``"skip"``); with the protocol of the PICO paper they count as 0 (``"zero"``), as there.
     ``reference_group``: the group that stands on the reference side across groups; the group named
     ``expert`` if there is one, else that of the first annotator.
     ``tokens``: the corpus's own tokens by note id, for the lengths of spans.
+    ``cluster``: field of the notes' metadata, such as the patient; intervals draw its clusters.
 
     >>> from rubricate import load_corpus
     >>> agreement = agree(load_corpus("open-notes").select(cases=["0"]))
@@ -207,6 +277,8 @@ def agree(
         )
     matching = matching or Matching(unit="token")
     settings = settings or Resampling()
+    empty = empty or ("zero" if matching.protocol == "paper" else "skip")
+    clusters = clusters_of(corpus, cluster) if cluster else None
     once = pair_annotators(corpus, ordered=False)
     pooled = evaluate_pairing(once.pairing, matching)
     groups = _group_pairs(corpus, reference_group)
@@ -218,16 +290,18 @@ def agree(
             pairs = pair_annotators(corpus, reference=left, predicted=right)
         except InputError:
             continue  # these groups share no row, which is no fault of the others
-        per_note[one, two] = note_means(pairs, matching, empty=empty, settings=settings)
+        per_note[one, two] = note_means(
+            pairs, matching, empty=empty, settings=settings, clusters=clusters
+        )
     return Agreement(
         corpus,
-        add_intervals(pooled, settings, progress=progress),
+        add_intervals(pooled, settings, clusters=clusters, progress=progress),
         _each_pair(corpus, once, pooled),
         per_note,
-        _chance_corrected(corpus, settings),
+        _chance_corrected(corpus, settings, clusters),
         span_lengths(corpus, tokens),
         empty,
-        score_agreement_of(corpus, settings),
+        score_agreement_of(corpus, settings, clusters),
     )
 
 
@@ -270,12 +344,18 @@ def _each_pair(
     return found
 
 
-def _chance_corrected(corpus: Corpus, settings: Resampling) -> dict[str, ChanceCorrected]:
+def _chance_corrected(
+    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None
+) -> dict[str, ChanceCorrected]:
     """Return Fleiss' kappa and Krippendorff's alpha with intervals, where more than two judged."""
     table = presence_table(corpus)
     if table.counts.sum(axis=1).max(initial=0) < 3:
         return {}
-    notes, place = np.unique(table.note, return_inverse=True)
+    unit = table.note
+    if clusters is not None:
+        names = [clusters[note.id] for note in corpus.notes]
+        unit = np.unique(names, return_inverse=True)[1][unit]
+    notes, place = np.unique(unit, return_inverse=True)
     result = {}
     for name, per_unit, statistic in (
         ("fleiss_kappa", fleiss_counts(table.counts), kappa_of_sums),
@@ -341,19 +421,20 @@ def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[s
         own = {note: weights.get(note, 1.0) for note in human.evaluation.characters.keys.notes}
         human = add_intervals(human.evaluation, system.settings, weights=own)
     for name in ("characters", "presence"):
-        ours, theirs = system.evaluation.tables[name,], human.evaluation.tables[name,]
+        ours, theirs = system.drawn.tables[name,], human.drawn.tables[name,]
         one, two = ours.by("note"), theirs.by("note")
         sides = (
             Side(system.overall(name), weighted_by_note(one, system.weights), one.ids),
             Side(human.overall(name), weighted_by_note(two, human.weights), two.ids),
         )
         difference = compare_with_ceiling(*sides, ours.measure.statistics["f1"], system.settings)
+        both = [side.evaluation.tables[name,].by("note").ids for side in (system, human)]
         result[name] = BelowCeiling(
             sides[0].estimate,
             sides[1].estimate,
             difference,
-            len(one.ids),
-            len(two.ids),
-            set(one.ids) == set(two.ids),
+            len(both[0]),
+            len(both[1]),
+            set(both[0]) == set(both[1]),
         )
     return result

@@ -135,7 +135,7 @@ class MeanSd(TypedDict):
 
 
 class SpanLengths(TypedDict):
-    """How long some spans are."""
+    """Lengths of some spans."""
 
     n_spans: int
     tokens: MeanSd
@@ -148,6 +148,7 @@ def note_means(
     *,
     empty: Empty = "zero",
     settings: Resampling | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, NoteMeans]]:
     """Average span precision, recall and F1 over ordered pairs in a note, then over notes.
 
@@ -156,13 +157,15 @@ def note_means(
     """
     tables = span_counts(pairs.pairing, matching)
     found: dict[str, dict[str, NoteMeans]] = {}
+    ids = [note.id for note in pairs.pairing.reference.notes]
+    of = None if clusters is None else np.array([clusters[i] for i in ids])
     for kind, table in tables.items():
         values, keep = _row_values(table, empty)
         note, feature = table.keys.note[keep], table.keys.feature[keep]
         for place in [-1, *np.unique(feature).tolist()]:
             own = np.ones(len(note), dtype=bool) if place < 0 else feature == place
             name = "" if place < 0 else table.keys.features[place]
-            means = _over_notes(values[keep][own], note[own], settings or Resampling())
+            means = _over_notes(values[keep][own], note[own], settings or Resampling(), of)
             found.setdefault(name, {})[kind] = means
     return found
 
@@ -179,7 +182,9 @@ def _row_values(table: CountTable, empty: Empty) -> tuple[F64, Bools]:
     return values, keep
 
 
-def _over_notes(values: F64, note: I64, settings: Resampling) -> NoteMeans:
+def _over_notes(
+    values: F64, note: I64, settings: Resampling, of: npt.NDArray[np.str_] | None
+) -> NoteMeans:
     notes, place = np.unique(note, return_inverse=True)
     n_pairs = np.bincount(place, minlength=len(notes)).astype(np.float64)
     by_note = np.stack(
@@ -193,7 +198,12 @@ def _over_notes(values: F64, note: I64, settings: Resampling) -> NoteMeans:
         # A mean over notes is a ratio of sums over notes: (value, 1) add like any counts.
         counts = np.stack([by_note[:, 2], np.ones(len(notes))], axis=-1)
         drawn = limit_by_items(
-            bootstrap_interval(counts, lambda sums: ratio(sums[..., 0], sums[..., 1]), settings),
+            bootstrap_interval(
+                counts,
+                lambda sums: ratio(sums[..., 0], sums[..., 1]),
+                settings,
+                clusters=None if of is None else of[notes],
+            ),
             Support(len(notes), (by_note[:, 2] < 1).sum(), (by_note[:, 2] > 0).sum()),
         )
         f1 = replace(drawn.at(), value=f1.value)

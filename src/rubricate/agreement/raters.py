@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from rubricate.stats import (
 
 @dataclass(frozen=True, eq=False)
 class PresenceTable:
-    """How many annotators judged a feature absent and present, one line per note and feature.
+    """Numbers of annotators who judged a feature absent and present, one line per note and feature.
 
     ``counts`` has the columns absent and present; ``note`` and ``feature`` are indices into the
     corpus.
@@ -52,7 +53,7 @@ def presence_table(corpus: Corpus) -> PresenceTable:
 
 
 def krippendorff_counts(counts: npt.ArrayLike) -> F64:
-    """Return what adds over units for `alpha_of_sums`: disagreement, absent, present.
+    """Return the terms that `alpha_of_sums` adds over units: disagreement, absent, present.
 
     A unit with fewer than two judgements cannot disagree and adds nothing (Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability", C).
@@ -85,7 +86,7 @@ def alpha_of_sums(sums: npt.ArrayLike) -> F64:
 
 
 def fleiss_counts(counts: npt.ArrayLike) -> F64:
-    """Return what adds over units for `kappa_of_sums`: agreement, units, absent, present.
+    """Return the terms that `kappa_of_sums` adds over units: agreement, units, absent, present.
 
     Only units with the largest number of judgements count, since kappa wants the same number for
     each (Fleiss 1971).
@@ -183,7 +184,9 @@ def _possible_scores(corpus: Corpus, notes: list[str]) -> F64 | None:
     return np.arange(max(own.sum() for own in weights) + 1)
 
 
-def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement | None:
+def score_agreement_of(
+    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None = None
+) -> ScoreAgreement | None:
     """Return the agreement on scores; None without two notes that everybody judged alike.
 
     >>> from rubricate import load_corpus
@@ -195,20 +198,23 @@ def score_agreement_of(corpus: Corpus, settings: Resampling) -> ScoreAgreement |
     notes, scores = note_scores(corpus)
     if len(notes) < 2 or scores.shape[1] < 2:
         return None
-    absolute, consistent = score_agreement(scores, settings)
+    of = None if clusters is None else [clusters[note] for note in notes]
+    absolute, consistent = score_agreement(scores, settings, clusters=of)
     # Where nobody ever differs, resampling has nothing to vary: a value without an interval.
     absolute, consistent, ac2 = (
         one if one.width > 1e-9 else Estimate(one.value)
         for one in (
             absolute,
             consistent,
-            gwet_ac2(scores, settings, possible=_possible_scores(corpus, notes)),
+            gwet_ac2(scores, settings, possible=_possible_scores(corpus, notes), clusters=of),
         )
     )
     return ScoreAgreement(
         absolute,
         consistent,
         ac2,
-        limits_of_agreement(scores[:, 0], scores[:, 1], confidence=settings.confidence),
+        limits_of_agreement(
+            scores[:, 0], scores[:, 1], confidence=settings.confidence, clusters=of
+        ),
         scores,
     )

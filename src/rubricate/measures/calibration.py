@@ -1,4 +1,4 @@
-"""Whether presence probabilities mean what they say: Brier score, ECE, reliability bins.
+"""Calibration of presence probabilities: Brier score, ECE, reliability bins.
 
 Everything follows from sums over rows that add, kept by note, feature and case.
 """
@@ -52,7 +52,7 @@ def presence_probability(pairing: Pairing) -> F64 | None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibrationCounts:
-    """What probabilities and presences of some notes, features or cases add up to, bin by bin."""
+    """Sums of probabilities and presences of some notes, features or cases, bin by bin."""
 
     ids: tuple[str, ...]
     values: F64
@@ -138,7 +138,7 @@ class GroupCalibration:
 
     @property
     def beyond_chance(self) -> float:
-        """How far the ECE exceeds what perfect probabilities would show."""
+        """Difference between the ECE and the ECE of perfect probabilities."""
         return self.values["ece"] - self.ece_by_chance
 
     def to_dict(self) -> dict[str, object]:
@@ -171,7 +171,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibrationResult:
-    """How well calibrated the probabilities of one system are."""
+    """Calibration of the probabilities of one system."""
 
     n_notes: int
     overall: GroupCalibration
@@ -234,7 +234,7 @@ def calibrate(
         n_notes=len(by_note.ids),
         overall=GroupCalibration.of(by_note.total()),
         estimates=_estimates(
-            by_note, presence.keys.take(~np.isnan(probability)).case_of_notes(), settings
+            by_note, presence.keys.take(~np.isnan(probability)).strata_of_notes(), settings
         ),
         bins=_bins(by_note, settings.confidence),
         features=groups["feature"],

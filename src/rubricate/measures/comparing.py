@@ -12,7 +12,14 @@ from rubricate.errors import InputError
 from rubricate.measures.counts import CountTable, GroupCounts
 from rubricate.measures.evaluate import Evaluation, nested
 from rubricate.measures.families import MeasureKey
-from rubricate.stats import Comparison, Estimate, Resampling, compare_paired, defined
+from rubricate.stats import (
+    Comparison,
+    Discordance,
+    Estimate,
+    Resampling,
+    compare_paired,
+    defined,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +68,11 @@ def compare_evaluations(
     settings: Resampling | None = None,
     *,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> SystemsComparison:
     """Compare two systems, each with its name, measured against the same reference rows.
+
+    With ``clusters``, the cluster of each note, clusters are drawn and swapped in place of notes.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
@@ -89,9 +99,14 @@ def compare_evaluations(
         )
     differences = {}
     for key, table in first[1].tables.items():
+        one, other = table, _in_rows_of(table, second[1].tables[key])
+        if clusters is not None:
+            one, other = one.by_cluster(clusters), other.by_cluster(clusters)
         found = compare_paired(
-            *_aligned(table, second[1].tables[key], weights), table.measure.statistics["f1"],
-            settings, strata=table.keys.case_of_notes(),
+            weighted_by_note(one.by("note"), weights),
+            weighted_by_note(other.by("note"), weights),
+            table.measure.statistics["f1"], settings,
+            strata=one.keys.strata_of_notes(), discordance=_discordance(one, other, weights),
         )  # fmt: skip
         differences[key] = PairedDifference.of(found)
     return SystemsComparison(first[0], second[0], differences)
@@ -113,11 +128,44 @@ def weighted_by_note(counts: GroupCounts, weights: Mapping[str, float] | None) -
     return np.asarray(values * factors[:, None])
 
 
-def _aligned(
+def _discordance(
     first: CountTable, second: CountTable, weights: Mapping[str, float] | None
-) -> tuple[F64, F64]:
-    """Return both tables' counts by note, in the order of the first."""
-    one, two = first.by("note"), second.by("note")
-    place = {note: i for i, note in enumerate(two.ids)}
-    order = [place[note] for note in one.ids]
-    return weighted_by_note(one, weights), weighted_by_note(two, weights)[order]
+) -> Discordance:
+    """Count the rows on which two systems differ.
+
+    A row is right by the share J = F1 / (2 - F1), and F1 changes with the share of right rows by
+    F1 - F1' = 2 (J - J') / ((1 + J) (1 + J')).
+    """
+    sides, shares = [], []
+    for table in (first, second):
+        f1 = table.measure.statistics["f1"]
+        own, whole = f1(table.values), float(f1(table.values.sum(axis=0)))
+        sides.append(own / (2 - own))
+        shares.append(whole / (2 - whole))
+    return Discordance.of_items(
+        sides[0],
+        sides[1],
+        first.keys.note,
+        weights=None if weights is None else first.keys.weights(weights),
+        scale=2 / ((1 + shares[0]) * (1 + shares[1])),
+    )
+
+
+def _in_rows_of(first: CountTable, second: CountTable) -> CountTable:
+    """Return the second table with its rows in the order of the first's notes and features."""
+    one, two = first.keys, second.keys
+    note, feature = (
+        np.array([place.get(name, -1) for name in others], dtype=np.int64)
+        for place, others in (
+            ({name: i for i, name in enumerate(one.notes)}, two.notes),
+            ({name: i for i, name in enumerate(one.features)}, two.features),
+        )
+    )
+    width = len(one.features)
+    orders = (
+        np.argsort(one.note * width + one.feature, kind="stable"),
+        np.argsort(note[two.note] * width + feature[two.feature], kind="stable"),
+    )
+    values = np.empty_like(second.values)
+    values[orders[0]] = second.values[orders[1]]
+    return CountTable(second.measure, one, values)

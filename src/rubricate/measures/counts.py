@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64, I64
+from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
 from rubricate.measures.formulas import Measure, Measured, mean_defined
+from rubricate.stats import join_strata
 
 #: What counts can be summed by.
 By = Literal["note", "feature", "case"]
@@ -61,12 +62,22 @@ class RowKeys:
             raise InputError([Fault(f"note {name} has no weight") for name in missing])
         return np.array([by_note[name] for name in self.notes], dtype=np.float64)[self.note]
 
-    def case_of_notes(self) -> I64:
-        """Return the case of each note that has rows, in the order of ``groups("note")``."""
+    def strata_of_notes(self) -> I64:
+        """Return the stratum of each note that has rows, in the order of ``groups("note")``.
+
+        It is the note's case. Cases that share a cluster of notes are one stratum.
+        """
         notes, place = self.groups("note")
-        case = np.zeros(len(notes), dtype=np.int64)
-        case[place] = self.case
-        return case
+        stratum = np.zeros(len(notes), dtype=np.int64)
+        stratum[place] = join_strata(place, self.case)
+        return stratum
+
+    def by_cluster(self, cluster_of: Mapping[str, str]) -> RowKeys:
+        """Return the keys with clusters in the place of notes."""
+        names = list(dict.fromkeys(cluster_of[note] for note in self.notes))
+        number = {name: i for i, name in enumerate(names)}
+        place = np.array([number[cluster_of[note]] for note in self.notes], dtype=np.int64)
+        return replace(self, note=place[self.note], notes=tuple(names))
 
     @staticmethod
     def concatenate(parts: Sequence[RowKeys]) -> RowKeys:
@@ -189,6 +200,10 @@ class CountTable:
             if wanted is not None:
                 kept = set(wanted)
                 keep &= np.array([i in kept for i in ids], dtype=bool)[index]
+        return self.take(keep)
+
+    def take(self, keep: Bools) -> CountTable:
+        """Return the rows for which ``keep`` is true."""
         return CountTable(self.measure, self.keys.take(keep), self.values[keep])
 
     def row_means(self, weights: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -226,6 +241,18 @@ class CountTable:
         if self.measure.row_means:
             means["rows"] = self.row_means(weights)
         return means
+
+    def by_cluster(self, cluster_of: Mapping[str, str]) -> CountTable:
+        """Return the table with clusters of notes, such as patients, in the place of notes.
+
+        >>> from rubricate.measures.formulas import PRESENCE
+        >>> none = np.zeros(2, dtype=np.int64)
+        >>> keys = RowKeys(np.array([0, 1]), none, none, ("n1", "n2"), ("f",), ("c",))
+        >>> table = CountTable(PRESENCE, keys, np.array([[1, 0, 0, 0], [0, 0, 1, 0]]))
+        >>> table.by_cluster({"n1": "p", "n2": "p"}).by("note").values.tolist()
+        [[1, 0, 1, 0]]
+        """
+        return CountTable(self.measure, self.keys.by_cluster(cluster_of), self.values)
 
     @staticmethod
     def concatenate(tables: Sequence[CountTable]) -> CountTable:

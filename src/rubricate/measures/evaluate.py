@@ -82,6 +82,14 @@ class Evaluation:
             probability=_joined(self, other),
         )
 
+    def by_cluster(self, cluster_of: Mapping[str, str]) -> Evaluation:
+        """Return the evaluation with clusters of notes, such as patients, in the place of notes.
+
+        Values stay as they are; intervals from it draw whole clusters.
+        """
+        tables = {key: table.by_cluster(cluster_of) for key, table in self.tables.items()}
+        return replace(self, tables=tables)
+
     def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
         """Return the evaluation of some of the rows, under other names."""
         notes = len(np.unique(self.characters.keys.note[rows]))
@@ -127,8 +135,24 @@ class Evaluation:
         present = float(tp + fn)
         return 2 * present / float(present + totals.sum()) if present else float("nan")
 
+    def decisions(self) -> str:
+        """Say in one sentence how many decisions on presence were wrong, and in which way.
+
+        >>> from rubricate import load_corpus
+        >>> corpus = load_corpus("open-notes").select(cases=["0"])
+        >>> evaluate(
+        ...     corpus, corpus, missing="skip",
+        ...     reference_annotator="reference", predicted_annotator="second_rater",
+        ... ).decisions()
+        'Of 320 decisions 0 were wrong.'
+        """
+        tp, fp, fn, tn = self.presence.values.sum(axis=0).tolist()
+        wrong = fp + fn
+        said = f"Of {counted(tp + wrong + tn, 'decision')} {wrong:,} {_was(wrong)} wrong"
+        return f"{said}: {fp:,} credited, {fn:,} missed." if wrong else f"{said}."
+
     def span_outcomes(self) -> dict[str, float | int | None]:
-        """Return how spans met: correct, partial, missed and spurious, with partial credit.
+        """Return the counts of correct, partial, missed and spurious spans, with partial credit.
 
         Correct spans cover the same, partial ones share a unit, missed and spurious ones meet
         nothing of the other side; a partial one counts half in ``f1`` (SemEval 2013, task 9.1; as
@@ -172,13 +196,15 @@ class Evaluation:
             )
         for kind, table in self.spans.items() if self.protocol == "paper" else ():
             above = {
-                by: int((table.by(by).statistic("recall") > 1).sum()) for by in ("case", "feature")
+                by: int((table.by(by).statistic("recall") > 1).sum())
+                for by in ("case", "feature", "note")
             }
-            if above["case"] or above["feature"] or table.total().recall > 1:
+            if any(above.values()) or table.total().recall > 1:
                 found.append(
-                    f"spans, {kind}: recall exceeds 1 (in {above['case']} cases and "
-                    f"{above['feature']} features), because the protocol {self.protocol!r} counts "
-                    "hits on the predicted side only"
+                    f"spans, {kind}: recall, and with it F1, may exceed 1 (it does in "
+                    f"{counted(above['case'], 'case')}, {counted(above['feature'], 'feature')} and "
+                    f"{counted(above['note'], 'note')}), because the protocol {self.protocol!r} "
+                    "counts hits on the predicted side only: several predicted spans may hit one"
                 )
         return found
 
@@ -211,6 +237,7 @@ class Evaluation:
             "protocol": self.protocol,
             "unit": self.unit,
             **self.coverage.to_dict(),
+            "decisions": self.decisions(),
             "warnings": self.warnings(),
             "span_outcomes": self.span_outcomes(),
             **nested(blocks),
@@ -303,6 +330,10 @@ def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Eval
         tables=count_rows(pairing, matching),
         probability=presence_probability(pairing),
     )
+
+
+def _was(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def _joined(first: Evaluation, second: Evaluation) -> F64 | None:

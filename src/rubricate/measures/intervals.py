@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from rubricate.arrays import I64
+from rubricate.arrays import F64, I64
 from rubricate.display import table_html
-from rubricate.errors import InputError
+from rubricate.errors import ArgumentError, InputError
 from rubricate.measures.calibration import CalibrationResult, calibrate
 from rubricate.measures.counts import CountTable, sum_groups
 from rubricate.measures.evaluate import Evaluation
@@ -53,15 +53,28 @@ class EvaluationWithIntervals:
     levels: Mapping[MeasureKey, Levels]
     macro: Mapping[tuple[MeasureKey, str], Bootstrapped]
     weights: Mapping[str, float] | None = None
+    clusters: Mapping[str, str] | None = None
+
+    @property
+    def unit(self) -> str:
+        """The unit that intervals draw: notes, or clusters of notes."""
+        return "note" if self.clusters is None else "cluster"
+
+    @cached_property
+    def drawn(self) -> Evaluation:
+        """The evaluation as it is drawn: by note, or by cluster of notes."""
+        if self.clusters is None:
+            return self.evaluation
+        return self.evaluation.by_cluster(self.clusters)
 
     @cached_property
     def calibration(self) -> CalibrationResult | None:
-        """How far predicted probabilities can be believed; None where there is none."""
+        """Calibration of the predicted probabilities; None if there are none."""
         evaluation = self.evaluation
         if evaluation.probability is None or np.isnan(evaluation.probability).all():
             return None
         return calibrate(
-            evaluation.presence, evaluation.probability, self.settings, weights=self.weights
+            self.drawn.presence, evaluation.probability, self.settings, weights=self.weights
         )
 
     @cached_property
@@ -74,7 +87,7 @@ class EvaluationWithIntervals:
         present = int(own[:, [0, 2]].sum())
         if not 0 < present < len(own):
             return None
-        return rank(evaluation.presence, evaluation.probability, self.settings,
+        return rank(self.drawn.presence, evaluation.probability, self.settings,
                     weights=self.weights)  # fmt: skip
 
     def __repr__(self) -> str:
@@ -90,7 +103,7 @@ class EvaluationWithIntervals:
         return self._table(self.evaluation.predicted_annotator)
 
     def _table(self, name: str) -> str:
-        """Return what a notebook shows: the main measures with their intervals."""
+        """Return the main measures with their intervals as HTML for a notebook."""
         lines = [
             (" ".join(key), statistic, found.value, found.low, found.high)
             for key in self.levels
@@ -148,7 +161,7 @@ class EvaluationWithIntervals:
             "confidence": self.settings.confidence,
             "method": f"bootstrap-{self.settings.method}",
             "macro_method": f"bootstrap-{_MACRO_METHOD}",
-            "unit": "note" if self.settings.population == "these-cases" else "case",
+            "unit": "case" if self.settings.population == "cases-like-these" else self.unit,
             "population": self.settings.population,
             "resamples": self.settings.resamples,
             "seed": self.settings.seed,
@@ -171,6 +184,7 @@ def add_intervals(
     settings: Resampling | None = None,
     *,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
     progress: Progress = silent,
     label: str = "intervals",
 ) -> EvaluationWithIntervals:
@@ -181,7 +195,8 @@ def add_intervals(
     values over all cases are then about these cases; where the settings ask for cases like these,
     whole cases are drawn for them. Where few notes are wrong the limits are joined with those by
     items (`rubricate.stats.limit_by_items`); with unequal weights a value that never varies has
-    none.
+    none. With ``clusters``, the cluster of each note, such as its patient, all notes of a cluster
+    are drawn at once.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.measures import evaluate
@@ -205,24 +220,43 @@ def add_intervals(
             "or more; ask for these-cases"
         )
     row_weights = None if weights is None else evaluation.characters.keys.weights(weights)
-    keep = replace(settings, keep_replicates=True)
     unequal = row_weights is not None and len(np.unique(row_weights)) > 1
     levels: dict[MeasureKey, Levels] = {}
     macro: dict[tuple[MeasureKey, str], Bootstrapped] = {}
-    for key, table in watched(evaluation.tables.items(), progress, label, len(evaluation.tables)):
+    refuse_weighted_clusters(weights, clusters)
+    found_by = EvaluationWithIntervals(evaluation, settings, levels, macro, weights, clusters)
+    tables = found_by.drawn.tables
+    for key, table in watched(tables.items(), progress, label, len(tables)):
         found = bootstrap_levels(
-            table.values, _layout(table), table.measure.values, keep, weights=row_weights
+            table.values, _layout(table), table.measure.values, settings, weights=row_weights
         )
         support = None if unequal else _overall_support(table, by_case=new_cases)
         levels[key] = _widen_levels(found, table, support)
-        for level, groups in (("features", found.groups), ("cases", found.strata)):
+        for level, groups, means in (
+            ("features", found.groups, found.group_means),
+            ("cases", found.strata, found.stratum_means),
+        ):
             if len(groups.estimate) == 1:
                 # The mean of one group is the value over all rows: one value, one interval.
                 macro[key, level] = levels[key].overall
                 continue
-            mean = _macro_of_cases if new_cases else _macro
-            macro[key, level] = _widen(mean(groups, table, level, settings), table, support)
-    return EvaluationWithIntervals(evaluation, settings, levels, macro, weights)
+            if new_cases:
+                drawn = _macro_of_cases(groups, table, level, settings)
+            else:
+                drawn = _macro(groups, means, table, settings)
+            macro[key, level] = _widen(drawn, table, support)
+    return found_by
+
+
+def refuse_weighted_clusters(
+    weights: Mapping[str, float] | None, clusters: Mapping[str, str] | None
+) -> None:
+    """Refuse weights with clusters: notes of a cluster may have unlike weights."""
+    if weights is not None and clusters is not None:
+        raise ArgumentError(
+            "weights and clusters cannot be combined here. A study does both: set "
+            "evaluation.cluster in study.toml"
+        )
 
 
 def _layout(table: CountTable) -> Layout:
@@ -235,17 +269,14 @@ def _layout(table: CountTable) -> Layout:
 
 
 def _macro(
-    found: Bootstrapped, table: CountTable, level: str, settings: Resampling
+    found: Bootstrapped, means: F64, table: CountTable, settings: Resampling
 ) -> Bootstrapped:
     """Return the mean over groups and its interval, by percentiles whatever the rest is made by."""
     estimate = mean_defined(found.estimate, axis=0)
-    replicates = (
-        mean_defined(found.replicates, axis=1) if found.replicates is not None else estimate
-    )
-    cases = table.keys.case_of_notes()
+    cases = table.keys.strata_of_notes()
     freedom = degrees_of_freedom(cases, len(cases))
     plain = replace(settings, method=_MACRO_METHOD)
-    return summarise(estimate, replicates, plain, freedom=freedom)
+    return summarise(estimate, means, plain, freedom=freedom)
 
 
 def _macro_of_cases(
@@ -266,7 +297,7 @@ def _macro_of_cases(
 
 
 def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) -> Levels:
-    """Join every interval with the limits by items where few notes are wrong; drop replicates."""
+    """Join every interval with the limits by items where few notes are wrong."""
     keys = table.keys
     supports: list[Support | None] = [None, None]
     if overall is not None:
@@ -281,14 +312,14 @@ def _widen_levels(levels: Levels, table: CountTable, overall: Support | None) ->
             supports[i] = item_support(table, group, len(labels))
     return replace(
         levels,
-        overall=replace(_widen(levels.overall, table, overall), replicates=None),
-        strata=replace(_widen(levels.strata, table, supports[0]), replicates=None),
-        groups=replace(_widen(levels.groups, table, supports[1]), replicates=None),
+        overall=_widen(levels.overall, table, overall),
+        strata=_widen(levels.strata, table, supports[0]),
+        groups=_widen(levels.groups, table, supports[1]),
     )
 
 
 def _overall_support(table: CountTable, *, by_case: bool) -> Support:
-    """Return what the values over all rows rest on; items of a note, or of a case, go together."""
+    """Return the data of the values over all rows; items of a note or case stay together."""
     found = item_support(
         table, np.zeros(len(table), dtype=np.int64), 1, unit=table.keys.case if by_case else None
     )

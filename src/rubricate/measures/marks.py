@@ -12,7 +12,7 @@ from rubricate.rows import Rows, ranges
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marks:
-    """What one side marked in the paired rows."""
+    """Marks of one side in the paired rows."""
 
     row: I64
     first: I64
@@ -24,7 +24,7 @@ class Marks:
 
     @property
     def n_fragments(self) -> I64:
-        """How many fragments each annotation has."""
+        """Number of fragments of each annotation."""
         return np.diff(self.first)
 
     @property
@@ -75,7 +75,7 @@ def gather_marks(rows: Rows, picked: I64) -> Marks:
 
 
 def zones(sizes: I64) -> I64:
-    """Return where each row begins when all rows are laid end to end, one unit apart.
+    """Return the start of each row when all rows are laid end to end, one unit apart.
 
     With the gap, spans of different rows neither overlap nor touch on the common line, so one
     sort serves all rows at once.
@@ -88,7 +88,7 @@ def zones(sizes: I64) -> I64:
 
 
 def covered(row: I64, start: I64, end: I64, n_rows: int) -> I64:
-    """Return how many positions each row's spans cover, each position once.
+    """Return the number of positions that each row's spans cover, each position once.
 
     ``start`` and ``end`` lie on the common line of `zones`, sorted by start. A span adds what
     lies beyond the furthest end reached so far; the furthest end never leaks into the next row,
@@ -158,7 +158,7 @@ class Annotations:
         return len(self.row)
 
     def per_row(self, n_rows: int) -> I64:
-        """Return how many annotations each row has."""
+        """Return the number of annotations of each row."""
         return np.bincount(np.concatenate((self.row, self.blank_row)), minlength=n_rows)
 
 

@@ -23,7 +23,7 @@ Unknown = Literal["error", "skip"]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far two sides speak of the same rows; the coverage of disjoint parts adds.
+    """Rows that two sides have in common; the coverage of disjoint parts adds.
 
     ``n_notes``, ``n_rows``: notes and (note, feature) rows that are counted.
     ``n_missing_notes``, ``n_missing_rows``: judged by the reference, not by the prediction (notes:
@@ -72,12 +72,12 @@ class Pairing:
 
     @cached_property
     def reference_marks(self) -> Marks:
-        """What the reference marked."""
+        """Marks of the reference."""
         return gather_marks(self.reference.rows, self.reference_row)
 
     @cached_property
     def predicted_marks(self) -> Marks:
-        """What was predicted."""
+        """Predicted marks."""
         return gather_marks(self.predicted.rows, self.predicted_row)
 
 
@@ -206,7 +206,7 @@ def _translated(ids: list[str], index: dict[str, int]) -> I64:
 
 
 def _places(keys: I64, wanted: I64) -> I64:
-    """Return where each wanted key is among the sorted keys, -1 where it is not."""
+    """Return the place of each wanted key among the sorted keys, -1 if it is missing."""
     if np.array_equal(keys, wanted):
         return np.arange(len(keys), dtype=np.int64)
     if len(keys) == 0:

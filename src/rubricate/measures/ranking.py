@@ -1,4 +1,4 @@
-"""How well probabilities put present rows before absent ones: ROC and precision-recall."""
+"""Ranking of present before absent rows by probability: ROC and precision-recall."""
 
 from __future__ import annotations
 

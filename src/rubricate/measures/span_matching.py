@@ -128,7 +128,7 @@ Unit = Literal["character", "token"]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How spans are matched.
+    """Rules for matching spans.
 
     ``protocol``: what counts as a hit; see the module.
     ``unit``: what ends are compared in and what must be shared. In tokens, a span stands for all

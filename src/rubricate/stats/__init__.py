@@ -1,5 +1,11 @@
 """Intervals, comparisons and sample sizes: numbers in, numbers out."""
 
+from rubricate.stats.agreement_sizes import (
+    cluster_design_effect,
+    icc_size,
+    icc_test_size,
+    kappa_size,
+)
 from rubricate.stats.bootstrap import (
     Bootstrapped,
     Support,
@@ -25,6 +31,7 @@ from rubricate.stats.curves import (
     plan_slice,
     plan_variables,
 )
+from rubricate.stats.discordance import Discordance
 from rubricate.stats.intervals import (
     Estimate,
     EstimateJson,
@@ -35,13 +42,14 @@ from rubricate.stats.intervals import (
     heterogeneity,
     proportion_interval,
     proportion_limits,
+    random_effects,
     summarise_clusters,
+    true_f1_limits,
 )
 from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.more_sizes import (
     auc_size,
-    icc_size,
-    kappa_size,
+    non_inferiority_independent_size,
     non_inferiority_size,
     plan_sequential,
 )
@@ -62,9 +70,11 @@ from rubricate.stats.resampling import (
     Resampling,
     Statistic,
     degrees_of_freedom,
+    join_strata,
     precision_recall_f1,
     ratio,
     resample_sums,
+    sum_clusters,
 )
 from rubricate.stats.scores import (
     LimitsOfAgreement,
@@ -80,6 +90,7 @@ __all__ = [
     "BootstrapMethod",
     "Bootstrapped",
     "Comparison",
+    "Discordance",
     "Drawing",
     "Estimate",
     "EstimateJson",
@@ -105,6 +116,7 @@ __all__ = [
     "auc_size",
     "bootstrap_interval",
     "bootstrap_levels",
+    "cluster_design_effect",
     "cluster_interval",
     "compare_paired",
     "compare_with_ceiling",
@@ -117,10 +129,13 @@ __all__ = [
     "gwet_ac2",
     "heterogeneity",
     "icc_size",
+    "icc_test_size",
+    "join_strata",
     "kappa_size",
     "limit_by_items",
     "limits_of_agreement",
     "margin_test",
+    "non_inferiority_independent_size",
     "non_inferiority_size",
     "plan_assurance",
     "plan_curve",
@@ -132,10 +147,13 @@ __all__ = [
     "precision_recall_f1",
     "proportion_interval",
     "proportion_limits",
+    "random_effects",
     "ratio",
     "resample_sums",
     "score_agreement",
+    "sum_clusters",
     "summarise",
     "summarise_clusters",
+    "true_f1_limits",
     "width_chances",
 ]

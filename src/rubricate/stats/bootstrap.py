@@ -27,6 +27,7 @@ from rubricate.stats.resampling import (
     degrees_of_freedom,
     resample_sums,
     stratum_rows,
+    sum_clusters,
 )
 
 #: An interval needs at least this share of defined replicates.
@@ -217,6 +218,8 @@ def bootstrap_interval(
     settings: Resampling | None = None,
     *,
     strata: npt.ArrayLike | None = None,
+    freedom: int | None = None,
+    clusters: npt.ArrayLike | None = None,
 ) -> Bootstrapped:
     """Bootstrap any measure of summed counts, drawing whole notes with replacement.
 
@@ -230,6 +233,8 @@ def bootstrap_interval(
     axes.
     ``strata`` (n,): strata of the design; notes are drawn inside each, those alone in their stratum
     together.
+    ``freedom``: degrees of freedom; without it notes minus strata.
+    ``clusters`` (n,): the patient, or other unit, of each note; all notes of one are drawn at once.
 
     >>> from rubricate.stats import precision_recall_f1
     >>> counts = [[3, 1, 0], [2, 0, 2], [5, 1, 1], [4, 0, 1]]
@@ -239,9 +244,11 @@ def bootstrap_interval(
     """
     settings = settings or Resampling()
     table = as_counts(counts)
+    if clusters is not None:
+        table, strata = sum_clusters(table, clusters, strata)
     rng = np.random.default_rng(settings.seed)
     sums = resample_sums(table, settings.resamples, rng, strata=strata)
-    return summarise_sums(table, sums, statistic, settings, strata)
+    return summarise_sums(table, sums, statistic, settings, strata, freedom=freedom)
 
 
 def summarise_sums(
@@ -250,6 +257,8 @@ def summarise_sums(
     statistic: Statistic,
     settings: Resampling,
     strata: npt.ArrayLike | None = None,
+    *,
+    freedom: int | None = None,
 ) -> Bootstrapped:
     """Turn the counts of each note and their resampled sums into intervals."""
     total = table.sum(axis=0)
@@ -259,7 +268,7 @@ def summarise_sums(
     accel = None
     if settings.method == "bca":
         accel = acceleration(apply(statistic, total - table), strata)
-    freedom = degrees_of_freedom(strata, len(table))
+    freedom = freedom or degrees_of_freedom(strata, len(table))
     return summarise(estimate, replicates, settings, accel, freedom=freedom)
 
 

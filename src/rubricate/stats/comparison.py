@@ -13,6 +13,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64
 from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
+from rubricate.stats.discordance import Discordance, limit_by_discordance
 from rubricate.stats.intervals import Estimate, defined
 from rubricate.stats.limits import at_least, one_of, raise_if_any
 from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
@@ -110,18 +111,24 @@ def compare_paired(
     *,
     permutations: int = 10_000,
     strata: npt.ArrayLike | None = None,
+    discordance: Discordance | None = None,
 ) -> Comparison:
     """Compare two systems on the same notes: difference, interval and permutation test.
 
     The interval draws notes with replacement, both systems' counts of a note together, so the
-    difficulty of the notes cancels. The test is `permutation_p_value`.
+    difficulty of the notes cancels. Its limits are percentiles whatever the method of the settings:
+    BCa, which corrects for values near 1, covers less often where differences are near 0. Where
+    the two differ on few notes they are joined with those by items (`limit_by_discordance`). The
+    test is `permutation_p_value`.
 
     ``first``, ``second`` (n, k): additive counts of the two systems on the same notes, in the same
     order.
     ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m).
-    ``settings``: resamples, confidence, method; its seed serves the test too.
+    ``settings``: resamples and confidence; its seed serves the test too.
     ``permutations``: number of random swaps.
     ``strata`` (n,): strata inside which notes are drawn.
+    ``discordance``: how often the two differ item by item. Without it each note is one item, with
+    the statistic of its own counts as its value.
 
     >>> from rubricate.stats import precision_recall_f1
     >>> first, second = [[5, 1, 0], [4, 0, 1]] * 9, [[3, 1, 2], [4, 1, 1]] * 9
@@ -131,12 +138,20 @@ def compare_paired(
     """
     settings = settings or Resampling()
     one, two = _pair(first, second)
+    if discordance is None:
+        discordance = Discordance.of_items(
+            apply(statistic, one), apply(statistic, two), np.arange(len(one))
+        )
+    drawn = bootstrap_interval(
+        np.stack([one, two], axis=1),
+        _difference(statistic),
+        replace(settings, method="percentile"),
+        strata=strata,
+    )
     return Comparison(
         first=apply(statistic, one.sum(axis=0)),
         second=apply(statistic, two.sum(axis=0)),
-        difference=bootstrap_interval(
-            np.stack([one, two], axis=1), _difference(statistic), settings, strata=strata
-        ),
+        difference=limit_by_discordance(drawn, discordance),
         p_value=permutation_p_value(
             one, two, statistic, permutations=permutations, seed=settings.seed
         ),

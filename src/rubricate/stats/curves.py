@@ -26,7 +26,6 @@ from rubricate.stats.sizes import (
     doubled,
     first_size,
     smallest_size,
-    width_probability,
 )
 
 #: Studies that are simulated, and draws from the posterior of each.
@@ -133,7 +132,7 @@ def plan_reported(
     )  # fmt: skip
 
 
-_EXACT = "Clopper-Pearson"
+_EXACT = "Clopper-Pearson intervals"
 
 
 def _warnings(expected: Expected, met: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -144,36 +143,27 @@ def _warnings(expected: Expected, met: Mapping[str, Mapping[str, float]]) -> lis
             f"frequency {expected.frequency} is impossible with this precision and recall "
             f"(it must stay below {expected.highest_frequency:.3f}): true negatives were set to 0"
         )
-    exact = met["clopper-pearson"]
-    words = (
-        f"with {_EXACT} intervals the width is met in {exact['precision']:.0%} (precision) and "
-        f"{exact['recall']:.0%} (recall) of repeated studies of this size"
-    )
-    if STUDY_INTERVAL in met:
-        reported = met[STUDY_INTERVAL]
-        words += (
-            f", with those that 'study evaluate' reports in {reported['precision']:.0%} and "
-            f"{reported['recall']:.0%}"
+    for name, chances in met.items():
+        words = _EXACT if name == "clopper-pearson" else "those that 'study evaluate' reports"
+        said.append(
+            f"with {words} the width is met in {chances['precision']:.1%} (precision) and "
+            f"{chances['recall']:.1%} (recall) of repeated studies of this size"
         )
-    return [*said, f"{words}; the methods 'assurance' and 'reported' plan for a chosen probability"]
+    return [*said, "the methods 'assurance' and 'reported' plan for a chosen probability"]
 
 
 def _met(
     expected: Expected, target: Target, cells: Cells, *, simulate: bool
 ) -> dict[str, dict[str, float]]:
-    """Return how often the width is met, by the paper's intervals and by those of a study.
+    """Return how often the width is met, by exact intervals and by those of a study.
 
-    By the paper's, precision has all positives of the plan and recall the notes that are expected
-    to hold the variable.
+    Nothing is known of a frequency that cannot be.
     """
-    sizes = ((cells.tp + cells.fp, expected.precision), (cells.tp + cells.fn, expected.recall))
-    shares = [
-        width_probability(n, p, target.half_width, confidence=target.confidence) for n, p in sizes
-    ]
-    met = {"clopper-pearson": {"precision": shares[0], "recall": shares[1]}}
+    if expected.frequency >= expected.highest_frequency:
+        return {}
     sampling = Sampling(cells.tp + cells.fp, cells.fn + cells.tn)
-    possible = expected.frequency < expected.highest_frequency
-    if simulate and possible and min(sampling.positives, sampling.negatives):
+    met = {"clopper-pearson": asdict(width_chances(expected, target, sampling))}
+    if simulate and min(sampling.positives, sampling.negatives):
         met[STUDY_INTERVAL] = asdict(reported_chances(expected, target, sampling))
     return met
 

@@ -1,4 +1,4 @@
-"""Sizes for kappa, the ICC, areas and non-inferiority, and for studies that may stop early."""
+"""Sizes for areas and non-inferiority, and for studies that may stop early."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from rubricate.arrays import F64
 from rubricate.errors import Fault
+from rubricate.stats.agreement_sizes import inflated
 from rubricate.stats.bootstrap import half_width_in_sds
 from rubricate.stats.limits import at_least, inside_unit, raise_if_any, shares
 from rubricate.stats.sizes import doubled, smallest_size
@@ -16,50 +17,14 @@ from rubricate.stats.sizes import doubled, smallest_size
 _MOST = 100_000_000
 
 
-def kappa_size(
-    kappa: float, frequency: float, half_width: float, *, confidence: float = 0.95
+def auc_size(
+    auc: float,
+    frequency: float,
+    half_width: float,
+    *,
+    confidence: float = 0.95,
+    design_effect: float = 1.0,
 ) -> int:
-    """Return how many units two raters must judge for an interval of Cohen's kappa.
-
-    n = z^2 V / d^2 with V = (1 - k) ((1 - k)(1 - 2 k) + k (2 - k) / (2 f (1 - f))), the
-    large-sample variance for two categories that both raters use at the frequency f (Donner &
-    Eliasziw 1992, Statistics in Medicine 11: 1511).
-
-    ``kappa``: expected kappa, between 0 and 1.
-    ``frequency``: share of units that hold the feature.
-
-    >>> kappa_size(0.8, 0.3, 0.1), kappa_size(0.8, 0.05, 0.1)
-    (167, 768)
-    """
-    raise_if_any(
-        shares(kappa=kappa, frequency=frequency, half_width=half_width, confidence=confidence)
-    )
-    spread = 2 * frequency * (1 - frequency)
-    variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + kappa * (2 - kappa) / spread)
-    return math.ceil((half_width_in_sds(confidence, None) / half_width) ** 2 * variance - 1e-9)
-
-
-def icc_size(icc: float, raters: int, half_width: float, *, confidence: float = 0.95) -> int:
-    """Return how many notes some raters must score for an interval of the ICC.
-
-    n = 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1 for k raters and a full width w
-    (Bonett 2002, Statistics in Medicine 21: 1331).
-
-    ``icc``: expected correlation, between 0 and 1.
-    ``raters``: raters of each note, at least 2.
-    ``half_width``, ``confidence``: half the width of the interval, and its confidence.
-
-    >>> icc_size(0.8, 2, 0.1)
-    51
-    """
-    faults = shares(icc=icc, half_width=half_width, confidence=confidence)
-    raise_if_any(faults + at_least("raters", raters, 2))
-    width, k = 2 * half_width, raters
-    top = 8 * half_width_in_sds(confidence, None) ** 2 * (1 - icc) ** 2 * (1 + (k - 1) * icc) ** 2
-    return math.ceil(top / (k * (k - 1) * width**2) + 1 - 1e-9)
-
-
-def auc_size(auc: float, frequency: float, half_width: float, *, confidence: float = 0.95) -> int:
     """Return how many notes the area under the ROC curve needs for its interval.
 
     SE^2 = (A (1 - A) + (p - 1)(Q1 - A^2) + (q - 1)(Q2 - A^2)) / (p q) for p positives and q
@@ -68,11 +33,15 @@ def auc_size(auc: float, frequency: float, half_width: float, *, confidence: flo
 
     ``auc``: expected area, between 0 and 1.
     ``half_width``, ``confidence``: half the width of the interval, and its confidence.
+    ``design_effect``: variance inflation where notes go together, as those of a patient.
 
     >>> auc_size(0.9, 0.3, 0.05)
     238
     """
-    raise_if_any(shares(auc=auc, frequency=frequency, half_width=half_width, confidence=confidence))
+    raise_if_any(
+        shares(auc=auc, frequency=frequency, half_width=half_width, confidence=confidence)
+        + at_least("design-effect", design_effect, 1)
+    )
     one, two, z = auc / (2 - auc), 2 * auc**2 / (1 + auc), half_width_in_sds(confidence, None)
 
     def narrow(n: int) -> bool:
@@ -85,7 +54,8 @@ def auc_size(auc: float, frequency: float, half_width: float, *, confidence: flo
         ) / (positives * negatives)
         return z * math.sqrt(spread) <= half_width
 
-    return smallest_size(narrow, 1, doubled(narrow, 2, _MOST), in_a_row=1)
+    n = smallest_size(narrow, 1, doubled(narrow, 2, _MOST), in_a_row=1)
+    return inflated(n, design_effect)
 
 
 def non_inferiority_size(
@@ -95,6 +65,7 @@ def non_inferiority_size(
     difference: float = 0.0,
     confidence: float = 0.95,
     power: float = 0.8,
+    design_effect: float = 1.0,
 ) -> int:
     """Return how many paired items show that one side is not worse than another by a margin.
 
@@ -106,8 +77,7 @@ def non_inferiority_size(
     ``discordant``: share of items that one side has right and the other wrong.
     ``difference``: expected first minus second, above minus the margin.
     ``confidence``: of the two-sided interval whose lower limit must stay above minus the margin.
-
-    Items of one note count less (a design effect).
+    ``design_effect``: variance inflation where items go together, as those of a note.
 
     >>> non_inferiority_size(0.03, 0.10)
     873
@@ -115,6 +85,7 @@ def non_inferiority_size(
     from scipy.special import ndtri
 
     faults = shares(margin=margin, discordant=discordant, confidence=confidence, power=power)
+    faults += at_least("design-effect", design_effect, 1)
     if not -margin < difference < 1 or abs(difference) > discordant:
         faults.append(
             Fault(
@@ -124,7 +95,46 @@ def non_inferiority_size(
         )
     raise_if_any(faults)
     reach = half_width_in_sds(confidence, None) + float(ndtri(power))
-    return math.ceil((reach / (margin + difference)) ** 2 * (discordant - difference**2) - 1e-9)
+    return inflated(
+        (reach / (margin + difference)) ** 2 * (discordant - difference**2), design_effect
+    )
+
+
+def non_inferiority_independent_size(
+    margin: float,
+    rate: float,
+    reference_rate: float,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    design_effect: float = 1.0,
+) -> int:
+    """Return how many items of each side show that one is not worse, on different items.
+
+    n = (z_a + z_b)^2 (p (1 - p) + q (1 - q)) / (m + p - q)^2 for the true rates p and q of two
+    independent samples of this size; z_a is one-sided at (1 - confidence) / 2 (Blackwelder 1982,
+    Controlled Clinical Trials 3: 345).
+
+    ``margin``: largest loss that is allowed, above 0.
+    ``rate``, ``reference_rate``: expected share of right items of the side that is tested, and of
+    the other.
+
+    The same items on both sides need fewer (`non_inferiority_size`).
+
+    >>> non_inferiority_independent_size(0.1, 0.85, 0.85)
+    201
+    """
+    from scipy.special import ndtri
+
+    faults = shares(margin=margin, rate=rate, reference_rate=reference_rate,
+                    confidence=confidence, power=power)  # fmt: skip
+    faults += at_least("design-effect", design_effect, 1)
+    if margin + rate - reference_rate <= 1e-9:
+        faults.append(Fault("rate must be above the reference rate minus the margin"))
+    raise_if_any(faults)
+    reach = half_width_in_sds(confidence, None) + float(ndtri(power))
+    spread = rate * (1 - rate) + reference_rate * (1 - reference_rate)
+    return inflated((reach / (margin + rate - reference_rate)) ** 2 * spread, design_effect)
 
 
 #: Places of the grid on which sums are integrated; the bounds are right to the fourth decimal.

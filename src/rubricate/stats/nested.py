@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,14 @@ import numpy.typing as npt
 from rubricate.arrays import F64
 from rubricate.errors import ArgumentError
 from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise_sums
-from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
+from rubricate.stats.resampling import (
+    Resampling,
+    Statistic,
+    as_counts,
+    join_strata,
+    ratio,
+    resample_sums,
+)
 
 Ints = npt.NDArray[np.intp]
 
@@ -23,8 +30,8 @@ class Layout:
     ``unit`` (rows,): what is drawn: the note of each row.
     ``group`` (rows,): what is measured: the feature of each row. A unit has at most one row in a
     group, or several, which are then added.
-    ``stratum`` (rows,): what is kept fixed: the case of each row. A unit, and a group, lies in one
-    stratum.
+    ``stratum`` (rows,): what is kept fixed: the case of each row. A group lies in one stratum;
+    strata that share a unit are drawn as one.
 
     >>> Layout(unit=[0, 0, 1], group=["a", "b", "a"], stratum=[0, 0, 0]).stratum
     [0, 0, 0]
@@ -41,6 +48,8 @@ class Levels:
 
     ``strata``, ``groups``: one first-axis entry per stratum, or per group.
     ``stratum_labels``, ``group_labels``: the labels of those entries, sorted.
+    ``stratum_means``, ``group_means``: in each resample, the mean over the strata, or groups, where
+    the measure is defined. The replicates themselves would take gigabytes for thousands of groups.
     """
 
     overall: Bootstrapped
@@ -48,6 +57,26 @@ class Levels:
     groups: Bootstrapped
     stratum_labels: npt.NDArray[np.generic]
     group_labels: npt.NDArray[np.generic]
+    stratum_means: F64
+    group_means: F64
+
+
+class _Means:
+    """Means over the replicates of parts that come one after the other."""
+
+    def __init__(self) -> None:
+        self._total: F64 | float = 0.0
+        self._known: F64 | float = 0.0
+
+    def add(self, part: Bootstrapped) -> None:
+        """Add the replicates of a part; undefined ones are left out."""
+        values = np.asarray(part.replicates)
+        self._total = self._total + np.nansum(values, axis=1)
+        self._known = self._known + (~np.isnan(values)).sum(axis=1)
+
+    def means(self) -> F64:
+        """Return the mean in each resample; NaN where nothing is defined."""
+        return ratio(self._total, self._known)
 
 
 def _codes(labels: npt.ArrayLike, rows: int, name: str) -> tuple[npt.NDArray[np.generic], Ints]:
@@ -59,13 +88,14 @@ def _codes(labels: npt.ArrayLike, rows: int, name: str) -> tuple[npt.NDArray[np.
     return distinct, code
 
 
-def _need_one_stratum(inner: Ints, outer: Ints, name: str) -> None:
-    """Refuse units or groups that lie in more than one stratum."""
-    owner = np.zeros(inner.max() + 1, dtype=np.intp)
-    owner[inner] = outer
-    astray = np.unique(inner[owner[inner] != outer])
+def _stratum_of(group: Ints, stratum: Ints) -> Ints:
+    """Return the stratum of each group; a group in more than one is refused."""
+    owner = np.zeros(group.max() + 1, dtype=np.intp)
+    owner[group] = stratum
+    astray = np.unique(group[owner[group] != stratum])
     if len(astray):
-        raise ArgumentError(f"{len(astray)} {name}s lie in more than one stratum")
+        raise ArgumentError(f"{len(astray)} groups lie in more than one stratum")
+    return owner
 
 
 def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tuple[Ints, F64]]:
@@ -124,7 +154,8 @@ def bootstrap_levels(
     """Bootstrap a measure overall, for each stratum and for each group in one go.
 
     Units (notes) are drawn with replacement inside their stratum (case), all groups (features) of
-    a unit together. The sums of a stratum are those of its groups, the overall sums those of the
+    a unit together. Strata that share units, as where a patient has notes of two cases, are drawn
+    as one. The sums of a stratum are those of its groups, the overall sums those of the
     strata, so one resampling serves all levels and the correlation of a note's features is kept.
     For the overall sums, units that are alone in their stratum are drawn together, because alone
     they would add no variance (see `rubricate.stats.resampling.stratum_rows`). Where the settings
@@ -146,21 +177,31 @@ def bootstrap_levels(
     _, unit = _codes(layout.unit, len(table), "unit")
     group_labels, group = _codes(layout.group, len(table), "group")
     stratum_labels, stratum = _codes(layout.stratum, len(table), "stratum")
-    _need_one_stratum(unit, stratum, "unit")
-    _need_one_stratum(group, stratum, "group")
+    stratum_of = _stratum_of(group, stratum)
 
     rng = np.random.default_rng(settings.seed)
-    group_parts, stratum_parts, group_order = [], [], []
+    group_parts, stratum_parts, group_order, stratum_order = [], [], [], []
     units: list[F64] = []
     drawn: list[F64] = []
-    for groups, block in _blocks(table, unit, group, stratum):
+    keep = replace(settings, keep_replicates=True)
+    group_means, stratum_means = _Means(), _Means()
+
+    def took(part: Bootstrapped, means: _Means) -> Bootstrapped:
+        means.add(part)
+        return part if settings.keep_replicates else replace(part, replicates=None)
+
+    for groups, block in _blocks(table, unit, group, join_strata(unit, stratum)):
         sums = resample_sums(block, settings.resamples, rng)
-        group_parts.append(summarise_sums(block, sums, statistic, settings))
+        group_parts.append(took(summarise_sums(block, sums, statistic, keep), group_means))
         group_order.append(groups)
-        by_unit, by_draw = block.sum(axis=1, keepdims=True), sums.sum(axis=1, keepdims=True)
-        stratum_parts.append(summarise_sums(by_unit, by_draw, statistic, settings))
-        units.append(by_unit[:, 0])
-        drawn.append(by_draw[:, 0])
+        for one in np.unique(stratum_of[groups]).tolist():
+            own = stratum_of[groups] == one
+            by_unit, by_draw = (all_[:, own].sum(axis=1, keepdims=True) for all_ in (block, sums))
+            part = summarise_sums(by_unit, by_draw, statistic, keep)
+            stratum_parts.append(took(part, stratum_means))
+            stratum_order.append(one)
+        units.append(block.sum(axis=1))
+        drawn.append(sums.sum(axis=1))
     if settings.population == "cases-like-these":
         totals = np.stack([own.sum(axis=0) for own in units])
         overall = bootstrap_interval(totals, statistic, settings)
@@ -168,8 +209,10 @@ def bootstrap_levels(
         overall = _overall(units, drawn, statistic, settings, rng)
     return Levels(
         overall=overall,
-        strata=_join(stratum_parts, np.arange(len(stratum_parts))),
+        strata=_join(stratum_parts, np.argsort(stratum_order)),
         groups=_join(group_parts, np.argsort(np.concatenate(group_order))),
         stratum_labels=stratum_labels,
         group_labels=group_labels,
+        stratum_means=stratum_means.means(),
+        group_means=group_means.means(),
     )

@@ -76,8 +76,13 @@ class Sampling:
         return drawn / self.design_effect
 
 
-def _range(n: int, p: float) -> tuple[F64, F64]:
-    """Return the likely values of a binomial number and their probabilities."""
+def likely_counts(n: int, p: float) -> tuple[F64, F64]:
+    """Return the likely values of a binomial number and their probabilities.
+
+    >>> x, chance = likely_counts(4, 0.5)
+    >>> x.tolist(), chance.round(2).tolist()
+    ([0.0, 1.0, 2.0, 3.0, 4.0], [0.06, 0.25, 0.38, 0.25, 0.06])
+    """
     from scipy.stats import binom
 
     reach = _REACH * math.sqrt(max(n * p * (1 - p), 1.0))
@@ -117,13 +122,13 @@ def width_chances(expected: Expected, target: Target, sampling: Sampling) -> Cha
     if target.drawing == "as-they-occur":
         found = []
         for share, value in ((f, p), (expected.prevalence, r)):
-            n, chance = _range(sampling.total, share)
+            n, chance = likely_counts(sampling.total, share)
             narrow = _narrow(sampling.worth(n, share), value, target)
             found.append(float((chance * narrow).sum()))
         return Chances(*found)
     positives = sampling.worth([sampling.positives], f)
-    tp, tp_chance = _range(sampling.positives, p)
-    fn, fn_chance = _range(sampling.negatives, f * p * (1 - r) / r / (1 - f))
+    tp, tp_chance = likely_counts(sampling.positives, p)
+    fn, fn_chance = likely_counts(sampling.negatives, f * p * (1 - r) / r / (1 - f))
     size = tp[:, None] + fn[None, :]
     scale = sampling.worth(size, expected.prevalence) / np.maximum(size, 1.0)
     rarer = np.minimum(tp[:, None], fn[None, :]) * scale

@@ -117,6 +117,47 @@ def stratum_rows(strata: npt.ArrayLike | None, n: int) -> list[npt.NDArray[np.in
     return [*(own for own in rows if len(own) > 1), np.concatenate(alone)]
 
 
+def join_strata(
+    unit: npt.NDArray[np.integer], stratum: npt.NDArray[np.integer]
+) -> npt.NDArray[np.intp]:
+    """Return new numbers of strata, one per row: strata that share a unit are joined.
+
+    >>> join_strata(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2])).tolist()
+    [0, 0, 0, 1]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    strata = int(stratum.max(initial=-1)) + 1
+    size = strata + int(unit.max(initial=-1)) + 1
+    links = coo_array((np.ones(len(unit)), (stratum, unit + strata)), shape=(size, size))
+    _, label = connected_components(links, directed=False)
+    return np.asarray(label[stratum], dtype=np.intp)
+
+
+def sum_clusters(
+    table: F64, clusters: npt.ArrayLike, strata: npt.ArrayLike | None = None
+) -> tuple[F64, npt.NDArray[np.intp] | None]:
+    """Return the counts of clusters of notes, and their strata; those that share one are joined.
+
+    >>> sums, _ = sum_clusters(np.array([[1.0], [2.0], [4.0]]), ["p", "q", "p"])
+    >>> sums.tolist()
+    [[5.0], [2.0]]
+    """
+    labels = np.asarray(clusters)
+    if labels.shape != table.shape[:1]:
+        raise ArgumentError(f"clusters has {labels.size} labels for {len(table)} notes")
+    names, place = np.unique(labels, return_inverse=True)
+    sums = np.zeros((len(names), *table.shape[1:]))
+    np.add.at(sums, place, table)
+    if strata is None:
+        return sums, None
+    _, code = np.unique(np.asarray(strata), return_inverse=True)
+    joined = np.zeros(len(names), dtype=np.intp)
+    joined[place] = join_strata(place, code)
+    return sums, joined
+
+
 def degrees_of_freedom(strata: npt.ArrayLike | None, n: int) -> int:
     """Return the degrees of freedom of `n` notes in strata: notes minus strata, at least 1.
 

@@ -12,7 +12,7 @@ from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.limits import raise_if_any
-from rubricate.stats.resampling import Resampling, ratio
+from rubricate.stats.resampling import Resampling, ratio, sum_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,11 @@ class LimitsOfAgreement:
 
 
 def limits_of_agreement(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 0.95
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    confidence: float = 0.95,
+    clusters: npt.ArrayLike | None = None,
 ) -> LimitsOfAgreement:
     """Return how far the second rater's scores lie from the first's (Bland & Altman 1986).
 
@@ -39,10 +43,14 @@ def limits_of_agreement(
     intervals are Student's t with n - 1 degrees of freedom at the standard errors s √(1 / n) and
     s √(1 / n + 1.96² / (2 (n - 1))) (Bland & Altman 1999, Stat Methods Med Res 8: 135). They
     suppose that differences are about normal and alike over the whole range: look at the plot.
+    With clusters, n in them is the number of notes over their design effect: the sum over k
+    clusters of (sum (d - bias))^2, times k / (k - 1), over the sum of (d - bias)^2, at least 1
+    (Rao & Scott 1992); t has k - 1 degrees of freedom.
 
     ``first``, ``second`` (notes,): scores of the same notes.
     ``confidence``: of the intervals; the limits are those of 95 % of the differences whatever it
     is.
+    ``clusters`` (notes,): the patient, or other unit, of each note.
 
     >>> found = limits_of_agreement([10, 12, 9, 14, 11], [11, 12, 10, 13, 12])
     >>> [round(one.value, 2) for one in (found.bias, found.low, found.high)]
@@ -54,8 +62,15 @@ def limits_of_agreement(
     if one.shape != two.shape or one.ndim != 1 or len(one) < 2:
         raise ArgumentError("both raters must have scored the same notes, two or more")
     difference = two - one
-    n, bias, sd = len(difference), float(difference.mean()), float(difference.std(ddof=1))
-    quantile = float(t.ppf((1 + confidence) / 2, n - 1))
+    bias, sd = float(difference.mean()), float(difference.std(ddof=1))
+    n, freedom = float(len(difference)), len(difference) - 1
+    if clusters is not None:
+        sums, _ = sum_clusters(np.stack([difference - bias, np.ones_like(difference)], 1), clusters)
+        squares = float(((difference - bias) ** 2).sum())
+        k = len(sums)
+        grown = k / max(k - 1, 1) * float((sums[:, 0] ** 2).sum()) / squares if squares else 1.0
+        n, freedom = max(n / max(grown, 1.0), 1.5), max(k - 1, 1)
+    quantile = float(t.ppf((1 + confidence) / 2, freedom))
 
     def estimate(value: float, error: float) -> Estimate:
         half = quantile * error
@@ -66,7 +81,7 @@ def limits_of_agreement(
         estimate(bias, sd / n**0.5),
         estimate(bias - 1.96 * sd, spread),
         estimate(bias + 1.96 * sd, spread),
-        n,
+        len(difference),
     )
 
 
@@ -75,6 +90,7 @@ def gwet_ac2(
     settings: Resampling | None = None,
     *,
     possible: npt.ArrayLike | None = None,
+    clusters: npt.ArrayLike | None = None,
 ) -> Estimate:
     """Return Gwet's AC2 of scores: agreement corrected for chance, near misses counting in part.
 
@@ -117,7 +133,7 @@ def gwet_ac2(
         return ratio(ratio(sums[..., 1], sums[..., 0]) - chance, 1 - chance)
 
     counts = np.column_stack([np.ones(len(table)), agreed, given / raters])
-    return bootstrap_interval(counts, statistic, settings).at()
+    return bootstrap_interval(counts, statistic, settings, clusters=clusters).at()
 
 
 def icc_counts(scores: npt.ArrayLike) -> F64:
@@ -143,7 +159,10 @@ def icc_of_sums(sums: F64) -> F64:
 
 
 def score_agreement(
-    scores: npt.ArrayLike, settings: Resampling | None = None
+    scores: npt.ArrayLike,
+    settings: Resampling | None = None,
+    *,
+    clusters: npt.ArrayLike | None = None,
 ) -> tuple[Estimate, Estimate]:
     """Return how far raters agree on the scores of notes, absolutely and but for a shift.
 
@@ -168,5 +187,5 @@ def score_agreement(
     elif not np.isfinite(table).all():
         faults.append(Fault("every rater must have scored every note"))
     raise_if_any(faults)
-    found = bootstrap_interval(icc_counts(table), icc_of_sums, settings)
+    found = bootstrap_interval(icc_counts(table), icc_of_sums, settings, clusters=clusters)
     return found.at(0), found.at(1)

@@ -84,26 +84,6 @@ def narrow_probability(n: F64, bound: F64, p: float) -> F64:
     return np.where(2 * bound + 1 >= n, 1.0, lower + upper)
 
 
-def width_probability(
-    n: int,
-    p: float,
-    half_width: float,
-    *,
-    confidence: float = 0.95,
-    method: Method = "clopper-pearson",
-) -> float:
-    """Return the probability that a study of `n` units gets an interval as narrow as asked.
-
-    >>> round(width_probability(265, 0.80, 0.05), 2)
-    0.54
-    """
-    raise_if_any(at_least("n", n, 0))
-    check_search(p, half_width, confidence, method)
-    size = np.array([float(n)])
-    bound = narrow_bound(size, half_width, confidence, method)
-    return float(narrow_probability(size, bound, p)[0])
-
-
 def assured_half_width(
     n: int,
     p: float,
